@@ -1,0 +1,212 @@
+// Package strictjson reads JSON that comes from outside: exactly one value, valid UTF-8, no
+// duplicate member names, no lone surrogates, no U+0000, a bounded depth, and, where a Go type is
+// given, no member that the type does not have (contract, section 2). The tokens are those of
+// go-json-experiment/json; this package adds the rules it leaves open and sentences that say
+// what is wrong and where.
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is the deepest nesting of arrays and objects that the services accept.
+const MaxDepth = 64
+
+// Error says what is wrong with a JSON text, and where.
+type Error struct {
+	Pointer string // JSON pointer to the value; "" is the whole text
+	Offset  int64  // byte offset near the fault; -1 where none is known
+	Reason  string
+}
+
+func (e *Error) Error() string {
+	where := e.Pointer
+	if where == "" {
+		where = "the JSON text"
+	}
+	if e.Offset >= 0 {
+		return fmt.Sprintf("%s: %s (near byte %d)", where, e.Reason, e.Offset)
+	}
+	return where + ": " + e.Reason
+}
+
+// Check reports what keeps data from being one strict JSON value no deeper than maxDepth, as an *Error.
+func Check(data []byte, maxDepth int) error {
+	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
+		return &Error{Offset: -1, Reason: "a JSON value is missing"}
+	}
+	// U+0000 can only come in as an escape: a raw one is a syntax error already.
+	nul := bytes.Contains(data, []byte(`\u0000`))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	for {
+		tok, err := dec.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return describe(err)
+		}
+		depth := dec.StackDepth()
+		switch kind := tok.Kind(); {
+		case (kind == '{' || kind == '[') && depth > maxDepth:
+			return at(dec, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		case kind == '"' && nul && strings.Contains(tok.String(), "\x00"):
+			return at(dec, "U+0000 is not allowed in a string")
+		}
+		if depth == 0 {
+			return trailing(data[dec.InputOffset():], dec.InputOffset())
+		}
+	}
+}
+
+func trailing(rest []byte, offset int64) error {
+	if text := bytes.TrimLeft(rest, " \t\r\n"); len(text) > 0 {
+		return &Error{Offset: offset + int64(len(rest)-len(text)), Reason: "there is something after the JSON value"}
+	}
+	return nil
+}
+
+// Decode checks data and decodes it into v, a pointer. Members that v does not know (names are
+// compared exactly), values of another type, and null where v is not a pointer are an *Error.
+func Decode(data []byte, v any) error {
+	if err := Check(data, MaxDepth); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), noNull); err != nil {
+		return describe(err)
+	}
+	return nil
+}
+
+var errNull = errors.New("null is not allowed here")
+
+// noNull refuses what the decoder would take as a zero value in silence.
+var noNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
+	kind := reflect.TypeOf(v).Elem().Kind()
+	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && reflect.TypeOf(v) != valueType {
+		return errNull
+	}
+	return errors.ErrUnsupported
+}))
+
+var valueType = reflect.TypeFor[*jsontext.Value]()
+
+// Member is one name and value of an object, the value as it stands in the text.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// Members returns the members of the object in data in their order. data must have passed Check.
+// A name that differs only in case from one of known is an *Error.
+func Members(data []byte, known ...string) ([]Member, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	if tok, err := dec.ReadToken(); err != nil {
+		return nil, describe(err)
+	} else if tok.Kind() != '{' {
+		return nil, &Error{Offset: -1, Reason: "want an object, have " + kindName(tok.Kind())}
+	}
+	var out []Member
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, describe(err)
+		}
+		m := Member{Name: name.String()}
+		for _, k := range known {
+			if m.Name != k && strings.EqualFold(m.Name, k) {
+				return nil, &Error{Pointer: "/" + m.Name, Offset: -1, Reason: fmt.Sprintf("this member is written %q", k)}
+			}
+		}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, describe(err)
+		}
+		m.Value = bytes.Clone(value)
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func at(dec *jsontext.Decoder, reason string) error {
+	return &Error{Pointer: string(dec.StackPointer()), Offset: dec.InputOffset(), Reason: reason}
+}
+
+// describe turns the tokenizer's and the decoder's errors into ours.
+func describe(err error) error {
+	var syn *jsontext.SyntacticError
+	if errors.As(err, &syn) {
+		reason := syn.Err.Error()
+		if errors.Is(syn.Err, io.ErrUnexpectedEOF) {
+			reason = "the JSON text ends too early"
+		}
+		if errors.Is(syn.Err, jsontext.ErrDuplicateName) {
+			reason = fmt.Sprintf("duplicate member name %q", syn.JSONPointer.LastToken())
+		}
+		return &Error{Pointer: string(syn.JSONPointer), Offset: syn.ByteOffset, Reason: reason}
+	}
+	var sem *json.SemanticError
+	if errors.As(err, &sem) {
+		return &Error{Pointer: string(sem.JSONPointer), Offset: -1, Reason: mismatch(sem)}
+	}
+	return &Error{Offset: -1, Reason: err.Error()}
+}
+
+func mismatch(sem *json.SemanticError) string {
+	if errors.Is(sem.Err, json.ErrUnknownName) {
+		return fmt.Sprintf("unknown member %q", sem.JSONPointer.LastToken())
+	}
+	if errors.Is(sem.Err, errNull) {
+		return errNull.Error()
+	}
+	if errors.Is(sem.Err, strconv.ErrRange) {
+		return "the number is out of range"
+	}
+	if sem.GoType == nil {
+		return sem.Err.Error()
+	}
+	return fmt.Sprintf("want %s, have %s", goKindName(sem.GoType), kindName(sem.JSONKind))
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '[':
+		return "an array"
+	}
+	return "an object"
+}
+
+func goKindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return goKindName(t.Elem())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "an integer"
+}
