@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
-// SchemaEngine compiles a component's configSchema, so that configs can be
-// validated against it. The service hands it only schemas that passed its own
-// static guard: bounded in size, depth and patterns, valid against the
-// meta-schema of their draft, free of references that leave the document and
-// of reference cycles that consume no input (contract, section 2.3).
-// An implementation must be safe for concurrent use and must fetch nothing.
+// SchemaEngine compiles a component's configSchema, so that configs can be validated against it.
+// The service hands it only schemas that passed its own static guard: bounded in size, depth and
+// patterns, valid against the meta-schema of their draft, free of references that leave the document
+// and of reference cycles that consume no input (contract, section 2.3). Before each validation the
+// service estimates its cost, and refuses the config where the estimate is too high.
+//
+// An implementation must be safe for concurrent use, must fetch nothing, and must keep nothing of
+// one schema that another could meet, an id for instance.
 type SchemaEngine interface {
 	Compile(schema []byte) (Schema, error)
 }
@@ -33,45 +37,104 @@ type Violation struct {
 
 // String gives the violation as part of a sentence.
 func (v Violation) String() string {
-	return fmt.Sprintf("at %q: %s", v.Pointer, v.Reason)
+	if v.Pointer == "" {
+		return v.Reason
+	}
+	return v.Pointer + ": " + v.Reason
 }
 
-// schemas is the service's view of its engine.
-type schemas struct{ engine SchemaEngine }
+// schemas checks configSchemas and validates configs, with an engine behind the guard.
+type schemas struct {
+	engine SchemaEngine
+	cache  schemaCache
+}
 
-// newSchemas returns the schemas compiled by engine, or by
-// DefaultSchemaEngine when engine is nil.
+// newSchemas returns the schemas of engine, of DefaultSchemaEngine when engine is nil.
 func newSchemas(engine SchemaEngine) *schemas {
 	if engine == nil {
 		engine = DefaultSchemaEngine()
 	}
-	return &schemas{engine}
+	return &schemas{engine: engine}
 }
 
-// check says what is wrong with a configSchema and where, or nil.
+// compiledSchema is a schema in both forms: as the guard reads it and as the engine does.
+type compiledSchema struct {
+	guard  *schemaguard.Schema
+	schema Schema
+}
+
+// check returns an error that says what keeps a configSchema from being taken, and where in it.
 func (s *schemas) check(schema []byte) error {
-	_, err := s.engine.Compile(schema)
+	_, err := s.compile(schema)
 	return err
 }
 
-// validate says where and why config breaks schema, or nil.
+// validate returns an error that says where and why config breaks schema, or that validating it
+// would take too long. The config is strict JSON.
 func (s *schemas) validate(schema, config []byte) error {
-	compiled, err := s.engine.Compile(schema)
+	compiled, err := s.cache.get(schema, s.compile)
 	if err != nil {
 		return err
 	}
-	violations, err := compiled.Validate(config)
-	if err != nil || len(violations) == 0 {
+	decoded, err := decodeJSON(config)
+	if err != nil {
+		return fmt.Errorf("the config is not JSON: %w", err)
+	}
+	if err := compiled.guard.Afford(config, decoded); err != nil {
 		return err
 	}
-	sentence := make([]string, len(violations))
-	for i, v := range violations {
-		sentence[i] = v.String()
+	violations, err := compiled.validate(config, decoded)
+	if err != nil {
+		return err
 	}
-	return errors.New(strings.Join(sentence, "; "))
+	return refusal(violations)
 }
 
-// decodeJSON decodes strict JSON, keeping the text of numbers.
+// compile compiles schema behind the guard.
+func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
+	defer rescue("compiling the schema", &err)
+	guard, err := schemaguard.Compile(schema)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
+		return &compiledSchema{guard, defaultSchema{guard.Compiled()}}, nil
+	}
+	own, err := s.engine.Compile(schema)
+	if err != nil {
+		return nil, err
+	}
+	return &compiledSchema{guard, own}, nil
+}
+
+func (c *compiledSchema) validate(config []byte, decoded any) (violations []Violation, err error) {
+	defer rescue("validating the config", &err)
+	if own, ok := c.schema.(defaultSchema); ok {
+		return own.validateDecoded(decoded)
+	}
+	return c.schema.Validate(config)
+}
+
+// rescue turns a panic of an engine into an error. The guard keeps out what is known to cause one.
+func rescue(doing string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s failed: %s", doing, shorten(fmt.Sprint(r)))
+	}
+}
+
+// refusal makes one sentence of violations, nil of none.
+func refusal(violations []Violation) error {
+	if len(violations) == 0 {
+		return nil
+	}
+	var parts []string
+	for _, v := range violations[:min(len(violations), maxViolations)] {
+		parts = append(parts, v.String())
+	}
+	return errors.New(strings.Join(parts, "; "))
+}
+
+// decodeJSON decodes JSON that was checked before and keeps the text of its numbers.
 func decodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -1,0 +1,148 @@
+package schemaguard
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// base is what relative references resolve against. It names nothing that exists.
+const base = "https://configschema.invalid/"
+
+var errFetch = errors.New("nothing is fetched")
+
+// nothing loads nothing: the standard meta-schemas are built into the compiler.
+type nothing struct{}
+
+func (nothing) Load(string) (any, error) { return nil, errFetch }
+
+// compile compiles doc and every subschema found in it, used or not. The second result has those
+// that exist, by their locations.
+func compile(doc any, found *outline) (*jsonschema.Schema, []*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothing{})
+	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) {
+		if p, ok := found.patterns[text]; ok {
+			return p, nil
+		}
+		p, err := compilePattern(text, maxProgram) // of a meta-schema, or at a place that only a reference makes a schema
+		if err != nil {
+			return nil, err
+		}
+		if found.patternText += len(text); found.patternText > 2*MaxPattern {
+			return nil, errLargePattern
+		}
+		found.patterns[text] = p
+		return p, nil
+	})
+	if err := c.AddResource(base, doc); err != nil {
+		return nil, nil, found.describe(err)
+	}
+	var all []*jsonschema.Schema
+	for _, place := range found.places {
+		s, err := c.Compile(base + "#" + fragment(place))
+		if err != nil {
+			return nil, nil, found.describe(err)
+		}
+		all = append(all, s)
+	}
+	return all[0], all, nil
+}
+
+// fragment writes a JSON pointer as a URI fragment.
+func fragment(pointer string) string {
+	tokens := strings.Split(pointer, "/")
+	for i, token := range tokens {
+		tokens[i] = url.PathEscape(token)
+	}
+	return strings.Join(tokens, "/")
+}
+
+// pointerOf is the reverse of fragment, for a location that the compiler gives.
+func pointerOf(location string) string {
+	_, frag, _ := strings.Cut(location, "#")
+	if pointer, err := url.PathUnescape(frag); err == nil {
+		return pointer
+	}
+	return frag
+}
+
+// describe turns a compiler's error into ours.
+func (o *outline) describe(err error) error {
+	var invalid *jsonschema.SchemaValidationError
+	var load *jsonschema.LoadURLError
+	var anchor *jsonschema.AnchorNotFoundError
+	var pointer *jsonschema.JSONPointerNotFoundError
+	var badPointer *jsonschema.InvalidJsonPointerError
+	var pattern *jsonschema.InvalidRegexError
+	var twice *jsonschema.DuplicateIDError
+	var anchorTwice *jsonschema.DuplicateAnchorError
+	switch {
+	case errors.As(err, &invalid):
+		return o.invalid(invalid)
+	case errors.As(err, &load):
+		return refuse(o.referrer(load.URL), "%q is outside the schema, and nothing is fetched: "+
+			"a reference names a place in the schema itself or a standard meta-schema", shorten(load.URL))
+	case errors.As(err, &anchor):
+		return refuse(o.referrer(anchor.Reference), "there is no anchor %q", "#"+shorten(pointerOf(anchor.Reference)))
+	case errors.As(err, &pointer):
+		return refuse(o.referrer(pointer.URL), "there is nothing at %q", "#"+shorten(pointerOf(pointer.URL)))
+	case errors.As(err, &badPointer):
+		return refuse(o.referrer(badPointer.URL), "%q is not a JSON pointer", "#"+shorten(pointerOf(badPointer.URL)))
+	case errors.As(err, &pattern):
+		return refuse(pointerOf(pattern.URL), "%v", pattern.Err)
+	case errors.As(err, &twice):
+		return refuse(twice.Ptr1, "the id %q is also that of %q", shorten(twice.ID), twice.Ptr2)
+	case errors.As(err, &anchorTwice):
+		return refuse(anchorTwice.Ptr2, "the anchor %q is also that of %q", shorten(anchorTwice.Anchor), anchorTwice.Ptr1)
+	}
+	return refuse("", "it cannot be compiled: %s", shorten(err.Error()))
+}
+
+// invalid names the deepest place where a schema breaks its meta-schema.
+func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
+	var verdict *jsonschema.ValidationError
+	if !errors.As(err.Err, &verdict) {
+		return refuse(pointerOf(err.URL), "it is not valid against its meta-schema")
+	}
+	leaf := verdict
+	for len(leaf.Causes) > 0 {
+		leaf = slices.MaxFunc(leaf.Causes, func(a, b *jsonschema.ValidationError) int {
+			return len(a.InstanceLocation) - len(b.InstanceLocation)
+		})
+	}
+	at := pointerOf(err.URL)
+	for _, token := range leaf.InstanceLocation {
+		at += "/" + escape(token)
+	}
+	reason := leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+	return refuse(at, "not valid against the meta-schema: %s", shorten(reason))
+}
+
+// referrer returns the pointer of a reference that may have led to a location that failed.
+func (o *outline) referrer(location string) string {
+	best, at := -1, ""
+	for text, pointer := range o.refs {
+		if fits(text, location) && (len(text) > best || len(text) == best && pointer < at) {
+			best, at = len(text), pointer
+		}
+	}
+	return at
+}
+
+func fits(ref, location string) bool {
+	address, frag, _ := strings.Cut(ref, "#")
+	target, targetFrag, _ := strings.Cut(location, "#")
+	if unescaped, err := url.PathUnescape(targetFrag); err == nil {
+		targetFrag = unescaped
+	}
+	if unescaped, err := url.PathUnescape(frag); err == nil {
+		frag = unescaped
+	}
+	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) && (targetFrag == "" || strings.HasSuffix(targetFrag, frag))
+}

@@ -1,0 +1,101 @@
+package schemaguard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// together returns the nodes that n applies to the same place of a config, each that a dynamic
+// reference may lead to among them.
+func (g *graph) together(n *node) []*node {
+	out := append([]*node(nil), n.here...)
+	if n.ref != nil {
+		out = append(out, n.ref)
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.dependents)) {
+		out = append(out, n.dependents[name])
+	}
+	if n.recursive != nil {
+		out = append(out, n.recursive)
+		if n.recursive.schema.RecursiveAnchor {
+			out = append(out, g.recursive)
+		}
+	}
+	if n.dynamic != nil {
+		out = append(out, n.dynamic)
+		if n.dynamicName != "" {
+			out = append(out, g.dynamics[n.dynamicName])
+		}
+	}
+	return out
+}
+
+// extent is what a node applies to one place of a config.
+type extent struct {
+	open  bool // the walk is below it
+	chain int  // the longest chain of subschemas
+	total int  // all of them, counted with repetition
+}
+
+// check refuses nodes that come back to themselves without descending into the config, and nodes
+// that apply too much to one place.
+func (g *graph) check() error {
+	known := map[*node]*extent{}
+	for _, n := range g.all {
+		if _, err := g.extent(n, known, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *graph) extent(n *node, known map[*node]*extent, way []*node) (*extent, error) {
+	way = append(way, n)
+	if e, ok := known[n]; ok {
+		if e.open {
+			return nil, cycle(way)
+		}
+		return e, nil
+	}
+	e := &extent{open: true, chain: 1, total: 1}
+	known[n] = e
+	for _, next := range g.together(n) {
+		sub, err := g.extent(next, known, way)
+		if err != nil {
+			return nil, err
+		}
+		e.chain = max(e.chain, sub.chain+1)
+		e.total = min(e.total+sub.total, maxExpansions+1)
+	}
+	e.open = false
+	if e.chain > maxChain {
+		return nil, refuse(pointerOf(n.location), "%d subschemas in a row apply to the same value, at most %d may", e.chain, maxChain)
+	}
+	if e.total > maxExpansions {
+		return nil, refuse(pointerOf(n.location), "more than %d subschemas apply to the same value", maxExpansions)
+	}
+	return e, nil
+}
+
+// cycle describes the loop at the end of way.
+func cycle(way []*node) error {
+	loop := slices.Clone(way[slices.Index(way, way[len(way)-1]):])
+	if loop[0].location == "" { // it stands for the places that a dynamic reference may lead to
+		loop = append(loop[1:], loop[1])
+	}
+	last := loop[0]
+	const most = 6
+	var names []string
+	loop = slices.DeleteFunc(loop, func(n *node) bool { return n.location == "" })
+	for i, n := range loop {
+		if i == most && len(loop) > most+1 {
+			names = append(names, "…", fmt.Sprintf("%q", "#"+shorten(pointerOf(last.location))))
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", "#"+shorten(pointerOf(n.location))))
+	}
+	return refuse(pointerOf(last.location), "it comes back to itself without descending into the config: %s; "+
+		"a recursive schema passes through properties or items", strings.Join(names, " → "))
+}

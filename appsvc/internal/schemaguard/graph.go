@@ -1,0 +1,318 @@
+package schemaguard
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// node is a compiled subschema with the nodes it applies.
+type node struct {
+	schema   *jsonschema.Schema
+	location string
+	resource *node // the nearest enclosing schema with a base URI of its own
+	accepts  kinds
+
+	// Applied to the same place of a config.
+	ref, recursive, dynamic *node
+	dynamicName             string           // set when the target of dynamic depends on the way here
+	here                    []*node          // allOf, anyOf, oneOf, not, if, then, else
+	dependents              map[string]*node // dependentSchemas, dependencies
+
+	// Applied to what is inside.
+	properties                            map[string]*node
+	patterns                              []patternNode
+	additional, names                     *node
+	prefix                                []*node
+	items, contains                       *node
+	unevaluatedProperties, unevaluatedArr *node
+
+	anchors map[string]*node // of a resource: its dynamic anchors
+	equal   comparison       // what enum and const compare with
+	numeric int              // bounds that read a number
+}
+
+type patternNode struct {
+	pattern *pattern
+	node    *node
+}
+
+// kinds is a set of the types of JSON values.
+type kinds uint8
+
+const (
+	isNull kinds = 1 << iota
+	isBoolean
+	isNumber
+	isString
+	isArray
+	isObject
+	isInteger // accepted only where it is an integer
+	anyKind   = isNull | isBoolean | isNumber | isString | isArray | isObject
+)
+
+// comparison is what comparing a value with those of enum and const takes.
+type comparison struct {
+	numbers, strings, text, composites, members int
+	numberCost                                  int64
+}
+
+func (c *comparison) add(v any) {
+	switch v := v.(type) {
+	case json.Number:
+		c.numbers++
+		c.numberCost += numberCost(string(v))
+	case string:
+		c.strings++
+		c.text += len(v)
+	case []any, map[string]any:
+		c.composites++
+		c.size(v)
+	}
+}
+
+func (c *comparison) size(v any) {
+	c.members++
+	switch v := v.(type) {
+	case json.Number:
+		c.numberCost += numberCost(string(v))
+	case string:
+		c.text += len(v)
+	case []any:
+		for _, element := range v {
+			c.size(element)
+		}
+	case map[string]any:
+		for _, member := range v {
+			c.size(member)
+		}
+	}
+}
+
+// graph is all nodes that a schema can reach.
+type graph struct {
+	root       *node
+	bySchema   map[*jsonschema.Schema]*node
+	byLocation map[string]*node
+	all        []*node
+
+	// Each stands for all nodes that a dynamic reference may lead to. They have no location.
+	dynamics  map[string]*node // by the name of the dynamic anchor
+	recursive *node
+}
+
+func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema) *graph {
+	g := &graph{
+		bySchema:   map[*jsonschema.Schema]*node{},
+		byLocation: map[string]*node{},
+		dynamics:   map[string]*node{},
+	}
+	g.root = g.node(root)
+	for _, s := range all {
+		g.node(s)
+	}
+	for i := 0; i < len(g.all); i++ { // g.all grows meanwhile
+		g.link(g.all[i])
+	}
+	for _, n := range g.all {
+		n.resource = g.resourceOf(n)
+	}
+	for _, n := range g.all {
+		if name := n.schema.DynamicAnchor; name != "" {
+			if n.resource.anchors == nil {
+				n.resource.anchors = map[string]*node{}
+			}
+			n.resource.anchors[name] = n
+			if g.dynamics[name] == nil {
+				g.dynamics[name] = &node{}
+			}
+			g.dynamics[name].here = append(g.dynamics[name].here, n)
+		}
+	}
+	g.recursive = &node{here: g.entries()}
+	return g
+}
+
+// node returns the node of s, nil for nil.
+func (g *graph) node(s *jsonschema.Schema) *node {
+	if s == nil {
+		return nil
+	}
+	if n, ok := g.bySchema[s]; ok {
+		return n
+	}
+	n := &node{schema: s, location: s.Location}
+	g.bySchema[s] = n
+	g.byLocation[s.Location] = n
+	g.all = append(g.all, n)
+	return n
+}
+
+func (g *graph) nodes(schemas []*jsonschema.Schema) []*node {
+	var out []*node
+	for _, s := range schemas {
+		out = append(out, g.node(s))
+	}
+	return out
+}
+
+func (g *graph) named(schemas map[string]*jsonschema.Schema) map[string]*node {
+	out := make(map[string]*node, len(schemas))
+	for name, s := range schemas {
+		out[name] = g.node(s)
+	}
+	return out
+}
+
+// link fills in n from its schema.
+func (g *graph) link(n *node) {
+	s := n.schema
+	s.Format = nil // an annotation in every draft
+	n.accepts = accepted(s.Types)
+	n.ref = g.node(s.Ref)
+	if s.DraftVersion < int(draft2019) && n.ref != nil {
+		return // its neighbours are ignored
+	}
+	n.recursive = g.node(s.RecursiveRef)
+	if s.DynamicRef != nil {
+		n.dynamic = g.node(s.DynamicRef.Ref)
+		if s.DynamicRef.Anchor != "" && s.DynamicRef.Anchor == s.DynamicRef.Ref.DynamicAnchor {
+			n.dynamicName = s.DynamicRef.Anchor
+		}
+	}
+	for _, group := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.If, s.Then, s.Else}} {
+		for _, sub := range group {
+			if sub != nil {
+				n.here = append(n.here, g.node(sub))
+			}
+		}
+	}
+	n.dependents = g.named(s.DependentSchemas)
+	for name, dependency := range s.Dependencies {
+		if sub, ok := dependency.(*jsonschema.Schema); ok {
+			n.dependents[name] = g.node(sub)
+		}
+	}
+	g.linkInside(n, s)
+	if s.Enum != nil {
+		for _, v := range s.Enum.Values {
+			n.equal.add(v)
+		}
+	}
+	if s.Const != nil {
+		n.equal.add(*s.Const)
+	}
+	for _, set := range []bool{s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil, s.MultipleOf != nil} {
+		if set {
+			n.numeric++
+		}
+	}
+}
+
+func (g *graph) linkInside(n *node, s *jsonschema.Schema) {
+	n.properties = g.named(s.Properties)
+	for re, sub := range s.PatternProperties {
+		n.patterns = append(n.patterns, patternNode{re.(*pattern), g.node(sub)})
+	}
+	if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+		n.additional = g.node(sub)
+	}
+	n.names = g.node(s.PropertyNames)
+	n.unevaluatedProperties = g.node(s.UnevaluatedProperties)
+	n.unevaluatedArr = g.node(s.UnevaluatedItems)
+	n.contains = g.node(s.Contains)
+	n.prefix, n.items = g.nodes(s.PrefixItems), g.node(s.Items2020)
+	switch items := s.Items.(type) {
+	case *jsonschema.Schema:
+		n.items = g.node(items)
+	case []*jsonschema.Schema:
+		n.prefix = g.nodes(items)
+		if sub, ok := s.AdditionalItems.(*jsonschema.Schema); ok {
+			n.items = g.node(sub)
+		}
+	}
+}
+
+func accepted(types *jsonschema.Types) kinds {
+	if types == nil || types.IsEmpty() {
+		return anyKind
+	}
+	var k kinds
+	for _, name := range types.ToStrings() {
+		k |= kindNamed(name)
+	}
+	return k
+}
+
+func kindNamed(name string) kinds {
+	switch name {
+	case "null":
+		return isNull
+	case "boolean":
+		return isBoolean
+	case "number":
+		return isNumber
+	case "integer":
+		return isInteger
+	case "string":
+		return isString
+	case "array":
+		return isArray
+	}
+	return isObject
+}
+
+// resourceOf returns the nearest node at or above n that has a base URI of its own.
+func (g *graph) resourceOf(n *node) *node {
+	for at := n.location; ; {
+		if m, ok := g.byLocation[at]; ok && (m.schema.ID != "" || strings.HasSuffix(at, "#")) {
+			return m
+		}
+		slash := strings.LastIndexByte(at, '/')
+		if hash := strings.IndexByte(at, '#'); slash <= hash {
+			at = at[:hash+1]
+			if _, ok := g.byLocation[at]; !ok {
+				return n
+			}
+			continue
+		}
+		at = at[:slash]
+	}
+}
+
+// entries returns the nodes at which a chain of references may enter a resource with
+// $recursiveAnchor: the first of them on the way decides where a $recursiveRef leads.
+func (g *graph) entries() []*node {
+	var out []*node
+	met := map[*node]bool{}
+	for _, n := range append([]*node{{resource: &node{schema: &jsonschema.Schema{}}, here: []*node{g.root}}}, g.all...) {
+		for _, next := range n.everything() {
+			if next.resource.schema.RecursiveAnchor && !n.resource.schema.RecursiveAnchor && !met[next] {
+				met[next] = true
+				out = append(out, next)
+			}
+		}
+	}
+	return out
+}
+
+// everything returns all nodes that n applies, wherever, but those behind dynamic references.
+func (n *node) everything() []*node {
+	out := append([]*node(nil), n.here...)
+	out = append(out, n.prefix...)
+	for _, next := range []*node{n.ref, n.recursive, n.dynamic, n.additional, n.names, n.items, n.contains, n.unevaluatedProperties, n.unevaluatedArr} {
+		if next != nil {
+			out = append(out, next)
+		}
+	}
+	for _, group := range []map[string]*node{n.dependents, n.properties} {
+		for _, next := range group {
+			out = append(out, next)
+		}
+	}
+	for _, p := range n.patterns {
+		out = append(out, p.node)
+	}
+	return out
+}

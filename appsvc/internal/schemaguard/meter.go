@@ -1,0 +1,360 @@
+package schemaguard
+
+import "encoding/json"
+
+// Prices in nanoseconds.
+const (
+	visitPrice   = 230 // applying a subschema to a value
+	verdictPrice = 60  // applying true or false
+	failPrice    = 450 // finding fault with it
+	memberPrice  = 70  // looking a property up
+	markPrice    = 160 // keeping track of a member for unevaluatedProperties or unevaluatedItems
+	valuePrice   = 130 // decoding a value
+	stepPrice    = 24  // a step of a pattern: the matcher's and ours
+	hashPrice    = 180 // looking at a value for uniqueItems
+)
+
+// maxFrames bounds how deep subschemas are nested in one another while a config is validated.
+const maxFrames = 4_000
+
+// meter walks a config along a schema as a validator would and pays for each step.
+type meter struct {
+	left     int64
+	scope    []*node // the nodes on the way here
+	level    int     // how deep in the config
+	dearest  int64   // the price of its dearest number
+	matchers map[*pattern]*matcher
+}
+
+func (m *meter) pay(price int64) { m.left -= price }
+
+// decodeCost is the price of decoding a text.
+func decodeCost(text []byte) int64 {
+	values, quoted := int64(1), false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	return values*valuePrice + int64(len(text))*10
+}
+
+// visit pays for applying n to v. chain is how many nodes on the way here apply to v, and marking
+// whether one of them wants to know what n evaluates.
+func (m *meter) visit(n *node, v any, chain int, marking bool) {
+	if m.left < 0 {
+		return
+	}
+	if n.schema.Bool != nil {
+		m.pay(verdictPrice)
+		if !*n.schema.Bool {
+			m.fail()
+		}
+		return
+	}
+	if len(m.scope) >= maxFrames {
+		m.left = -1
+		return
+	}
+	m.pay(visitPrice + 3*int64(chain))
+	kind := kindOfValue(v)
+	if n.accepts&kind == 0 && !(kind == isNumber && n.accepts&isInteger != 0) {
+		m.fail()
+		return
+	}
+	m.scope = append(m.scope, n)
+	m.apply(n, v, kind, chain+1, marking)
+	m.scope = m.scope[:len(m.scope)-1]
+}
+
+// fail pays for a fault, whose location is copied.
+func (m *meter) fail() { m.pay(failPrice + 3*int64(m.level)) }
+
+func kindOfValue(v any) kinds {
+	switch v.(type) {
+	case nil:
+		return isNull
+	case bool:
+		return isBoolean
+	case json.Number:
+		return isNumber
+	case string:
+		return isString
+	case []any:
+		return isArray
+	}
+	return isObject
+}
+
+func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
+	if kind == isNumber && n.accepts&isNumber == 0 {
+		m.pay(numberCost(string(v.(json.Number)))) // whether it is an integer
+	}
+	m.compare(n, v)
+	if n.ref != nil {
+		m.visit(n.ref, v, chain, marking)
+		if n.schema.DraftVersion < int(draft2019) {
+			return
+		}
+	}
+	below := false
+	switch v := v.(type) {
+	case map[string]any:
+		below = m.object(n, v, chain, marking)
+	case []any:
+		below = m.array(n, v, chain, marking)
+	case string:
+		m.text(n, v)
+	case json.Number:
+		if n.numeric > 0 {
+			m.pay(numberCost(string(v)) + int64(n.numeric)*(failPrice+2_000+20*numberSize(string(v))))
+		}
+	}
+	m.references(n, v, chain, below)
+	for _, sub := range n.here {
+		m.visit(sub, v, chain, below)
+	}
+	if len(n.here) > 0 {
+		m.fail()
+	}
+}
+
+// references pays for the references whose target depends on the way here.
+func (m *meter) references(n *node, v any, chain int, marking bool) {
+	if target := n.recursive; target != nil {
+		if target.schema.RecursiveAnchor {
+			target = m.outermost(target, func(scope *node) *node {
+				if scope.resource.schema.RecursiveAnchor {
+					return scope
+				}
+				return nil
+			})
+		}
+		m.visit(target, v, chain, marking)
+	}
+	if target := n.dynamic; target != nil {
+		if n.dynamicName != "" {
+			target = m.outermost(target, func(scope *node) *node { return scope.resource.anchors[n.dynamicName] })
+		}
+		m.visit(target, v, chain, marking)
+	}
+}
+
+// outermost returns what pick finds first on the way here.
+func (m *meter) outermost(fallback *node, pick func(*node) *node) *node {
+	m.pay(20 * int64(len(m.scope)))
+	for _, scope := range m.scope {
+		if found := pick(scope); found != nil {
+			return found
+		}
+	}
+	return fallback
+}
+
+// compare pays for enum and const.
+func (m *meter) compare(n *node, v any) {
+	c := &n.equal
+	switch v := v.(type) {
+	case json.Number:
+		if c.numbers > 0 {
+			m.pay(int64(c.numbers)*numberCost(string(v)) + c.numberCost + failPrice)
+		}
+	case string:
+		if c.strings > 0 {
+			m.pay(failPrice + int64(c.strings)*8 + int64(min(c.text, c.strings*len(v)))/8)
+		}
+	case []any, map[string]any:
+		if c.composites > 0 {
+			m.pay(failPrice + int64(c.members)*(80+m.dearest) + c.numberCost + int64(c.text)/8)
+		}
+	}
+	if n.schema.Enum != nil || n.schema.Const != nil {
+		m.fail()
+	}
+}
+
+// object pays for what n says about the members of object and reports whether the subschemas that
+// n applies to it have to keep track of them.
+func (m *meter) object(n *node, object map[string]any, chain int, marking bool) bool {
+	s := n.schema
+	if n.additional == nil && s.AdditionalProperties == nil && (marking || n.unevaluatedProperties != nil) && len(object) > 0 {
+		marking = true
+		m.pay(markPrice * int64(len(object)))
+	} else {
+		marking = false
+	}
+	if rules := len(s.Required) + len(s.Dependencies) + len(s.DependentRequired) + len(s.DependentSchemas); rules > 0 {
+		m.pay(memberPrice*int64(rules) + failPrice)
+	}
+	for name, need := range s.DependentRequired {
+		m.depends(object, name, need)
+	}
+	for name, dependency := range s.Dependencies {
+		if need, ok := dependency.([]string); ok {
+			m.depends(object, name, need)
+		}
+	}
+	for name, sub := range n.dependents {
+		if _, ok := object[name]; ok {
+			m.visit(sub, object, chain, marking)
+		}
+	}
+	if len(n.properties) > 0 || len(n.patterns) > 0 || s.AdditionalProperties != nil || n.names != nil || n.unevaluatedProperties != nil {
+		m.members(n, object)
+	} else {
+		m.pay(memberPrice / 2 * int64(len(object)))
+	}
+	return marking
+}
+
+func (m *meter) depends(object map[string]any, name string, need []string) {
+	if _, ok := object[name]; ok {
+		m.pay(memberPrice*int64(len(need)) + failPrice)
+	}
+}
+
+func (m *meter) members(n *node, object map[string]any) {
+	m.level++
+	for name, v := range object {
+		if m.left < 0 {
+			break
+		}
+		if !m.member(n, name, v) && n.unevaluatedProperties != nil {
+			m.visit(n.unevaluatedProperties, v, 0, false)
+		}
+		if n.names != nil { // validated on its own, with a way of its own
+			m.pay(visitPrice + failPrice)
+			scope := m.scope
+			m.scope = nil
+			m.visit(n.names, name, 0, false)
+			m.scope = scope
+		}
+	}
+	m.level--
+}
+
+// member pays for one member and reports whether n evaluates it.
+func (m *meter) member(n *node, name string, v any) bool {
+	m.pay(memberPrice)
+	sub, evaluated := n.properties[name]
+	if evaluated {
+		m.visit(sub, v, 0, false)
+	}
+	for _, p := range n.patterns {
+		m.match(p.pattern, name)
+		if m.left >= 0 && p.pattern.MatchString(name) {
+			evaluated = true
+			m.visit(p.node, v, 0, false)
+		}
+	}
+	if !evaluated && n.schema.AdditionalProperties != nil {
+		evaluated = true
+		if n.additional != nil {
+			m.visit(n.additional, v, 0, false)
+		} else {
+			m.pay(memberPrice)
+		}
+	}
+	return evaluated
+}
+
+// array is to elements what object is to members.
+func (m *meter) array(n *node, array []any, chain int, marking bool) bool {
+	s := n.schema
+	all := n.items != nil || s.AdditionalItems != nil
+	if !all && (marking || n.unevaluatedArr != nil) && len(array) > len(n.prefix) {
+		marking = true
+		m.pay(markPrice * int64(len(array)))
+	} else {
+		marking = false
+	}
+	if s.MinItems != nil || s.MaxItems != nil || s.UniqueItems || n.contains != nil {
+		m.fail()
+	}
+	if s.UniqueItems {
+		m.unique(array)
+	}
+	m.level++
+	for i, v := range array {
+		if m.left < 0 {
+			break
+		}
+		if i < len(n.prefix) {
+			m.visit(n.prefix[i], v, 0, false)
+		} else if n.items != nil {
+			m.visit(n.items, v, 0, false)
+		} else if n.unevaluatedArr != nil {
+			m.visit(n.unevaluatedArr, v, 0, false)
+		}
+		if n.contains != nil {
+			m.pay(memberPrice)
+			m.visit(n.contains, v, 0, false)
+		}
+	}
+	m.level--
+	return marking
+}
+
+// unique pays for uniqueItems: few elements are compared pair by pair, many are hashed first.
+func (m *meter) unique(array []any) {
+	times := int64(2)
+	if len(array) <= 20 {
+		times = int64(len(array))
+	}
+	m.weigh(array, times)
+}
+
+func (m *meter) weigh(v any, times int64) {
+	if m.left < 0 {
+		return
+	}
+	switch v := v.(type) {
+	case json.Number:
+		m.pay(times * (hashPrice + m.dearest))
+	case string:
+		m.pay(times * (hashPrice + int64(len(v))/4))
+	case []any:
+		m.pay(times * hashPrice)
+		for _, element := range v {
+			m.weigh(element, times)
+		}
+	case map[string]any:
+		m.pay(times * hashPrice)
+		for name, member := range v {
+			m.pay(times * (2*hashPrice + int64(len(name))/4))
+			m.weigh(member, times)
+		}
+	default:
+		m.pay(times * hashPrice)
+	}
+}
+
+// text pays for what n says about a string.
+func (m *meter) text(n *node, text string) {
+	s := n.schema
+	if s.MinLength != nil || s.MaxLength != nil {
+		m.pay(failPrice + int64(len(text)))
+	}
+	if p, ok := s.Pattern.(*pattern); ok {
+		m.fail()
+		m.match(p, text)
+	}
+}
+
+// match pays for looking for p in text.
+func (m *meter) match(p *pattern, text string) {
+	if m.matchers == nil {
+		m.matchers = map[*pattern]*matcher{}
+	}
+	run := m.matchers[p]
+	if run == nil {
+		run = newMatcher(p)
+		m.matchers[p] = run
+	}
+	m.pay(200 + stepPrice*run.work(text, m.left/stepPrice))
+}

@@ -1,0 +1,343 @@
+package schemaguard
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// outline is what a schema's text says before anything is compiled: where its subschemas are, and
+// how much work compiling them is.
+type outline struct {
+	doc      any
+	places   []string            // JSON pointers of the subschemas, the root first
+	met      map[string]struct{} // the same
+	refs     map[string]string   // text of each reference, and the pointer of one that has it
+	patterns map[string]*pattern
+
+	values   int // in the whole text
+	elements int // compared while enums are checked for repeated elements
+	ids      int // subschemas with a base URI of their own
+	foreign  int // references to places that are not subschemas by keyword
+	pointers int // bytes of all JSON pointers
+
+	patternText, patternProgram int
+}
+
+// survey walks the subschemas of doc and refuses what must not reach a compiler.
+func survey(doc any) (*outline, error) {
+	o := &outline{doc: doc, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{}}
+	if err := o.value(doc); err != nil {
+		return nil, err
+	}
+	if err := o.schema(doc, "", scope{draft: draft2020}); err != nil {
+		return nil, err
+	}
+	if o.cost() > maxCompile {
+		return nil, refuse("", "it is too complex to compile: %d subschemas, %d of them with an id, %d references to places that are not subschemas; "+
+			"about 4000 plain subschemas fit", len(o.places), o.ids, o.foreign)
+	}
+	return o, nil
+}
+
+// cost is the price of compiling. A compiler looks each subschema up among all the others, walks
+// the bases of each, and copies what it knows for each reference to an unusual place.
+func (o *outline) cost() int64 {
+	n := int64(len(o.places))
+	length := int64(o.pointers)/max(n, 1) + 1
+	return n*12_000 + n*n*(80+length)/32 +
+		n*int64(o.ids)*12 +
+		int64(o.foreign)*(n+int64(o.foreign))*90 +
+		int64(o.values)*400 + int64(o.elements)*1_200
+}
+
+// value counts the values of the text and refuses numbers that are dear wherever they stand.
+func (o *outline) value(v any) *Error {
+	o.values++
+	switch v := v.(type) {
+	case json.Number:
+		if numberSize(string(v)) > maxNumber {
+			return &Error{Reason: fmt.Sprintf("the number has more than %d digits, its exponent counted", maxNumber)}
+		}
+	case []any:
+		for i, element := range v {
+			if err := o.value(element); err != nil {
+				return err.below(strconv.Itoa(i))
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if err := o.value(member); err != nil {
+				return err.below(name)
+			}
+		}
+	}
+	return nil
+}
+
+// scope is what a subschema takes from those around it.
+type scope struct {
+	draft    draft
+	resource string // JSON pointer of the nearest one with an id
+	id       string // of that one, as written
+}
+
+// schema surveys the subschema v.
+func (o *outline) schema(v any, pointer string, in scope) error {
+	if _, again := o.met[pointer]; again {
+		return nil
+	}
+	o.met[pointer] = struct{}{}
+	o.places = append(o.places, pointer)
+	var object map[string]any
+	switch v := v.(type) {
+	case bool:
+		return nil
+	case map[string]any:
+		object = v
+	default:
+		return refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
+	}
+	in, err := o.enter(object, pointer, in)
+	if err != nil {
+		return err
+	}
+	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		at := pointer + "/" + escape(keyword)
+		if o.pointers += len(at); o.pointers > maxPointers {
+			return refuse("", "the JSON pointers of its keywords add up to more than %d bytes: use shorter names or less nesting", maxPointers)
+		}
+		if err := o.keyword(keyword, object[keyword], at, in); err != nil {
+			return err
+		}
+		if err := o.applicator(keyword, object[keyword], at, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter returns the scope inside a subschema. Its $schema counts at the root and where it has an id.
+func (o *outline) enter(object map[string]any, pointer string, in scope) (scope, error) {
+	own := in.draft
+	if uri, ok := object["$schema"].(string); ok {
+		var known bool
+		if own, known = draftOf(uri); !known {
+			return in, refuse(pointer+"/$schema", "%q is not a known draft: "+
+				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04", shorten(uri))
+		}
+	}
+	id := idOf(object, own)
+	if id == "" && pointer != "" {
+		if id = idOf(object, in.draft); id == "" {
+			return in, nil
+		}
+		own = in.draft
+	}
+	if id != "" {
+		o.ids++
+	}
+	return scope{own, pointer, id}, nil
+}
+
+// idOf returns the base URI that a subschema gives itself.
+func idOf(object map[string]any, d draft) string {
+	if _, ref := object["$ref"]; ref && d < draft2019 {
+		return "" // the neighbours of a reference are ignored
+	}
+	id, _ := object[d.id()].(string)
+	id, _, _ = strings.Cut(id, "#")
+	return id
+}
+
+// keyword surveys what keywords say beside their subschemas.
+func (o *outline) keyword(keyword string, v any, at string, in scope) error {
+	switch keyword {
+	case "$ref", "$recursiveRef", "$dynamicRef":
+		return o.reference(v, at, in)
+	case "pattern":
+		if text, ok := v.(string); ok {
+			return o.pattern(text, at)
+		}
+	case "patternProperties":
+		if properties, ok := v.(map[string]any); ok {
+			for _, text := range slices.Sorted(maps.Keys(properties)) {
+				if err := o.pattern(text, at+"/"+escape(text)); err != nil {
+					return err
+				}
+			}
+		}
+	case "enum":
+		if values, ok := v.([]any); ok {
+			o.compared(values)
+		}
+	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
+		if n, ok := v.(json.Number); ok {
+			if r, ok := new(big.Rat).SetString(string(n)); ok && r.Cmp(big.NewRat(maxCount, 1)) > 0 {
+				return refuse(at, "%s is more than 2^53", shorten(string(n)))
+			}
+		}
+	}
+	return nil
+}
+
+// compared counts what is compared to find repeated values: a few pair by pair, many by a hash.
+func (o *outline) compared(values []any) {
+	n := count(values)
+	if len(values) <= 20 {
+		n *= 1 + len(values)/2
+	}
+	o.elements += n
+}
+
+func count(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			n += count(element)
+		}
+	case map[string]any:
+		for _, member := range v {
+			n += count(member)
+		}
+	}
+	return n
+}
+
+// reference surveys a reference, and the place it leads to where keywords alone do not lead there.
+func (o *outline) reference(v any, at string, in scope) error {
+	text, ok := v.(string)
+	if !ok {
+		return refuse(at, "a reference is a string, this is %s", kindOf(v))
+	}
+	if first, again := o.refs[text]; !again || at < first {
+		o.refs[text] = at
+	}
+	address, fragment, _ := strings.Cut(text, "#")
+	if pointer, err := url.PathUnescape(fragment); err == nil {
+		fragment = pointer
+	}
+	switch {
+	case !strings.HasPrefix(fragment, "/"):
+		return nil
+	case address != "" && address != in.id:
+		if !draft2020.isSubschema(fragment) {
+			return refuse(at, "%q leads into another resource, to a place that is not a subschema there", shorten(text))
+		}
+		return nil
+	case in.draft.isSubschema(fragment):
+		return nil
+	}
+	pointer := in.resource + fragment
+	target, ok := lookup(o.doc, pointer)
+	if !ok {
+		return refuse(at, "there is nothing at %q", shorten(text))
+	}
+	if _, again := o.met[pointer]; !again {
+		o.foreign++
+	}
+	return o.schema(target, pointer, in)
+}
+
+// lookup returns the value at a JSON pointer.
+func lookup(v any, pointer string) (any, bool) {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch parent := v.(type) {
+		case map[string]any:
+			member, ok := parent[strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+func (o *outline) pattern(text, at string) error {
+	if o.patternText += len(text); o.patternText > MaxPattern {
+		return refuse(at, "with this one the schema has more than %d bytes of patterns", MaxPattern)
+	}
+	p, ok := o.patterns[text]
+	if !ok {
+		var err error
+		if p, err = compilePattern(text, maxProgram); err != nil {
+			return refuse(at, "%v", err)
+		}
+		o.patterns[text] = p
+	}
+	if o.patternProgram += len(p.program.Inst); o.patternProgram > maxProgram {
+		return refuse(at, "%v", errLargePattern)
+	}
+	return nil
+}
+
+// applicator surveys the subschemas of a keyword.
+func (o *outline) applicator(keyword string, v any, at string, in scope) error {
+	shape := in.draft.shapeOf(keyword)
+	elements, isList := v.([]any)
+	members, isObject := v.(map[string]any)
+	switch {
+	case shape == one || shape == oneOrList && !isList:
+		return o.schema(v, at, in)
+	case (shape == list || shape == oneOrList) && isList:
+		for i, element := range elements {
+			if err := o.schema(element, at+"/"+strconv.Itoa(i), in); err != nil {
+				return err
+			}
+		}
+	case (shape == named || shape == namedOr) && isObject:
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if _, names := members[name].([]any); names && shape == namedOr {
+				continue
+			}
+			if err := o.schema(members[name], at+"/"+escape(name), in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil // of another type: the meta-schema says so
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "an object"
+}
+
+func escape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}
+
+// shorten cuts what a sentence quotes from outside.
+func shorten(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
