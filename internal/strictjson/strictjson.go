@@ -92,7 +92,8 @@ var errNull = errors.New("null is not allowed here")
 // noNull refuses what the decoder would take as a zero value in silence.
 var noNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 	kind := reflect.TypeOf(v).Elem().Kind()
-	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && reflect.TypeOf(v) != valueType {
+	_, raw := v.(json.Unmarshaler) // a raw message keeps null as it is
+	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && !raw && reflect.TypeOf(v) != valueType {
 		return errNull
 	}
 	return errors.ErrUnsupported

@@ -1,0 +1,231 @@
+package appsvc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// draft is the content of a version that is about to be stored.
+type draft struct {
+	title    string
+	groups   []string
+	elements []draftElement
+}
+
+// draftElement is an element of a draft. It is written when its component or its config is new:
+// then the config must conform to the component, whose manifest is copied.
+type draftElement struct {
+	ref      ComponentRef
+	config   []byte
+	written  bool
+	manifest []byte
+}
+
+// ComponentRef names a version of a component.
+type ComponentRef struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// configDepth is how deep a config may nest: what is left of the depth of a create request.
+const configDepth = strictjson.MaxDepth - 3
+
+// checkShape says which limit or form the draft breaks, as an error of the given kind.
+func (l Limits) checkShape(kind error, d draft) error {
+	switch n := utf8.RuneCountInString(d.title); {
+	case n == 0:
+		return fmt.Errorf("%w: title: must not be empty", kind)
+	case n > l.Title:
+		return fmt.Errorf("%w: title: has %d characters, at most %d", kind, n, l.Title)
+	case len(d.groups) == 0:
+		return fmt.Errorf("%w: groups: want at least one", kind)
+	case len(d.groups) > l.Groups:
+		return fmt.Errorf("%w: groups: has %d, at most %d", kind, len(d.groups), l.Groups)
+	case len(d.elements) > l.Elements:
+		return fmt.Errorf("%w: elements: has %d, at most %d", kind, len(d.elements), l.Elements)
+	}
+	if err := checkText(kind, "title", d.title); err != nil {
+		return err
+	}
+	for i, g := range d.groups {
+		if err := urn.CheckGroup(g); err != nil {
+			return fmt.Errorf("%w: groups/%d: %w", kind, i, err)
+		}
+		if slices.Contains(d.groups[:i], g) {
+			return fmt.Errorf("%w: groups/%d: %q stands there twice", kind, i, g)
+		}
+	}
+	for i, e := range d.elements {
+		if !e.written {
+			continue
+		}
+		if err := e.checkShape(l); err != nil {
+			return fmt.Errorf("%w: elements/%d/%w", kind, i, err)
+		}
+	}
+	return nil
+}
+
+func (e draftElement) checkShape(l Limits) error {
+	if err := l.checkName("component/name", e.ref.Name); err != nil {
+		return err
+	}
+	if err := l.checkName("component/version", e.ref.Version); err != nil {
+		return err
+	}
+	if len(e.config) == 0 {
+		return fmt.Errorf("config: missing")
+	}
+	if err := strictjson.Check(e.config, configDepth); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	if first := bytes.TrimLeft(e.config, " \t\r\n")[0]; first != '{' {
+		return fmt.Errorf("config: must be an object")
+	}
+	return nil
+}
+
+// checkText refuses what JSON input cannot hold, for callers that do not come through JSON.
+func checkText(kind error, field, s string) error {
+	if !utf8.ValidString(s) || slices.Contains([]byte(s), 0) {
+		return fmt.Errorf("%w: %s: want UTF-8 without U+0000", kind, field)
+	}
+	return nil
+}
+
+// complete looks up the components of the written elements, validates their configs and returns
+// the versions of components that the draft relies on.
+func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Component, error) {
+	used := map[ComponentRef]Component{}
+	err := s.store.View(ctx, func(r Reader) error {
+		clear(used)
+		for i, e := range d.elements {
+			if _, known := used[e.ref]; known || !e.written {
+				continue
+			}
+			c, err := findComponent(ctx, r, e.ref, false)
+			if err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+			used[e.ref] = c
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	parsed := map[ComponentRef][]byte{}
+	for i := range d.elements {
+		e := &d.elements[i]
+		if !e.written {
+			continue
+		}
+		if parsed[e.ref] == nil {
+			if parsed[e.ref], err = used[e.ref].ConfigSchema(); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.schemas.validate(parsed[e.ref], e.config); err != nil {
+			return nil, fmt.Errorf("%w: element %d: the config does not conform to component %q version %q: %w",
+				ErrUnprocessable, i, e.ref.Name, e.ref.Version, err)
+		}
+		e.manifest = used[e.ref].Manifest
+	}
+	return used, nil
+}
+
+// findComponent returns one version of a component, or ErrUnprocessable.
+func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) (Component, error) {
+	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version, Brief: brief}) {
+		return c, err
+	}
+	return Component{}, fmt.Errorf("%w: there is no component %q version %q", ErrUnprocessable, ref.Name, ref.Version)
+}
+
+// recheck makes sure, inside the transaction that stores the draft, that the components it was
+// validated against are still the same.
+func recheck(ctx context.Context, tx Tx, used map[ComponentRef]Component) error {
+	for ref, c := range used {
+		now, err := findComponent(ctx, tx, ref, true)
+		if err != nil {
+			return err
+		}
+		if now.ID != c.ID {
+			return fmt.Errorf("%w: component %q version %q was replaced meanwhile", ErrConflict, ref.Name, ref.Version)
+		}
+	}
+	return nil
+}
+
+// body writes the draft as it is stored, and returns the names of the components it uses.
+func (d draft) body(owner string) (Body, []string) {
+	var b bytes.Buffer
+	b.WriteString(`{"title":`)
+	b.Write(appendString(nil, d.title))
+	b.WriteString(`,"owner":{"urn":`)
+	b.Write(appendString(nil, owner))
+	b.WriteString(`},"groups":[`)
+	for i, g := range d.groups {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(appendString(nil, g))
+	}
+	b.WriteString(`],"elements":[`)
+	names := map[string]bool{}
+	for i, e := range d.elements {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"%d","component":`, i)
+		b.Write(e.manifest)
+		b.WriteString(`,"config":`)
+		_ = json.Compact(&b, e.config) // strict JSON: checked
+		b.WriteByte('}')
+		names[e.ref.Name] = true
+	}
+	b.WriteString(`]}`)
+	return b.Bytes(), slices.Sorted(maps.Keys(names))
+}
+
+// draft decodes a stored body.
+func (b Body) draft() (draft, error) {
+	c, err := b.Content()
+	if err != nil {
+		return draft{}, err
+	}
+	d := draft{title: c.Title, groups: c.Groups}
+	for _, e := range c.Elements {
+		ref, err := refOf(e.Component)
+		if err != nil {
+			return draft{}, err
+		}
+		d.elements = append(d.elements, draftElement{ref: ref, manifest: e.Component, config: e.Config})
+	}
+	return d, nil
+}
+
+func refOf(manifest []byte) (ComponentRef, error) {
+	var ref ComponentRef
+	if err := json.Unmarshal(manifest, &ref); err != nil {
+		return ref, fmt.Errorf("stored manifest: %w", err)
+	}
+	return ref, nil
+}
+
+// checkSize refuses an app whose answer would be too long.
+func (l Limits) checkSize(a App) error {
+	const wrapper = len(`{"apps":[]}`)
+	if n := len(a.AppendJSON(nil)) + wrapper; n > l.DocumentBytes {
+		return fmt.Errorf("%w: the app has %d bytes as it is answered, at most %d", ErrTooLarge, n, l.DocumentBytes)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package jsonpatch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	evanphx "github.com/evanphx/json-patch/v5"
+)
+
+// Limits bound the work of Apply.
+type Limits struct {
+	Document int // bytes of the document, at any look at it
+	Looks    int // bytes of documents encoded between operations, in all
+}
+
+// Apply carries out the operations in order and returns the new document, compact. doc is one
+// strict JSON value and is not changed.
+func Apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
+	if slices.ContainsFunc(ops, Op.hasEmptyName) {
+		return applyRenamed(doc, ops, limits)
+	}
+	return apply(doc, ops, limits)
+}
+
+// run is a document and the operations that wait to be carried out on it by the library.
+type run struct {
+	doc     []byte
+	waiting evanphx.Patch
+	limits  Limits
+	looks   int
+}
+
+func apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
+	r := &run{doc: doc, limits: limits}
+	for i, op := range ops {
+		if err := r.do(op); err != nil {
+			return nil, fmt.Errorf("operation %d (%s %s): %w", i, op.Op, *op.Path, err)
+		}
+	}
+	if err := r.flush(); err != nil {
+		return nil, err
+	}
+	return r.doc, nil
+}
+
+func (r *run) do(op Op) error {
+	if op.Op == "move" && strings.HasPrefix(*op.Path, *op.From+"/") {
+		return fmt.Errorf("%w: %q cannot be moved into itself", ErrApply, *op.From)
+	}
+	for _, p := range op.pointers() {
+		if hasOddIndex(p) {
+			if err := r.checkIndices(p); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case op.Op == "test":
+		return r.test(op)
+	case *op.Path == "" || op.From != nil && *op.From == "":
+		return r.whole(op)
+	}
+	r.waiting = append(r.waiting, op.library())
+	return nil
+}
+
+// library is the operation as the library wants it.
+func (op Op) library() evanphx.Operation {
+	quoted := func(s string) *json.RawMessage {
+		b, _ := json.Marshal(s) // a string always encodes
+		return (*json.RawMessage)(&b)
+	}
+	o := evanphx.Operation{"op": quoted(op.Op), "path": quoted(*op.Path)}
+	if op.From != nil {
+		o["from"] = quoted(*op.From)
+	}
+	if op.Value != nil {
+		value := json.RawMessage(op.Value)
+		o["value"] = &value
+	}
+	return o
+}
+
+// look brings the document up to date so that it can be looked at, and pays for it.
+func (r *run) look() error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if r.looks += len(r.doc); r.looks > r.limits.Looks {
+		return fmt.Errorf("%w: too many tests and unusual indices for a document of %d bytes", ErrTooLarge, len(r.doc))
+	}
+	return nil
+}
+
+func (r *run) flush() (err error) {
+	if len(r.waiting) == 0 {
+		return nil
+	}
+	defer func() { // no input may end the process, whatever the library makes of it
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrApply, p)
+		}
+	}()
+	options := evanphx.NewApplyOptions()
+	options.SupportNegativeIndices = false
+	options.AccumulatedCopySizeLimit = int64(r.limits.Document)
+	options.EscapeHTML = false
+	doc, err := r.waiting.ApplyWithOptions(r.doc, options)
+	var tooBig *evanphx.AccumulatedCopySizeError
+	switch {
+	case errors.As(err, &tooBig):
+		return fmt.Errorf("%w: the copies of values come to more than %d bytes", ErrTooLarge, r.limits.Document)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrApply, err)
+	}
+	return r.set(doc)
+}
+
+func (r *run) set(doc []byte) error {
+	if len(doc) > r.limits.Document {
+		return fmt.Errorf("%w: the patched document has %d bytes, at most %d", ErrTooLarge, len(doc), r.limits.Document)
+	}
+	r.doc, r.waiting = doc, r.waiting[:0]
+	return nil
+}
+
+func (r *run) test(op Op) error {
+	if err := r.look(); err != nil {
+		return err
+	}
+	have, err := resolve(r.doc, *op.Path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrTest, err)
+	}
+	if !Equal(have, op.Value, sameNumber) {
+		return fmt.Errorf("%w: the value there is another one", ErrTest)
+	}
+	return nil
+}
+
+// whole carries out an operation that reads or writes the document as a whole.
+func (r *run) whole(op Op) error {
+	if err := r.look(); err != nil {
+		return err
+	}
+	switch {
+	case op.Op == "remove":
+		return fmt.Errorf("%w: the whole document cannot be removed", ErrApply)
+	case op.Op == "add" || op.Op == "replace":
+		return r.set(op.Value)
+	case *op.Path == "": // move or copy onto the whole
+		value, err := resolve(r.doc, *op.From)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrApply, err)
+		}
+		return r.set(value)
+	case 2*len(r.doc) > r.limits.Document:
+		return fmt.Errorf("%w: a copy of the document inside itself has more than %d bytes", ErrTooLarge, r.limits.Document)
+	}
+	r.waiting = append(r.waiting, Op{Op: "add", Path: op.Path, Value: r.doc}.library())
+	return nil
+}
+
+// checkIndices refuses a pointer that would go by an index that is not canonical.
+func (r *run) checkIndices(pointer string) error {
+	if err := r.look(); err != nil {
+		return err
+	}
+	if _, err := resolve(r.doc, pointer); errors.Is(err, errIndex) {
+		return fmt.Errorf("%w: %w", ErrApply, err)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package jsonpatch
+
+import (
+	"bytes"
+	"crypto/rand"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// applyRenamed is apply for patches that go by a member named "". The library takes that name for
+// the object around the member, so another name, one that nobody can guess, stands in for it
+// throughout and is put back at the end.
+func applyRenamed(doc []byte, ops []Op, limits Limits) ([]byte, error) {
+	name := "empty-name-" + rand.Text()
+	ops, err := renameOps(ops, name)
+	if err != nil {
+		return nil, err
+	}
+	if doc, err = renameMembers(doc, "", name); err != nil {
+		return nil, err
+	}
+	if doc, err = apply(doc, ops, limits); err != nil {
+		return nil, err
+	}
+	return renameMembers(doc, name, "")
+}
+
+func renameOps(ops []Op, name string) ([]Op, error) {
+	out := slices.Clone(ops)
+	for i := range out {
+		op := &out[i]
+		path := renameTokens(*op.Path, name)
+		op.Path = &path
+		if op.From != nil {
+			from := renameTokens(*op.From, name)
+			op.From = &from
+		}
+		if op.Value != nil {
+			value, err := renameMembers(op.Value, "", name)
+			if err != nil {
+				return nil, err
+			}
+			op.Value = value
+		}
+	}
+	return out, nil
+}
+
+func renameTokens(pointer, name string) string {
+	tokens := strings.Split(pointer, "/")
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i] == "" {
+			tokens[i] = name
+		}
+	}
+	return strings.Join(tokens, "/")
+}
+
+// renameMembers copies a JSON value, writing one member name for another.
+func renameMembers(data []byte, from, to string) ([]byte, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	var out bytes.Buffer
+	enc := jsontext.NewEncoder(&out, jsontext.PreserveRawStrings(true))
+	for {
+		kind, read := dec.StackIndex(dec.StackDepth())
+		isName := kind == '{' && read%2 == 0
+		if k := dec.PeekKind(); k != '"' && k != '{' && k != '[' && k != '}' && k != ']' {
+			value, err := dec.ReadValue() // keeps the text of numbers
+			if err == io.EOF {
+				return bytes.TrimSpace(out.Bytes()), nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if err := enc.WriteValue(value); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		token, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		if isName && token.Kind() == '"' && token.String() == from {
+			token = jsontext.String(to)
+		}
+		if err := enc.WriteToken(token); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package jsonpatch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var (
+	errMissing = errors.New("there is no such place")
+	errIndex   = errors.New("array indices are written in decimal digits without leading zeros")
+
+	canonicalIndex = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
+	unescape       = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
+// array by something else than an index, else errMissing.
+func resolve(doc []byte, pointer string) ([]byte, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		if err := enter(dec, unescape.Replace(token)); err != nil {
+			return nil, fmt.Errorf("%w: at %q of %q", err, token, pointer)
+		}
+	}
+	value, err := dec.ReadValue()
+	if err != nil {
+		return nil, fmt.Errorf("%w: at the end of %q", errMissing, pointer)
+	}
+	return bytes.Clone(value), nil
+}
+
+// enter moves dec, which stands before a value, to before the member or item named by token.
+func enter(dec *jsontext.Decoder, token string) error {
+	container, err := dec.ReadToken()
+	if err != nil {
+		return errMissing
+	}
+	switch container.Kind() {
+	case '{':
+		for dec.PeekKind() == '"' {
+			name, err := dec.ReadToken()
+			if err != nil || name.String() == token {
+				return err
+			}
+			if err := dec.SkipValue(); err != nil {
+				return err
+			}
+		}
+	case '[':
+		if !canonicalIndex.MatchString(token) && token != "-" {
+			return errIndex
+		}
+		index, err := strconv.Atoi(token)
+		if err != nil {
+			return errMissing
+		}
+		for ; dec.PeekKind() != ']' && dec.PeekKind() != 0; index-- {
+			if index == 0 {
+				return nil
+			}
+			if err := dec.SkipValue(); err != nil {
+				return err
+			}
+		}
+	}
+	return errMissing
+}
+
+// Equal reports whether two JSON values are the same: members in any order, items in order,
+// numbers by same. Both must be strict JSON.
+func Equal(a, b []byte, same func(x, y string) bool) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	return equal(tree(a), tree(b), same)
+}
+
+// SameText compares numbers as they are written.
+func SameText(x, y string) bool { return x == y }
+
+func tree(data []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return err // equal to nothing
+	}
+	return v
+}
+
+func equal(a, b any, same func(x, y string) bool) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for name, x := range a {
+			if y, ok := b[name]; !ok || !equal(x, y, same) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i], same) {
+				return false
+			}
+		}
+		return true
+	case json.Number:
+		b, ok := b.(json.Number)
+		return ok && same(a.String(), b.String())
+	case string, bool, nil:
+		return a == b
+	}
+	return false
+}
+
+// sameNumber compares numbers by value, however they are written: 1, 1.0 and 10e-1 are one.
+func sameNumber(x, y string) bool { return x == y || normal(x) == normal(y) }
+
+// normal writes a JSON number as its sign, its digits without zeros at either end, and a power of
+// ten. It takes time and room linear in the text, whatever the exponent.
+func normal(text string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(text, "-"); negative {
+		sign, text = "-", rest
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	if trimmed == "" {
+		return "0"
+	}
+	power := 0
+	if exponent != "" {
+		var err error
+		if power, err = strconv.Atoi(exponent); err != nil || power > 1<<40 || power < -1<<40 {
+			return sign + text // beyond any use: by its text
+		}
+	}
+	power += len(digits) - len(trimmed) - len(fraction)
+	return sign + trimmed + "e" + strconv.Itoa(power)
+}
