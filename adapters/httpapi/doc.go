@@ -1,0 +1,39 @@
+// Package httpapi serves the domains of this module over HTTP: one handler for the app service,
+// the asset manager, the reviews import, the page cors.html and a description in OpenAPI.
+//
+// # Mounting
+//
+// [New] gives an [http.Handler] for the whole of a server. The app service, cors.html,
+// openapi.json and the extensions below x/ start at [Config.BasePath]; the asset manager
+// (/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}) and /healthz stay
+// at the root.
+//
+// Do not put the handler below an [http.ServeMux]: a mux cleans paths by redirecting, so that
+// the double slash of the asset manager, and every component name that holds an escaped slash,
+// is answered with a redirect, which also repeats a token that came in the query. Give the
+// handler to the [http.Server] itself, or choose between handlers by looking at the prefix of
+// [net/url.URL.EscapedPath]. The handler itself never redirects.
+//
+// # Paths
+//
+// Paths are matched as they were sent, escaped; each parameter is unescaped once. So a component
+// named @scope/name is at /components/%40scope%2Fname. A path that is not in canonical form
+// (empty, "." or ".." segments, other case) is 404. Collections answer with and without the
+// slash at their end.
+//
+// # Tokens
+//
+// Every request but OPTIONS and those for cors.html, openapi.json and /healthz carries one token,
+// in the header "Authorization: svctoken <token>" or in the query parameter svctoken. What
+// a token says is up to [Config.Authenticate]; [Tokens] is a default on signed JWTs. A token in
+// the query is kept out of logs, errors, headers and URLs.
+//
+// # Decisions
+//
+// Where the contract is silent: an empty usingComponent, after or before is none. A query that
+// cannot be decoded, and a parameter of an endpoint that is given twice where one is meant, are
+// 400. A version in a body that is no decimal number is 400, one in a path 404. A body sent with
+// DELETE is not looked at. A tag list and the list of components take after (a name) where a page
+// ended early, and a tag list limit. Timeouts belong to the [http.Server]; only the import of
+// reviews, which may take as long as it likes, moves the read deadline of its own connection.
+package httpapi

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// statuses says which status the sentinels of the domains are answered with (contract, section 7).
+var statuses = []struct {
+	status    int
+	sentinels []error
+}{
+	{http.StatusBadRequest, []error{appsvc.ErrInvalid}},
+	{http.StatusForbidden, []error{appsvc.ErrForbidden}},
+	{http.StatusNotFound, []error{appsvc.ErrNotFound}},
+	{http.StatusConflict, []error{appsvc.ErrConflict}},
+	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge}},
+	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
+	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, context.Canceled, context.DeadlineExceeded}},
+	{http.StatusInsufficientStorage, []error{appsvc.ErrFull}},
+}
+
+// What the statuses from 500 on say. Their causes speak of the store, so they go to the log.
+const internalError = "internal error"
+
+var opaque = map[int]string{
+	http.StatusInternalServerError: internalError,
+	http.StatusServiceUnavailable:  "the service is busy: try again",
+	http.StatusInsufficientStorage: "the storage is full: reading goes on, writing works again when there is room",
+}
+
+// refusal is an error of the HTTP side itself.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+var (
+	errNoResource = &refusal{http.StatusNotFound, "nothing is at this path"}
+	errNoMethod   = &refusal{http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow"}
+	errNoToken    = &refusal{http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
+)
+
+// statusOf returns the status of an error: of ours, of the strict reader, of a domain, else 500.
+func statusOf(err error) int {
+	var own *refusal
+	var syntax *strictjson.Error
+	switch {
+	case errors.As(err, &own):
+		return own.status
+	case errors.As(err, &syntax):
+		return http.StatusBadRequest
+	}
+	for _, row := range statuses {
+		for _, sentinel := range row.sentinels {
+			if errors.Is(err, sentinel) {
+				return row.status
+			}
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// fail turns an error into the answer.
+func (c *call) fail(err error) {
+	status := statusOf(err)
+	text, isOpaque := opaque[status]
+	if isOpaque {
+		c.log(text, err)
+	} else {
+		text = err.Error()
+	}
+	c.refuse(status, text)
+}
+
+// refuse makes {"error": text} the answer.
+func (c *call) refuse(status int, text string) {
+	header := c.header()
+	header["Content-Type"] = jsonType
+	for _, name := range []string{"Etag", "Location", "Link"} {
+		delete(header, name)
+	}
+	if !c.query.has(tokenParameter) {
+		header["Cache-Control"] = everyAnswer["Cache-Control"]
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		header["Www-Authenticate"] = []string{tokenScheme}
+	case http.StatusServiceUnavailable:
+		header["Retry-After"] = []string{"1"}
+	}
+	c.status = status
+	c.out = append(c.out[:0], `{"error":`...)
+	c.out, _ = jsontext.AppendQuote(c.out, strings.ToValidUTF8(text, "\uFFFD"))
+	c.out = append(c.out, '}')
+}

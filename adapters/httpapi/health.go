@@ -1,0 +1,21 @@
+package httpapi
+
+import "net/http"
+
+func (h *handler) healthRoutes() []route {
+	return []route{
+		{method: "GET", path: "/healthz", status: 200, open: true, call: h.health, summary: "whether the service can answer"},
+	}
+}
+
+func (h *handler) health(c *call) error {
+	if h.Ready != nil {
+		if err := h.Ready(c.ctx()); err != nil {
+			c.log("not ready", err)
+			c.refuse(http.StatusServiceUnavailable, "the store does not answer")
+			return nil
+		}
+	}
+	c.out = append(c.out, `{"status":"ok"}`...)
+	return nil
+}

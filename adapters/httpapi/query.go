@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// query is the parameters of a request's URL.
+type query struct {
+	values url.Values
+	broken bool // something in it could not be decoded, and is not in values
+}
+
+func parseQuery(raw string) query {
+	if raw == "" {
+		return query{}
+	}
+	values, err := url.ParseQuery(raw)
+	return query{values, err != nil}
+}
+
+func (q query) has(name string) bool     { return q.values.Has(name) }
+func (q query) all(name string) []string { return q.values[name] }
+
+// check refuses a query that cannot be decoded, a known parameter that is no text and, where
+// the endpoint writes, what it does not know. The sentence of the decoder is not repeated, as it
+// may hold a part of the token.
+func (q query) check(rt *route) error {
+	if q.broken {
+		return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
+	}
+	for name, values := range q.values {
+		known := slices.Contains(rt.query, name)
+		if rt.writes() && !known && name != tokenParameter {
+			return refuse(http.StatusBadRequest, "unknown query parameter %q", name)
+		}
+		for _, v := range values {
+			if known && !utf8.ValidString(v) {
+				return refuse(http.StatusBadRequest, "query parameter %s: not valid UTF-8", name)
+			}
+		}
+	}
+	return nil
+}
+
+// one returns the value of a parameter that is given once at most.
+func (q query) one(name string) (string, error) {
+	switch values := q.values[name]; len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], nil
+	}
+	return "", refuse(http.StatusBadRequest, "query parameter %s: given more than once", name)
+}
+
+// limit returns the parameter limit, 0 when it is not given. The highest value allowed is the
+// domain's to know.
+func (q query) limit() (int, error) {
+	s, err := q.one("limit")
+	if err != nil || !q.has("limit") {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil || n == 0 || s[0] == '0' || s[0] == '+' {
+		return 0, refuse(http.StatusBadRequest, "query parameter limit: %q is not a number of items from 1 on", s)
+	}
+	return int(n), nil
+}
+
+// flag returns a parameter that is true or false, false when it is not given.
+func (q query) flag(name string) (bool, error) {
+	s, err := q.one(name)
+	if err != nil || !q.has(name) {
+		return false, err
+	}
+	if s != "true" && s != "false" {
+		return false, refuse(http.StatusBadRequest, "query parameter %s: %q is neither true nor false", name, s)
+	}
+	return s == "true", nil
+}

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one endpoint: a row of the contract's table.
+type route struct {
+	name    string // number in the contract's table; "" for what the contract does not number
+	method  string
+	path    string // "/apps/{id}", below where its table is mounted
+	summary string
+	call    func(*call) error
+
+	collection bool     // the path answers with and without a slash at its end
+	open       bool     // needs no token
+	query      []string // parameters it knows
+	body       body     // what it takes
+	keyed      bool     // takes an Idempotency-Key
+	status     int      // of success
+}
+
+// writes reports whether the endpoint changes something; those refuse unknown parameters.
+func (r *route) writes() bool { return r.method != http.MethodGet }
+
+// resource is what one path names: an endpoint for each method.
+type resource struct {
+	routes []*route
+	allow  string // value of the Allow header
+}
+
+func (r *resource) add(rt *route) {
+	r.routes = append(r.routes, rt)
+	methods := []string{http.MethodOptions}
+	for _, rt := range r.routes {
+		methods = append(methods, rt.method)
+		if rt.method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	slices.Sort(methods)
+	r.allow = strings.Join(methods, ", ")
+}
+
+// open reports whether the path is for everybody.
+func (r *resource) open() bool { return r.routes[0].open }
+
+// route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
+func (r *resource) route(method string) *route {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, rt := range r.routes {
+		if rt.method == method {
+			return rt
+		}
+	}
+	return nil
+}
+
+// table is the endpoints that are mounted at one place.
+type table struct {
+	mount  mount
+	routes []route
+}
+
+type mount int
+
+const (
+	atRoot   mount = iota // the root of the server
+	atBase                // Config.BasePath
+	atAssets              // the prefix of the asset manager
+)
+
+// routes is everything the handler serves, in the order of the contract.
+func (h *handler) routes() []table {
+	all := []table{{atRoot, h.healthRoutes()}}
+	if h.Apps != nil {
+		all = append(all, table{atBase, appRoutes{h.Apps}.table()})
+	}
+	return all
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// verified remembers tokens whose signature was good, by their digest, so that a client's next
+// request costs a look-up. It holds no token, and at most twice limit entries: when the young
+// half is full it becomes the old one, and what was old and not asked for is forgotten.
+type verified struct {
+	mu         sync.RWMutex
+	limit      int
+	young, old map[digest]grant
+}
+
+type digest = [sha256.Size]byte
+
+type grant struct {
+	principal Principal
+	expires   time.Time
+}
+
+func newVerified(limit int) *verified {
+	return &verified{limit: limit, young: map[digest]grant{}}
+}
+
+// get returns who the token stands for, as long as it has not expired.
+func (v *verified) get(d digest, now time.Time) (Principal, bool) {
+	v.mu.RLock()
+	g, ok := v.young[d]
+	old, kept := v.old[d]
+	v.mu.RUnlock()
+	if !ok && kept {
+		g, ok = old, true
+		v.put(d, g.principal, g.expires)
+	}
+	return g.principal, ok && now.Before(g.expires)
+}
+
+func (v *verified) put(d digest, p Principal, expires time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.young) >= v.limit {
+		v.old, v.young = v.young, map[digest]grant{}
+	}
+	v.young[d] = grant{p, expires}
+}
