@@ -53,7 +53,7 @@ func (c Caller) mayManageComponents(operation string) error {
 func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
 	if errors.Is(err, ErrNotFound) || err == nil && !by.mayUse(h) {
-		return Head{}, fmt.Errorf("%w: app %q", ErrNotFound, id)
+		return Head{}, fmt.Errorf("%w: no app has this id", ErrNotFound) // a hidden one reads the same, whatever its id
 	}
 	return h, err
 }
