@@ -1,0 +1,209 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// conn is one connection. One goroutine uses it at a time.
+//
+// It stands on the driver and not on database/sql, whose pool, locks and conversions cost a third
+// of a point read.
+type conn struct {
+	raw driver.Conn
+	// idle holds prepared statements that nobody uses now, by their text. A statement in use is
+	// not in it, so a query inside the loop over the same query gets one of its own.
+	idle map[string][]driver.Stmt
+	// broken is the first error after which SQLite may have ended the transaction by itself.
+	// Nothing more is run until the writer has rolled back, else it would be kept at once.
+	broken error
+	// effects wait for the commit of the update that runs; see onCommit.
+	effects []func()
+}
+
+// dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
+func dial(path, mode string, pragmas ...string) (*conn, error) {
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: mode}
+	raw, err := new(sqlite.Driver).Open(dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}}
+	for _, p := range pragmas {
+		if err := c.script("PRAGMA " + p); err != nil {
+			return nil, errors.Join(fmt.Errorf("PRAGMA %s: %w", p, err), c.close())
+		}
+	}
+	return c, nil
+}
+
+// script runs statements that are not kept prepared.
+func (c *conn) script(sql string) error {
+	_, err := c.raw.(driver.ExecerContext).ExecContext(context.Background(), sql, nil)
+	return err
+}
+
+// exec runs one statement and returns how many rows it changed.
+func (c *conn) exec(sql string, args ...any) (int64, error) {
+	res, err := c.run(sql, args)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert runs one INSERT and returns the key of the new row.
+func (c *conn) insert(sql string, args ...any) (int64, error) {
+	res, err := c.run(sql, args)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func (c *conn) run(sql string, args []any) (driver.Result, error) {
+	st, err := c.prepare(sql)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release(sql, st)
+	// The driver starts a goroutine for each statement with a context that can end. A statement
+	// here is a short one, so the context is looked at between statements instead.
+	res, err := st.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
+	return res, c.note(err)
+}
+
+// query starts one statement that yields rows.
+//
+//	r := c.query("SELECT …", …)
+//	defer r.close()
+//	for r.next() { … r.text(0) … }
+//	return r.err
+func (c *conn) query(sql string, args ...any) *rows {
+	st, err := c.prepare(sql)
+	if err != nil {
+		return &rows{err: err}
+	}
+	raw, err := st.(driver.StmtQueryContext).QueryContext(context.Background(), named(args))
+	if err != nil {
+		c.release(sql, st)
+		return &rows{err: c.note(err)}
+	}
+	return &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
+}
+
+// value returns the first column of the first row, 0 without a row.
+func (c *conn) value(sql string, args ...any) (int64, error) {
+	r := c.query(sql, args...)
+	defer r.close()
+	if !r.next() {
+		return 0, r.err
+	}
+	return r.int(0), nil
+}
+
+// onCommit has fn called by the writer after the commit of the running update and before it is
+// acknowledged. It is not called when the update is not kept.
+func (c *conn) onCommit(fn func()) { c.effects = append(c.effects, fn) }
+
+func (c *conn) prepare(sql string) (driver.Stmt, error) {
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	if free := c.idle[sql]; len(free) > 0 {
+		c.idle[sql] = free[:len(free)-1]
+		return free[len(free)-1], nil
+	}
+	st, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), sql)
+	return st, c.note(err)
+}
+
+func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle[sql], st) }
+
+func (c *conn) note(err error) error {
+	if c.broken == nil && endsTransaction(err) {
+		c.broken = err
+	}
+	return err
+}
+
+func (c *conn) close() error {
+	for _, free := range c.idle {
+		for _, st := range free {
+			st.Close() // an error here repeats that of a statement that was reported
+		}
+	}
+	return c.raw.Close()
+}
+
+func named(args []any) []driver.NamedValue {
+	out := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		if n, ok := a.(int); ok {
+			a = int64(n)
+		}
+		out[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	}
+	return out
+}
+
+// rows walks the result of a query. After the last row, an error or close it holds nothing.
+type rows struct {
+	err    error
+	c      *conn
+	sql    string
+	stmt   driver.Stmt
+	raw    driver.Rows // nil when there is nothing more to read
+	values []driver.Value
+}
+
+// next moves to the next row; false at the end and on an error, which is in err.
+func (r *rows) next() bool {
+	if r.raw == nil {
+		return false
+	}
+	err := r.raw.Next(r.values)
+	if err == nil {
+		return true
+	}
+	if err != io.EOF {
+		r.err = r.c.note(err)
+	}
+	r.close()
+	return false
+}
+
+// close frees the statement. It may be called more than once.
+func (r *rows) close() {
+	if r.raw == nil {
+		return
+	}
+	if err := r.raw.Close(); err != nil && r.err == nil {
+		r.err = r.c.note(err)
+	}
+	r.c.release(r.sql, r.stmt)
+	r.raw = nil
+}
+
+// int, text and blob return column i of the row; what they return stays good. NULL is the zero.
+func (r *rows) int(i int) int64 {
+	n, _ := r.values[i].(int64)
+	return n
+}
+
+func (r *rows) text(i int) string {
+	s, _ := r.values[i].(string)
+	return s
+}
+
+func (r *rows) blob(i int) []byte {
+	b, _ := r.values[i].([]byte)
+	return b
+}

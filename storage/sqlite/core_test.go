@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+)
+
+// openTest opens a store in a new directory and closes it when the test ends.
+func openTest(t testing.TB, opts *Options) *DB {
+	t.Helper()
+	db, err := Open(filepath.Join(t.TempDir(), "vitrine.db"), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// mark writes a row, and marks counts them.
+func mark(c *conn, name string) error {
+	_, err := c.insert("INSERT INTO component (id, name, version, main, manifest) VALUES ($1, $1, '', '', x'')", name)
+	return err
+}
+
+func marks(t testing.TB, db *DB) int64 {
+	t.Helper()
+	var n int64
+	err := db.view(context.Background(), func(c *conn) (err error) {
+		n, err = c.value("SELECT count(*) FROM component")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestUpdateKeepsAllOrNothing(t *testing.T) {
+	db, ctx, no := openTest(t, nil), context.Background(), errors.New("no")
+	if err := db.update(ctx, func(c *conn) error { return mark(c, "a") }); err != nil {
+		t.Fatal(err)
+	}
+	err := db.update(ctx, func(c *conn) error { return errors.Join(mark(c, "b"), no) })
+	if !errors.Is(err, no) {
+		t.Errorf("the function's error came out as %v", err)
+	}
+	if n := marks(t, db); n != 1 {
+		t.Errorf("%d rows are kept, want 1", n)
+	}
+}

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// applicationID marks the file as a Vitrine store: "Vitr".
+const applicationID = 0x56697472
+
+// create builds an empty store beside path and puts it there when it is whole, so that a kill
+// leaves nothing under that name or a store. It is no error when another process was faster.
+func create(path string) error {
+	if err := refuseStrayLog(path); err != nil {
+		return err
+	}
+	return putWhole(path, func(tmp string) error {
+		c, err := dial(tmp, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
+		if err != nil {
+			return err
+		}
+		err = c.migrate()
+		if err == nil {
+			// The last connection that closes moves the log into the file and removes it: only
+			// so do the marks stand in the file's own header.
+			err = c.wal()
+		}
+		return errors.Join(err, c.close())
+	})
+}
+
+// wal switches the file to write-ahead logging.
+func (c *conn) wal() error {
+	r := c.query("PRAGMA journal_mode=WAL")
+	defer r.close()
+	if !r.next() {
+		return r.err
+	}
+	if mode := r.text(0); mode != "wal" {
+		return fmt.Errorf("journal_mode is %q after asking for wal: the file system must allow shared memory", mode)
+	}
+	return nil
+}
+
+// refuseStrayLog reports a write-ahead log without its store: SQLite would play it into the new one.
+func refuseStrayLog(path string) error {
+	if _, err := os.Lstat(path + "-wal"); err != nil {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil // another process has just put both there
+	}
+	return fmt.Errorf("%s-wal is the log of a store that is gone: move it away, or put its store back", path)
+}
+
+// putWhole has build write a file beside path and, when it is on the disk, gives it the name path.
+// A file that is already there is left alone: the error is fs.ErrExist.
+func putWhole(path string, build func(tmp string) error) error {
+	dir, base := filepath.Split(path)
+	f, err := os.CreateTemp(dir, "."+base+".new-*")
+	if err != nil {
+		return err
+	}
+	tmp := f.Name()
+	f.Close()
+	defer func() {
+		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+			os.Remove(tmp + suffix)
+		}
+	}()
+	if err := build(tmp); err != nil {
+		return err
+	}
+	if err := syncFile(tmp); err != nil {
+		return err
+	}
+	if err := os.Link(tmp, path); err != nil { // unlike a rename it never replaces a file
+		return err
+	}
+	return syncFile(dir)
+}
+
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,27 @@
+// Package sqlite keeps Vitrine's data in one SQLite file.
+//
+// [Open] builds the file when it is not there, and refuses one that is empty, foreign, damaged or
+// newer than this package without touching it. Other processes may use the same file meanwhile,
+// with this package or with SQLite's own tools.
+//
+// # Durability
+//
+// An update is acknowledged when its commit is on the disk (WAL, synchronous=FULL). Updates that
+// wait at the same time share one commit, each in a savepoint of its own, so that one that fails
+// leaves its neighbours alone. A full disk is the domain's ErrFull, a file that another process
+// keeps locked its ErrBusy; reads go on, and writing recovers by itself.
+//
+// # Adding a domain
+//
+// A domain's store is a type over *DB that uses three things:
+//
+//   - DB.view runs a function on a reader's connection, in one snapshot;
+//   - DB.update runs one on the writer's connection, as an update of its own: all of it is kept
+//     when the function returns nil. It runs in the caller's goroutine while the writer waits, so
+//     it holds row work and nothing slow;
+//   - conn.exec, conn.insert and conn.query run one statement each. Statements are kept prepared
+//     under their text, so the text is a constant and what varies is an argument ($1, $2 …).
+//
+// What goes wrong below is told by domainError, which names the domain's own ErrBusy and ErrFull.
+// The schema is migrations/NNNN_name.sql: the next free number, forward only, STRICT tables.
+package sqlite

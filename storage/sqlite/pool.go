@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+)
+
+// pool keeps readers' connections. They are opened when needed and kept for the next.
+type pool struct {
+	dial func() (*conn, error)
+	free chan struct{} // holds a token for each connection that may be in use
+
+	mu   sync.Mutex
+	idle []*conn
+}
+
+func newPool(dial func() (*conn, error)) *pool {
+	p := &pool{dial: dial, free: make(chan struct{}, max(64, 8*runtime.GOMAXPROCS(0)))}
+	for range cap(p.free) {
+		p.free <- struct{}{}
+	}
+	return p
+}
+
+func (p *pool) get(ctx context.Context) (*conn, error) {
+	select {
+	case <-p.free:
+	default:
+		select {
+		case <-p.free:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return c, nil
+	}
+	c, err := p.dial()
+	if err != nil {
+		p.free <- struct{}{}
+	}
+	return c, err
+}
+
+// put takes a connection back, or closes it when it is of no more use.
+func (p *pool) put(c *conn, usable bool) {
+	if usable {
+		p.mu.Lock()
+		p.idle = append(p.idle, c)
+		p.mu.Unlock()
+	} else {
+		c.close() // what was wrong with it has been reported
+	}
+	p.free <- struct{}{}
+}
+
+func (p *pool) close() error {
+	var errs []error
+	for _, c := range p.idle {
+		errs = append(errs, c.close())
+	}
+	p.idle = nil
+	return errors.Join(errs...)
+}
+
+// view runs fn on a reader's connection in one snapshot, which is taken at the first statement.
+func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.users.Done()
+	c, err := db.readers.get(ctx)
+	if err != nil {
+		return err
+	}
+	usable := false
+	defer func() { db.readers.put(c, usable) }()
+	if _, err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	err = fn(c)
+	_, endErr := c.exec("ROLLBACK")
+	usable = endErr == nil // not so after a panic in fn, nor with a statement left open
+	return err
+}
