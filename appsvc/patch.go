@@ -127,7 +127,7 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 		}
 	}
 	before := append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...)
-	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: s.limits.DocumentBytes, Looks: 64 * s.limits.DocumentBytes})
+	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes})
 	if err != nil {
 		return draft{}, false, patchError(err)
 	}

@@ -135,7 +135,7 @@ func (r *run) test(op Op) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrTest, err)
 	}
-	if !Equal(have, op.Value, sameNumber) {
+	if !Equal(have, op.Value, SameNumber) {
 		return fmt.Errorf("%w: the value there is another one", ErrTest)
 	}
 	return nil

@@ -128,8 +128,8 @@ func equal(a, b any, same func(x, y string) bool) bool {
 	return false
 }
 
-// sameNumber compares numbers by value, however they are written: 1, 1.0 and 10e-1 are one.
-func sameNumber(x, y string) bool { return x == y || normal(x) == normal(y) }
+// SameNumber compares numbers by value, however they are written: 1, 1.0 and 10e-1 are one.
+func SameNumber(x, y string) bool { return x == y || normal(x) == normal(y) }
 
 // normal writes a JSON number as its sign, its digits without zeros at either end, and a power of
 // ten. It takes time and room linear in the text, whatever the exponent.

@@ -1,0 +1,228 @@
+package jsonpatch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+)
+
+var limits = jsonpatch.Limits{Document: 4 << 20, Looks: 64 << 20}
+
+func run(doc, patch string) (string, error) {
+	ops, err := jsonpatch.Decode([]byte(patch), 1000)
+	if err != nil {
+		return "", err
+	}
+	out, err := jsonpatch.Apply([]byte(doc), ops, limits)
+	return string(out), err
+}
+
+// The cases of the public test suite for JSON Patch in short, and those that the library gets
+// wrong. A patch is written as operations without the brackets around them.
+func TestApply(t *testing.T) {
+	tests := []struct {
+		name, doc, patch, want string
+		err                    error
+	}{
+		{"no operations", `{"foo":1}`, ``, `{"foo":1}`, nil},
+		{"add replaces a member", `{"foo":null}`, `{"op":"add","path":"/foo","value":1}`, `{"foo":1}`, nil},
+		{"add to an array document", `[]`, `{"op":"add","path":"/0","value":"foo"}`, `["foo"]`, nil},
+		{"add an array as the document", `{}`, `{"op":"add","path":"","value":[]}`, `[]`, nil},
+		{"add an object as the document", `[]`, `{"op":"add","path":"","value":{}}`, `{}`, nil},
+		{"append", `[]`, `{"op":"add","path":"/-","value":"hi"}`, `["hi"]`, nil},
+		{"append further down", `[1,2,[3,[4,5]]]`, `{"op":"add","path":"/2/1/-","value":{"foo":["bar"]}}`, `[1,2,[3,[4,5,{"foo":["bar"]}]]]`, nil},
+		{"add the empty name", `{}`, `{"op":"add","path":"/","value":1}`, `{"":1}`, nil},
+		{"add the empty name further down", `{"foo":{}}`, `{"op":"add","path":"/foo/","value":1}`, `{"foo":{"":1}}`, nil},
+		{"go through the empty name", `{"":{"a":1.10}}`, `{"op":"replace","path":"//a","value":{"":2}}`, `{"":{"a":{"":2}}}`, nil},
+		{"copy and move by the empty name", `{"":1}`, `{"op":"copy","from":"/","path":"/a"},{"op":"move","from":"/","path":"/b"}`, `{"a":1,"b":1}`, nil},
+		{"remove the empty name", `{"":1,"a":2}`, `{"op":"remove","path":"/"}`, `{"a":2}`, nil},
+		{"test the empty name", `{"":1}`, `{"op":"test","path":"/","value":1}`, `{"":1}`, nil},
+		{"add a composite value", `{"foo":1}`, `{"op":"add","path":"/bar","value":[1,2]}`, `{"foo":1,"bar":[1,2]}`, nil},
+		{"add null", `{"foo":1}`, `{"op":"add","path":"/bar","value":null}`, `{"foo":1,"bar":null}`, nil},
+		{"a number as a member name", `{"foo":1}`, `{"op":"add","path":"/0","value":"bar"}`, `{"foo":1,"0":"bar"}`, nil},
+		{"insert in an array", `["foo","sil"]`, `{"op":"add","path":"/1","value":["bar","baz"]}`, `["foo",["bar","baz"],"sil"]`, nil},
+		{"insert at the end", `["foo","sil"]`, `{"op":"add","path":"/2","value":"bar"}`, `["foo","sil","bar"]`, nil},
+		{"insert after the end", `["foo","sil"]`, `{"op":"add","path":"/3","value":"bar"}`, ``, jsonpatch.ErrApply},
+		{"insert far after the end", `[]`, `{"op":"add","path":"/1000000000","value":"bar"}`, ``, jsonpatch.ErrApply},
+		{"insert past any integer", `[]`, `{"op":"add","path":"/99999999999999999999","value":"bar"}`, ``, jsonpatch.ErrApply},
+		{"a negative index", `{"bar":[1,2]}`, `{"op":"add","path":"/bar/-1","value":"5"}`, ``, jsonpatch.ErrApply},
+		{"a negative index of a replace", `[1,2]`, `{"op":"replace","path":"/-1","value":5}`, ``, jsonpatch.ErrApply},
+		{"a leading zero", `[1,2]`, `{"op":"replace","path":"/01","value":5}`, ``, jsonpatch.ErrApply},
+		{"a leading zero on the way", `[[1],[2]]`, `{"op":"replace","path":"/01/0","value":5}`, ``, jsonpatch.ErrApply},
+		{"a plus sign", `[1,2]`, `{"op":"remove","path":"/+1"}`, ``, jsonpatch.ErrApply},
+		{"a plus sign of a copy", `[1,2]`, `{"op":"copy","from":"/+1","path":"/0"}`, ``, jsonpatch.ErrApply},
+		{"a leading zero in an array made by the patch", `{}`, `{"op":"add","path":"/a","value":[1,2]},{"op":"remove","path":"/a/01"}`, ``, jsonpatch.ErrApply},
+		{"a leading zero as a member name", `{"01":1,"-1":1,"+1":1}`, `{"op":"replace","path":"/01","value":5},{"op":"remove","path":"/-1"},{"op":"remove","path":"/+1"}`, `{"01":5}`, nil},
+		{"an exponent", `["foo","bar"]`, `{"op":"remove","path":"/1e0"}`, ``, jsonpatch.ErrApply},
+		{"a name on an array", `["foo","sil"]`, `{"op":"add","path":"/bar","value":42}`, ``, jsonpatch.ErrApply},
+		{"a name on a scalar", `{"a":1}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsonpatch.ErrApply},
+		{"below null", `{"a":null}`, `{"op":"add","path":"/a/b","value":42}`, ``, jsonpatch.ErrApply},
+		{"remove a member", `{"foo":1,"bar":[1,2]}`, `{"op":"remove","path":"/bar"}`, `{"foo":1}`, nil},
+		{"remove deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"remove","path":"/baz/0/qux"}`, `{"baz":[{}]}`, nil},
+		{"remove one after another", `[1,2,3,4]`, `{"op":"remove","path":"/1"},{"op":"remove","path":"/2"}`, `[1,3]`, nil},
+		{"remove null", `{"foo":null}`, `{"op":"remove","path":"/foo"}`, `{}`, nil},
+		{"remove what is not there", `{"foo":"bar"}`, `{"op":"remove","path":"/baz"}`, ``, jsonpatch.ErrApply},
+		{"remove after the end", `["foo"]`, `{"op":"remove","path":"/1"}`, ``, jsonpatch.ErrApply},
+		{"remove the place after the end", `["foo"]`, `{"op":"remove","path":"/-"}`, ``, jsonpatch.ErrApply},
+		{"remove the document", `{}`, `{"op":"remove","path":""}`, ``, jsonpatch.ErrApply},
+		{"replace deep", `{"baz":[{"qux":"hello"}]}`, `{"op":"replace","path":"/baz/0/qux","value":"world"}`, `{"baz":[{"qux":"world"}]}`, nil},
+		{"replace by null", `[""]`, `{"op":"replace","path":"/0","value":null}`, `[null]`, nil},
+		{"replace null", `{"foo":null}`, `{"op":"replace","path":"/foo","value":"x"}`, `{"foo":"x"}`, nil},
+		{"replace the document", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"baz":"qux"}}`, `{"baz":"qux"}`, nil},
+		{"replace the document, go on", `{"foo":"bar"}`, `{"op":"replace","path":"","value":{"a":[]}},{"op":"add","path":"/a/-","value":1}`, `{"a":[1]}`, nil},
+		{"replace with a missing parent", `{"bar":"baz"}`, `{"op":"replace","path":"/foo/bar","value":false}`, ``, jsonpatch.ErrApply},
+		{"replace what is not there", `{"bar":"baz"}`, `{"op":"replace","path":"/foo","value":false}`, ``, jsonpatch.ErrApply},
+		{"replace the place after the end", `[1]`, `{"op":"replace","path":"/-","value":false}`, ``, jsonpatch.ErrApply},
+		{"replace at the length", `[1]`, `{"op":"replace","path":"/1","value":false}`, ``, jsonpatch.ErrApply},
+		{"move a member", `{"foo":1,"baz":[]}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"baz":[],"bar":1}`, nil},
+		{"move to the same place", `{"foo":1}`, `{"op":"move","from":"/foo","path":"/foo"}`, `{"foo":1}`, nil},
+		{"move null", `{"foo":null}`, `{"op":"move","from":"/foo","path":"/bar"}`, `{"bar":null}`, nil},
+		{"move between containers", `{"baz":[{"qux":"hello"}]}`, `{"op":"move","from":"/baz/0/qux","path":"/baz/1"}`, `{"baz":[{},"hello"]}`, nil},
+		{"move inside an array", `[1,2,3]`, `{"op":"move","from":"/0","path":"/2"}`, `[2,3,1]`, nil},
+		{"move into itself", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":"/a/b"}`, ``, jsonpatch.ErrApply},
+		{"move an item into itself", `[{},{}]`, `{"op":"move","from":"/0","path":"/0/x"}`, ``, jsonpatch.ErrApply},
+		{"move the document", `{"a":1}`, `{"op":"move","from":"","path":"/a"}`, ``, jsonpatch.ErrApply},
+		{"move onto the document", `{"a":{"b":1}}`, `{"op":"move","from":"/a","path":""}`, `{"b":1}`, nil},
+		{"move what is not there", `{}`, `{"op":"move","from":"/a","path":"/b"}`, ``, jsonpatch.ErrApply},
+		{"copy", `{"baz":[{"qux":"hello"}]}`, `{"op":"copy","from":"/baz/0","path":"/boo"}`, `{"baz":[{"qux":"hello"}],"boo":{"qux":"hello"}}`, nil},
+		{"copy null", `{"foo":null}`, `{"op":"copy","from":"/foo","path":"/bar"}`, `{"foo":null,"bar":null}`, nil},
+		{"a copy is one", `{"a":{"x":1}}`, `{"op":"copy","from":"/a","path":"/b"},{"op":"replace","path":"/b/x","value":2}`, `{"a":{"x":1},"b":{"x":2}}`, nil},
+		{"copy the document into itself", `{"a":1}`, `{"op":"copy","from":"","path":"/b"}`, `{"a":1,"b":{"a":1}}`, nil},
+		{"copy onto the document", `{"a":[1]}`, `{"op":"copy","from":"/a","path":""}`, `[1]`, nil},
+		{"copy what is not there", `{}`, `{"op":"copy","from":"/a","path":"/b"}`, ``, jsonpatch.ErrApply},
+		{"test without regard to order", `{"foo":[{"foo":1,"bar":2}]}`, `{"op":"test","path":"/foo","value":[{"bar":2,"foo":1}]}`, `{"foo":[{"foo":1,"bar":2}]}`, nil},
+		{"test the document", `{"foo":1}`, `{"op":"test","path":"","value":{"foo":1}}`, `{"foo":1}`, nil},
+		{"test numbers by value", `{"a":1.10}`, `{"op":"test","path":"/a","value":11e-1}`, `{"a":1.10}`, nil},
+		{"test large numbers exactly", `{"a":9007199254740993}`, `{"op":"test","path":"/a","value":9007199254740992}`, ``, jsonpatch.ErrTest},
+		{"test a number against a string", `{"a":"10"}`, `{"op":"test","path":"/a","value":10}`, ``, jsonpatch.ErrTest},
+		{"test null", `{"a":null}`, `{"op":"test","path":"/a","value":null}`, `{"a":null}`, nil},
+		{"test what is not there for null", `{}`, `{"op":"test","path":"/a","value":null}`, ``, jsonpatch.ErrTest},
+		{"test below what is not there for null", `{}`, `{"op":"test","path":"/a/b","value":null}`, ``, jsonpatch.ErrTest},
+		{"test null against false", `[null]`, `{"op":"test","path":"/0","value":false}`, ``, jsonpatch.ErrTest},
+		{"test with another value", `{"foo":{"bar":[1,2]}}`, `{"op":"test","path":"/foo","value":[1,2]}`, ``, jsonpatch.ErrTest},
+		{"test the place after the end", `[1]`, `{"op":"test","path":"/-","value":1}`, ``, jsonpatch.ErrTest},
+		{"test with a leading zero", `["foo"]`, `{"op":"test","path":"/00","value":"foo"}`, ``, jsonpatch.ErrApply},
+		{"test after an operation", `{"a":1}`, `{"op":"replace","path":"/a","value":2},{"op":"test","path":"/a","value":2}`, `{"a":2}`, nil},
+		{"escapes", `{"a/b":1,"m~n":8,"~01":3," ":7}`, `{"op":"test","path":"/a~1b","value":1},{"op":"test","path":"/m~0n","value":8},{"op":"replace","path":"/~001","value":4},{"op":"remove","path":"/ "}`, `{"a/b":1,"m~n":8,"~01":4}`, nil},
+		{"escapes of names", `{"k\"l":6,"i\\j":5,"é":1}`, `{"op":"remove","path":"/k\"l"},{"op":"remove","path":"/i\\j"},{"op":"replace","path":"/\u00e9","value":2}`, `{"é":2}`, nil},
+		{"numbers keep their text", `{"a":1.10,"b":9007199254740993}`, `{"op":"add","path":"/c","value":1e400}`, `{"a":1.10,"b":9007199254740993,"c":1e400}`, nil},
+		{"strings keep what HTML would escape", `{"a":"<&>"}`, `{"op":"add","path":"/c","value":"<&>"}`, `{"a":"<&>","c":"<&>"}`, nil},
+		{"surrogate pairs and separators", `{"a":"😀 "}`, `{"op":"copy","from":"/a","path":"/b"}`, `{"a":"😀 ","b":"😀 "}`, nil},
+
+		{"no array", `{}`, `]{`, ``, jsonpatch.ErrMalformed},
+		{"add without value", `[1]`, `{"op":"add","path":"/-"}`, ``, jsonpatch.ErrMalformed},
+		{"replace without value", `[1]`, `{"op":"replace","path":"/0"}`, ``, jsonpatch.ErrMalformed},
+		{"test without value", `[null]`, `{"op":"test","path":"/0"}`, ``, jsonpatch.ErrMalformed},
+		{"test of the document without value", `[null]`, `{"op":"test","path":""}`, ``, jsonpatch.ErrMalformed},
+		{"copy without from", `[1]`, `{"op":"copy","path":"/-"}`, ``, jsonpatch.ErrMalformed},
+		{"move without from", `{"foo":1}`, `{"op":"move","path":""}`, ``, jsonpatch.ErrMalformed},
+		{"an unknown operation", `{"foo":1}`, `{"op":"spam","path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"an operation in capitals", `{"foo":1}`, `{"op":"Add","path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"no path", `{"foo":1}`, `{"op":"add","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"null as the path", `{"foo":1}`, `{"op":"add","path":null,"value":1}`, ``, jsonpatch.ErrMalformed},
+		{"no operation", `{"foo":1}`, `{"path":"/foo","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"two operations in one", `{"foo":1}`, `{"op":"add","path":"/baz","value":1,"op":"remove"}`, ``, jsonpatch.ErrMalformed},
+		{"a path without its slash", `{"foo":1}`, `{"op":"add","path":"foo","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"a bad escape", `{"foo":1}`, `{"op":"add","path":"/~2","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"an open escape", `{"foo":1}`, `{"op":"add","path":"/a~","value":1}`, ``, jsonpatch.ErrMalformed},
+		{"an unknown member", `{"foo":1}`, `{"op":"add","path":"/a","value":1,"x":1}`, ``, jsonpatch.ErrMalformed},
+		{"no object", `{"foo":1}`, `1`, ``, jsonpatch.ErrMalformed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := run(tt.doc, "["+tt.patch+"]")
+			if !errors.Is(err, tt.err) || err == nil && got != tt.want {
+				t.Errorf("got %s, %v; want %s, %v", got, err, tt.want, tt.err)
+			}
+		})
+	}
+}
+
+func TestDecodeRefusesWhatIsNoArray(t *testing.T) {
+	for _, patch := range []string{`null`, `{}`, `"x"`, ``, `[null]`, `[[]]`} {
+		if _, err := jsonpatch.Decode([]byte(patch), 10); !errors.Is(err, jsonpatch.ErrMalformed) {
+			t.Errorf("Decode(%s) = %v, want ErrMalformed", patch, err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	op := `{"op":"add","path":"/a","value":1}`
+	many := func(n int) []byte { return []byte("[" + strings.Repeat(op+",", n-1) + op + "]") }
+	if _, err := jsonpatch.Decode(many(1000), 1000); err != nil {
+		t.Errorf("1000 operations: %v", err)
+	}
+	if _, err := jsonpatch.Decode(many(1001), 1000); !errors.Is(err, jsonpatch.ErrTooLarge) {
+		t.Errorf("1001 operations: %v, want ErrTooLarge", err)
+	}
+
+	bomb := []string{`{"op":"add","path":"/a","value":"` + strings.Repeat("x", 1000) + `"}`}
+	for i := range 22 {
+		bomb = append(bomb, fmt.Sprintf(`{"op":"copy","from":"","path":"/b%d"}`, i))
+	}
+	if _, err := run(`{}`, "["+strings.Join(bomb, ",")+"]"); !errors.Is(err, jsonpatch.ErrTooLarge) {
+		t.Errorf("copies of the document inside itself: %v, want ErrTooLarge", err)
+	}
+	for i := range bomb[1:] {
+		bomb[i+1] = fmt.Sprintf(`{"op":"copy","from":"/a","path":"/a%d"},{"op":"add","path":"/n","value":{}},{"op":"move","from":"/a","path":"/n/x"},{"op":"copy","from":"/n","path":"/n/y"},{"op":"move","from":"/n","path":"/a"}`, i)
+	}
+	if _, err := run(`{}`, "["+strings.Join(bomb, ",")+"]"); !errors.Is(err, jsonpatch.ErrTooLarge) {
+		t.Errorf("doubling copies: %v, want ErrTooLarge", err)
+	}
+
+	large := `{"a":"` + strings.Repeat("x", 3<<20) + `","n":1}`
+	var tests []string
+	for range 400 {
+		tests = append(tests, `{"op":"replace","path":"/n","value":1}`, `{"op":"test","path":"/n","value":1}`)
+	}
+	start := time.Now()
+	if _, err := run(large, "["+strings.Join(tests, ",")+"]"); !errors.Is(err, jsonpatch.ErrTooLarge) {
+		t.Errorf("hundreds of looks at a large document: %v, want ErrTooLarge", err)
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	same := [][2]string{{"1", "1.0"}, {"1", "10e-1"}, {"-0", "0"}, {"0e5", "0"}, {"1E+2", "100"}, {"0.001", "1e-3"}, {"1e1000000", "10e999999"}}
+	for _, p := range same {
+		if !jsonpatch.Equal([]byte("["+p[0]+"]"), []byte("["+p[1]+"]"), jsonpatch.SameNumber) {
+			t.Errorf("%s and %s are different", p[0], p[1])
+		}
+	}
+	for _, p := range [][2]string{{"1", "-1"}, {"1", "1.0000000000000000000001"}, {"1e99999999999999999999", "1e99999999999999999998"}, {"12", "1.2"}} {
+		if jsonpatch.Equal([]byte("["+p[0]+"]"), []byte("["+p[1]+"]"), jsonpatch.SameNumber) {
+			t.Errorf("%s and %s are the same", p[0], p[1])
+		}
+	}
+}
+
+// Whatever comes in, the outcome is an error of ours or strict JSON, and doc is left alone.
+func FuzzApply(f *testing.F) {
+	f.Add(`{"a":[1,{"b":null}],"":{"":0}}`, `[{"op":"add","path":"/a/-","value":{"":1}},{"op":"move","from":"/a/0","path":"/"}]`)
+	f.Add(`[]`, `[{"op":"test","path":"","value":[]},{"op":"copy","from":"","path":"/0"}]`)
+	f.Add(`{"01":{}}`, `[{"op":"replace","path":"/01","value":1.10}]`)
+	f.Fuzz(func(t *testing.T, doc, patch string) {
+		if !json.Valid([]byte(doc)) || doc[0] != '{' && doc[0] != '[' {
+			return
+		}
+		before := strings.Clone(doc)
+		ops, err := jsonpatch.Decode([]byte(patch), 100)
+		if err != nil {
+			return
+		}
+		out, err := jsonpatch.Apply([]byte(doc), ops, jsonpatch.Limits{Document: 1 << 16, Looks: 1 << 20})
+		if err == nil && !json.Valid(out) {
+			t.Errorf("%s with %s gives %q", doc, patch, out)
+		}
+		if doc != before {
+			t.Error("the document was changed in place")
+		}
+	})
+}
