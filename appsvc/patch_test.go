@@ -1,0 +1,313 @@
+package appsvc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+const (
+	site1 = "urn:vitrine:example.test:site=1"
+	site2 = "urn:vitrine:example.test:site=2"
+)
+
+var editor = appsvc.Caller{
+	URN:              "urn:vitrine:example.test:user=editor",
+	Moderates:        []string{site1},
+	ManageComponents: true,
+}
+
+// workshop is a service with a clock of its own and two components: text takes a config with an
+// optional integer size, any takes everything.
+type workshop struct {
+	*appsvc.Service
+	t     *testing.T
+	clock time.Time
+}
+
+func newWorkshop(t *testing.T) *workshop {
+	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
+	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }})
+	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/text.js","vendor":{"a":1.10},
+		"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}}}`)
+	w.component(`{"name":"text","version":"2.0.0","main":"https://example.test/text2.js",
+		"configSchema":{"type":"object","properties":{"size":{"type":"string"}}}}`)
+	w.component(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)
+	return w
+}
+
+func (w *workshop) component(manifest string) {
+	w.t.Helper()
+	if _, err := w.CreateComponent(context.Background(), editor, []byte(manifest), ""); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// app creates an app of two elements, text with size 1 and any with a nested config.
+func (w *workshop) app() appsvc.App {
+	w.t.Helper()
+	app, err := w.CreateApp(context.Background(), editor, appsvc.NewApp{
+		Title:  "First",
+		Groups: []string{site1},
+		Elements: []appsvc.NewElement{
+			{Component: appsvc.ComponentRef{Name: "text", Version: "1.0.0"}, Config: json.RawMessage(`{"size":1}`)},
+			{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{"n":1.10,"big":9007199254740993,"list":["a","b"]}`)},
+		},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return app
+}
+
+const testV0 = `{"op":"test","path":"/apps/0/version","value":"0"}`
+
+func TestPatch(t *testing.T) {
+	op := func(text string) string { return "[" + testV0 + "," + text + "]" }
+	element := `{"component":{"name":"text","version":"1.0.0"},"config":{"size":7}}`
+	tests := []struct {
+		name, patch string
+		err         error
+		says        string   // part of the error's sentence
+		want        []string // parts of the new body
+	}{
+		{name: "the title", patch: op(`{"op":"replace","path":"/apps/0/title","value":"Second"}`), want: []string{`"title":"Second"`, `"size":1`}},
+		{name: "a config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), want: []string{`"config":{"size":2}`}},
+		{name: "inside a config", patch: op(`{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"c"}`), want: []string{`{"n":1.10,"big":9007199254740993,"list":["a","b","c"]}`}},
+		{name: "the text of a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`), want: []string{`"n":1.1,`}},
+		{name: "a component's version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), want: []string{`text2.js`, `"size":"L"`}},
+		{name: "a component by name and version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/name","value":"any"},{"op":"replace","path":"/apps/0/elements/0/component/version","value":"1"}`), want: []string{`"id":"0","component":{"name":"any"`}},
+		{name: "a new element", patch: op(`{"op":"add","path":"/apps/0/elements/0","value":` + element + `}`), want: []string{`[{"id":"0","component":{"name":"text"`, `"size":7`, `{"id":"1","component":{"name":"text"`, `"id":"2"`}},
+		{name: "an element removed", patch: op(`{"op":"remove","path":"/apps/0/elements/0"}`), want: []string{`"elements":[{"id":"0","component":{"name":"any"`}},
+		{name: "all elements removed", patch: op(`{"op":"replace","path":"/apps/0/elements","value":[]}`), want: []string{`"elements":[]`}},
+		{name: "elements exchanged", patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`), want: []string{`[{"id":"0","component":{"name":"any"`, `{"id":"1","component":{"name":"text"`}},
+		{name: "an element copied", patch: op(`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace","path":"/apps/0/elements/2/config/size","value":5}`), want: []string{`"size":1`, `{"id":"2","component":{"name":"text"`, `"size":5`}},
+		{name: "an element replaced by a new one", patch: op(`{"op":"replace","path":"/apps/0/elements/1","value":` + element + `}`), want: []string{`"size":7`}},
+		{name: "the version test at the end", patch: `[{"op":"replace","path":"/apps/0/title","value":"Second"},` + testV0 + `]`, want: []string{`"title":"Second"`}},
+		{name: "title and elements at once", patch: op(`{"op":"replace","path":"/apps/0/title","value":"S"},{"op":"remove","path":"/apps/0/elements/1"}`), want: []string{`"title":"S"`}},
+
+		{name: "no version test", patch: `[{"op":"replace","path":"/apps/0/title","value":"x"}]`, err: appsvc.ErrInvalid, says: "/apps/0/version"},
+		{name: "an empty patch", patch: `[]`, err: appsvc.ErrInvalid},
+		{name: "a version test of null", patch: `[{"op":"test","path":"/apps/0/version","value":null}]`, err: appsvc.ErrInvalid},
+		{name: "a version test of a number", patch: `[{"op":"test","path":"/apps/0/version","value":0}]`, err: appsvc.ErrInvalid},
+		{name: "a version test without value", patch: `[{"op":"test","path":"/apps/0/version"}]`, err: appsvc.ErrInvalid},
+		{name: "a version test by another path", patch: `[{"op":"test","path":"/apps/00/version","value":"0"}]`, err: appsvc.ErrInvalid},
+		{name: "a stale version", patch: `[{"op":"test","path":"/apps/0/version","value":"7"}]`, err: appsvc.ErrConflict, says: `"7"`},
+		{name: "two version tests, one stale", patch: op(`{"op":"test","path":"/apps/0/version","value":"1"}`), err: appsvc.ErrConflict},
+		{name: "replace, then test", patch: `[{"op":"replace","path":"/apps/0/version","value":"9"},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: appsvc.ErrConflict},
+		{name: "a shadow app", patch: `[{"op":"add","path":"/apps/0","value":{"version":"9"}},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: appsvc.ErrConflict},
+		{name: "another test fails", patch: op(`{"op":"test","path":"/apps/0/title","value":"x"},{"op":"replace","path":"/apps/0/title","value":"y"}`), err: appsvc.ErrConflict},
+		{name: "a second app", patch: op(`{"op":"copy","from":"/apps/0","path":"/apps/-"}`), err: appsvc.ErrUnprocessable, says: "/apps"},
+		{name: "no app left", patch: op(`{"op":"remove","path":"/apps/0"}`), err: appsvc.ErrUnprocessable},
+		{name: "a member beside apps", patch: op(`{"op":"add","path":"/x","value":1}`), err: appsvc.ErrUnprocessable},
+		{name: "a member of the app", patch: op(`{"op":"add","path":"/apps/0/x","value":1}`), err: appsvc.ErrUnprocessable, says: "/apps/0/x"},
+		{name: "an index that is not canonical", patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`), err: appsvc.ErrUnprocessable},
+		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`), err: appsvc.ErrUnprocessable},
+		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`), err: appsvc.ErrUnprocessable},
+		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "element 0"},
+		{name: "a config against its schema says where", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "/size"},
+		{name: "a new component with the old config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`), err: appsvc.ErrUnprocessable, says: "/size"},
+		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: appsvc.ErrUnprocessable, says: `"3"`},
+		{name: "a config that is no object", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: appsvc.ErrUnprocessable, says: "elements/1/config"},
+		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`), err: appsvc.ErrUnprocessable},
+		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/1/config"},
+		{name: "no component", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component"}`), err: appsvc.ErrUnprocessable},
+		{name: "no id, the rest kept", patch: op(`{"op":"remove","path":"/apps/0/elements/1/id"}`), err: appsvc.ErrUnprocessable},
+		{name: "main", patch: op(`{"op":"replace","path":"/apps/0/elements/1/component/main","value":"evil.js"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
+		{name: "main removed", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component/main"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
+		{name: "main with another version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{}},{"op":"replace","path":"/apps/0/elements/0/component/main","value":"https://example.test/text2.js"}`), err: appsvc.ErrUnprocessable, says: "/component/main"},
+		{name: "configSchema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/configSchema","value":{}}`), err: appsvc.ErrUnprocessable},
+		{name: "an open member of the manifest", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/vendor/a","value":1.1}`), err: appsvc.ErrUnprocessable, says: "vendor"},
+		{name: "a member more in a component", patch: op(`{"op":"add","path":"/apps/0/elements/1/component/x","value":1}`), err: appsvc.ErrUnprocessable},
+		{name: "a member more in an element", patch: op(`{"op":"add","path":"/apps/0/elements/1/x","value":1}`), err: appsvc.ErrUnprocessable},
+		{name: "an element's id changed", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"0"}`), err: appsvc.ErrUnprocessable},
+		{name: "an element's id unknown", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"2"}`), err: appsvc.ErrUnprocessable, says: `"2"`},
+		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`), err: appsvc.ErrUnprocessable},
+		{name: "a new element with an id", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any","version":"1"},"config":{}}}`), err: appsvc.ErrUnprocessable},
+		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"any.js"},"config":{}}}`), err: appsvc.ErrUnprocessable},
+		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/2"},
+		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements"},
+		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: appsvc.ErrUnprocessable},
+		{name: "elements removed", patch: op(`{"op":"remove","path":"/apps/0/elements"}`), err: appsvc.ErrUnprocessable},
+		{name: "a title too long", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1025) + `"}`), err: appsvc.ErrUnprocessable, says: "title"},
+		{name: "a title at the limit", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1024) + `"}`)},
+		{name: "an empty title", patch: op(`{"op":"replace","path":"/apps/0/title","value":""}`), err: appsvc.ErrUnprocessable, says: "title"},
+		{name: "a title of null", patch: op(`{"op":"replace","path":"/apps/0/title","value":null}`), err: appsvc.ErrUnprocessable},
+		{name: "a title of a number", patch: op(`{"op":"replace","path":"/apps/0/title","value":1}`), err: appsvc.ErrUnprocessable},
+		{name: "no groups", patch: op(`{"op":"replace","path":"/apps/0/groups","value":[]}`), err: appsvc.ErrUnprocessable, says: "groups"},
+		{name: "a group twice", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site1 + `"}`), err: appsvc.ErrUnprocessable, says: "groups/1"},
+		{name: "a malformed group", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"site 2"}`), err: appsvc.ErrUnprocessable, says: "groups/1"},
+		{name: "a group that one does not moderate", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site2 + `"}`), err: appsvc.ErrForbidden, says: site2},
+		{name: "too large a patch", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("x", 1<<20) + `"}`), err: appsvc.ErrTooLarge},
+		{name: "too many operations", patch: op(strings.Repeat(testV0+",", 999) + testV0), err: appsvc.ErrTooLarge},
+		{name: "as many operations as allowed", patch: op(strings.Repeat(testV0+",", 997) + `{"op":"replace","path":"/apps/0/title","value":"S"}`), want: []string{`"title":"S"`}},
+		{name: "no JSON", patch: `[`, err: appsvc.ErrInvalid},
+		{name: "null", patch: `null`, err: appsvc.ErrInvalid},
+	}
+	for _, path := range []string{"/id", "/version", "/owner", "/owner/urn", "/createdAt", "/updatedAt", "/updatedBy", "/updatedBy/urn"} {
+		tests = append(tests, struct {
+			name, patch string
+			err         error
+			says        string
+			want        []string
+		}{name: "read-only " + path, patch: op(`{"op":"replace","path":"/apps/0` + path + `","value":"x"}`), err: appsvc.ErrUnprocessable, says: strings.Join(strings.Split(path, "/")[:2], "/")})
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			ctx := context.Background()
+			before := w.app()
+			w.clock = w.clock.Add(time.Second)
+			got, err := w.Patch(ctx, editor, before.ID, []byte(tt.patch))
+			now, _ := w.App(ctx, editor, before.ID)
+			if tt.err != nil {
+				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
+				}
+				if now.Version != 0 || !bytes.Equal(now.Body, before.Body) {
+					t.Errorf("a refused patch left version %s: %s", now.Version, now.Body)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Version != 1 || got.UpdatedAt != before.UpdatedAt+1000 || got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
+				t.Errorf("got %+v, stored %+v", got.Meta, now.Meta)
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(string(got.Body), part) {
+					t.Errorf("no %s in %s", part, got.Body)
+				}
+			}
+			if old, err := w.Version(ctx, editor, before.ID, 0); err != nil || !bytes.Equal(old.Body, before.Body) {
+				t.Errorf("version 0 is now %s, %v", old.Body, err)
+			}
+		})
+	}
+}
+
+func TestPatchThatChangesNothing(t *testing.T) {
+	for name, ops := range map[string]string{
+		"the test alone":             testV0,
+		"the same title":             testV0 + `,{"op":"replace","path":"/apps/0/title","value":"First"}`,
+		"the same config, reordered": testV0 + `,{"op":"replace","path":"/apps/0/elements/1/config","value":{"list":["a","b"],"big":9007199254740993,"n":1.10}}`,
+		"there and back":             testV0 + `,{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkshop(t)
+			before := w.app()
+			got, err := w.Patch(context.Background(), editor, before.ID, []byte("["+ops+"]"))
+			if err != nil || got.Version != 0 || !bytes.Equal(got.Body, before.Body) {
+				t.Errorf("got version %s, %v", got.Version, err)
+			}
+		})
+	}
+}
+
+func TestPatchOfTheWholeDocument(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	doc := strings.Replace(fmt.Sprintf(`{"apps":[%s]}`, app.AppendJSON(nil)), `"title":"First"`, `"title":"Second"`, 1)
+	got, err := w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
+	if err != nil || !strings.Contains(string(got.Body), `"title":"Second"`) {
+		t.Errorf("got %s, %v", got.Body, err)
+	}
+}
+
+func TestPatchAddsGroupsThatTheCallerModerates(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	both := editor
+	both.Moderates = []string{"urn:vitrine:example.test"}
+	patch := []byte(`[` + testV0 + `,{"op":"add","path":"/apps/0/groups/0","value":"` + site2 + `"}]`)
+	got, err := w.Patch(context.Background(), both, app.ID, patch)
+	if err != nil || !strings.Contains(string(got.Body), `"groups":["`+site2+`","`+site1+`"]`) {
+		t.Errorf("got %s, %v", got.Body, err)
+	}
+}
+
+func TestUpdatedAtNeverGoesBack(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	w.clock = w.clock.Add(-time.Hour)
+	got, err := w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"S"}]`))
+	if err != nil || got.UpdatedAt != app.UpdatedAt {
+		t.Errorf("updatedAt = %d after %d, %v", got.UpdatedAt, app.UpdatedAt, err)
+	}
+}
+
+func TestElementsKeepTheirComponents(t *testing.T) {
+	w := newWorkshop(t)
+	ctx := context.Background()
+	app := w.app()
+	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+		t.Fatal(err)
+	}
+	patch := func(version int, op string) (appsvc.App, error) {
+		return w.Patch(ctx, editor, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, version, op))
+	}
+	// what does not touch the element may go on, and moving it is no change of it
+	if _, err := patch(0, `{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`); err != nil {
+		t.Error(err)
+	}
+	if _, err := patch(1, `{"op":"replace","path":"/apps/0/elements/1/config","value":{"size":2}}`); !errors.Is(err, appsvc.ErrUnprocessable) {
+		t.Errorf("a config of a deleted component was changed: %v", err)
+	}
+	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/new.js","configSchema":{}}`)
+	if now, err := w.App(ctx, editor, app.ID); err != nil || strings.Contains(string(now.Body), "new.js") {
+		t.Errorf("a component that was made anew shows in an old element: %s, %v", now.Body, err)
+	}
+	got, err := patch(1, `{"op":"replace","path":"/apps/0/elements/1/config","value":{"size":2}}`)
+	if err != nil || !strings.Contains(string(got.Body), "new.js") {
+		t.Errorf("a written element has not the manifest of now: %s, %v", got.Body, err)
+	}
+	restored, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID, Version: 0})
+	if err != nil || restored.Version != 3 || !bytes.Equal(restored.Body, app.Body) {
+		t.Errorf("restored = %s, %v", restored.Body, err)
+	}
+}
+
+// Patches of the same version by many at once: one of them wins each time.
+func TestPatchLosesNoUpdate(t *testing.T) {
+	w := newWorkshop(t)
+	ctx := context.Background()
+	app := w.app()
+	done := make(chan int)
+	for range 8 {
+		go func() {
+			won := 0
+			for won < 10 {
+				now, err := w.App(ctx, editor, app.ID)
+				if err != nil {
+					t.Error(err)
+					break
+				}
+				_, err = w.Patch(ctx, editor, app.ID, fmt.Appendf(nil,
+					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
+				if err == nil {
+					won++
+				} else if !errors.Is(err, appsvc.ErrConflict) {
+					t.Error(err)
+					break
+				}
+			}
+			done <- won
+		}()
+	}
+	for range 8 {
+		<-done
+	}
+	now, err := w.App(ctx, editor, app.ID)
+	if err != nil || now.Version != 80 || strings.Count(string(now.Body), `"x"`) != 80 {
+		t.Errorf("version %s with %d additions, %v", now.Version, strings.Count(string(now.Body), `"x"`), err)
+	}
+}
