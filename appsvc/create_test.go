@@ -1,0 +1,136 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+func TestCreateApp(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	id, err := uuid.Parse(app.ID)
+	if err != nil || id.Version() != 4 {
+		t.Errorf("id = %q, want a UUID of version 4", app.ID)
+	}
+	manifest := func(name, version, id, main, rest string) string {
+		return fmt.Sprintf(`{"name":%q,"version":%q,"id":%q,"description":null,"main":%q,%s}`, name, version, id, main, rest)
+	}
+	text, err := w.Component(context.Background(), editor, "text")
+	if err != nil || text.Version != "2.0.0" {
+		t.Fatalf("component text = %+v, %v", text, err)
+	}
+	content, err := app.Body.Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids [2]struct{ ID string }
+	for i, e := range content.Elements {
+		if err := json.Unmarshal(e.Component, &ids[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `{"id":"` + app.ID + `","version":"0","createdAt":1700000000000,"updatedAt":1700000000000,"updatedBy":{"urn":"` + editor.URN + `"},` +
+		`"title":"First","owner":{"urn":"` + editor.URN + `"},"groups":["` + site1 + `"],"elements":[` +
+		`{"id":"0","component":` + manifest("text", "1.0.0", ids[0].ID, "https://example.test/text.js", `"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}},"vendor":{"a":1.10}`) + `,"config":{"size":1}},` +
+		`{"id":"1","component":` + manifest("any", "1", ids[1].ID, "any.js", `"configSchema":{}`) + `,"config":{"n":1.10,"big":9007199254740993,"list":["a","b"]}}]}`
+	if got := string(app.AppendJSON(nil)); got != want {
+		t.Errorf("the app reads\n%s, want\n%s", got, want)
+	}
+}
+
+func TestCreateAppRefuses(t *testing.T) {
+	element := func(name, version, config string) appsvc.NewElement {
+		return appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: version}, Config: json.RawMessage(config)}
+	}
+	groups := func(n int) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprintf("urn:vitrine:example.test:site=%d", i))
+		}
+		return out
+	}
+	deep := func(n int) string {
+		return strings.Repeat(`{"a":`, n-1) + `{}` + strings.Repeat(`}`, n-1)
+	}
+	moderator := editor
+	moderator.Moderates = []string{"urn:vitrine:example.test"}
+	tests := []struct {
+		name string
+		edit func(*appsvc.NewApp)
+		err  error
+		says string
+	}{
+		{"nothing wrong", func(*appsvc.NewApp) {}, nil, ""},
+		{"no title", func(a *appsvc.NewApp) { a.Title = "" }, appsvc.ErrInvalid, "title"},
+		{"a title at the limit", func(a *appsvc.NewApp) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
+		{"a title over the limit", func(a *appsvc.NewApp) { a.Title = strings.Repeat("é", 1025) }, appsvc.ErrInvalid, "title"},
+		{"a title that is no UTF-8", func(a *appsvc.NewApp) { a.Title = "\xff" }, appsvc.ErrInvalid, "title"},
+		{"no groups", func(a *appsvc.NewApp) { a.Groups = nil }, appsvc.ErrInvalid, "groups"},
+		{"a malformed group", func(a *appsvc.NewApp) { a.Groups = []string{site1, "site 1"} }, appsvc.ErrInvalid, "groups/1"},
+		{"a user as a group", func(a *appsvc.NewApp) { a.Groups = []string{editor.URN} }, appsvc.ErrInvalid, "groups/0"},
+		{"a group twice", func(a *appsvc.NewApp) { a.Groups = []string{site1, site1} }, appsvc.ErrInvalid, "groups/1"},
+		{"as many groups as allowed", func(a *appsvc.NewApp) { a.Groups = groups(100) }, nil, ""},
+		{"a group too many", func(a *appsvc.NewApp) { a.Groups = groups(101) }, appsvc.ErrInvalid, "groups"},
+		{"a group of others", func(a *appsvc.NewApp) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, appsvc.ErrForbidden, "other.test"},
+		{"no elements", func(a *appsvc.NewApp) { a.Elements = nil }, nil, ""},
+		{"as many elements as allowed", func(a *appsvc.NewApp) {
+			a.Elements = make([]appsvc.NewElement, 1000)
+			for i := range a.Elements {
+				a.Elements[i] = element("any", "1", `{}`)
+			}
+		}, nil, ""},
+		{"an element too many", func(a *appsvc.NewApp) { a.Elements = make([]appsvc.NewElement, 1001) }, appsvc.ErrInvalid, "elements"},
+		{"no component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/name"},
+		{"no component version", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/version"},
+		{"no config", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config of null", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config that is no JSON", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config as deep as allowed", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
+		{"a config too deep", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"an unknown component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, "element 0"},
+		{"an unknown component version", func(a *appsvc.NewApp) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("any", "2", `{}`)}
+		}, appsvc.ErrUnprocessable, "element 1"},
+		{"a config against its schema", func(a *appsvc.NewApp) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("text", "1.0.0", `{"size":"x"}`)}
+		}, appsvc.ErrUnprocessable, "element 1"},
+		{"an app too large", func(a *appsvc.NewApp) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)}
+		}, appsvc.ErrTooLarge, "4194304"},
+		{"a bad key", func(a *appsvc.NewApp) { a.IdempotencyKey = "a b" }, appsvc.ErrInvalid, "Idempotency-Key"},
+		{"a key over the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 256) }, appsvc.ErrInvalid, "Idempotency-Key"},
+		{"a key at the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			in := appsvc.NewApp{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
+			tt.edit(&in)
+			_, err := w.CreateApp(context.Background(), moderator, in)
+			if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
+			}
+			apps, _, listErr := w.Apps(context.Background(), moderator, appsvc.ListApps{})
+			if want := map[bool]int{true: 1, false: 0}[err == nil]; listErr != nil || len(apps) != want {
+				t.Errorf("%d apps are stored, want %d; %v", len(apps), want, listErr)
+			}
+		})
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for s, want := range map[string]appsvc.Version{"0": 0, "1": 1, "10": 10, "9223372036854775807": 1<<63 - 1,
+		"": -1, "-1": -1, "+1": -1, "01": -1, "1.0": -1, "1e3": -1, " 1": -1, "٣": -1, "9223372036854775808": -1, "latest": -1} {
+		got, err := appsvc.ParseVersion(s)
+		if (err == nil) != (want >= 0) || err == nil && (got != want || got.String() != s) {
+			t.Errorf("ParseVersion(%q) = %v, %v", s, got, err)
+		}
+	}
+}
