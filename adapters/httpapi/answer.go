@@ -16,6 +16,7 @@ var everyAnswer = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Expose-Headers": {"Location, ETag, Link"},
 	"Cache-Control":                 {"private, no-cache"},
+	"Content-Security-Policy":       {"default-src 'none'; frame-ancestors 'none'"},
 	"Referrer-Policy":               {"no-referrer"},
 	"X-Content-Type-Options":        {"nosniff"},
 }

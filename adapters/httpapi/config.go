@@ -60,8 +60,9 @@ func New(c Config) (http.Handler, error) {
 		return nil, err
 	}
 	h := &handler{Config: c}
-	h.site = newSite(c.BasePath, h.routes())
-	return h, nil
+	tables := h.tables()
+	h.site = newSite(c.BasePath, tables)
+	return h, h.description.describe(c.BasePath, tables)
 }
 
 func (c *Config) normalise() error {

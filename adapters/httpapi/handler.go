@@ -9,8 +9,9 @@ import (
 // handler answers every request; its methods are the way of a request, in order.
 type handler struct {
 	Config
-	site  *site
-	calls sync.Pool // of *call
+	site        *site
+	description description
+	calls       sync.Pool // of *call
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -2,7 +2,7 @@ package httpapi
 
 import "net/http"
 
-func (h *handler) healthRoutes() []route {
+func (h *handler) healthTable() []route {
 	return []route{
 		{method: "GET", path: "/healthz", status: 200, open: true, call: h.health, summary: "whether the service can answer"},
 	}

@@ -74,9 +74,13 @@ const (
 	atAssets              // the prefix of the asset manager
 )
 
-// routes is everything the handler serves, in the order of the contract.
-func (h *handler) routes() []table {
-	all := []table{{atRoot, h.healthRoutes()}}
+// tables is everything the handler serves, in the order of the contract.
+func (h *handler) tables() []table {
+	all := []table{
+		{atRoot, h.healthTable()},
+		{atBase, newCORSPage().table()},
+		{atBase, h.description.table()},
+	}
 	if h.Apps != nil {
 		all = append(all, table{atBase, appRoutes{h.Apps}.table()})
 	}
