@@ -2,6 +2,8 @@ package schemaguard
 
 import (
 	"encoding/json"
+	"math"
+	"math/big"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -30,7 +32,9 @@ type node struct {
 
 	anchors map[string]*node // of a resource: its dynamic anchors
 	equal   comparison       // what enum and const compare with
-	numeric int              // bounds that read a number
+
+	bounds    int     // how many of minimum, maximum and the exclusive ones there are
+	low, high float64 // between them, a number surely keeps them
 }
 
 type patternNode struct {
@@ -54,8 +58,9 @@ const (
 
 // comparison is what comparing a value with those of enum and const takes.
 type comparison struct {
-	numbers, strings, text, composites, members int
-	numberCost                                  int64
+	strings                            map[string]bool
+	numbers, text, composites, members int
+	numberCost                         int64
 }
 
 func (c *comparison) add(v any) {
@@ -64,7 +69,10 @@ func (c *comparison) add(v any) {
 		c.numbers++
 		c.numberCost += numberCost(string(v))
 	case string:
-		c.strings++
+		if c.strings == nil {
+			c.strings = map[string]bool{}
+		}
+		c.strings[v] = true
 		c.text += len(v)
 	case []any, map[string]any:
 		c.composites++
@@ -203,9 +211,24 @@ func (g *graph) link(n *node) {
 	if s.Const != nil {
 		n.equal.add(*s.Const)
 	}
-	for _, set := range []bool{s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil, s.MultipleOf != nil} {
-		if set {
-			n.numeric++
+	n.bound(s)
+}
+
+// bound notes the range in which a number keeps all bounds, a little narrower than it is.
+func (n *node) bound(s *jsonschema.Schema) {
+	n.low, n.high = math.Inf(-1), math.Inf(1)
+	for _, r := range []*big.Rat{s.Minimum, s.ExclusiveMinimum} {
+		if r != nil {
+			n.bounds++
+			f, _ := r.Float64()
+			n.low = max(n.low, f)
+		}
+	}
+	for _, r := range []*big.Rat{s.Maximum, s.ExclusiveMaximum} {
+		if r != nil {
+			n.bounds++
+			f, _ := r.Float64()
+			n.high = min(n.high, f)
 		}
 	}
 }

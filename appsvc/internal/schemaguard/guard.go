@@ -40,7 +40,7 @@ const (
 // budget is what decoding, compiling and validating may cost together, in nanoseconds, and
 // maxCompile the part of it that compiling may take.
 const (
-	budget     = 170_000_000
+	budget     = 150_000_000
 	maxCompile = 110_000_000
 )
 

@@ -1,12 +1,16 @@
 package schemaguard
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
 
 // Prices in nanoseconds.
 const (
 	visitPrice   = 230 // applying a subschema to a value
 	verdictPrice = 60  // applying true or false
-	failPrice    = 450 // finding fault with it
+	failPrice    = 520 // finding fault with it
 	memberPrice  = 70  // looking a property up
 	markPrice    = 160 // keeping track of a member for unevaluatedProperties or unevaluatedItems
 	valuePrice   = 130 // decoding a value
@@ -23,6 +27,7 @@ type meter struct {
 	scope    []*node // the nodes on the way here
 	level    int     // how deep in the config
 	dearest  int64   // the price of its dearest number
+	faults   int     // that a validator may have found so far
 	matchers map[*pattern]*matcher
 }
 
@@ -73,7 +78,17 @@ func (m *meter) visit(n *node, v any, chain int, marking bool) {
 }
 
 // fail pays for a fault, whose location is copied.
-func (m *meter) fail() { m.pay(failPrice + 3*int64(m.level)) }
+func (m *meter) fail() {
+	m.faults++
+	m.pay(failPrice + 18*int64(m.level))
+}
+
+// failAgain pays for telling of faults found since there were before of them.
+func (m *meter) failAgain(before int) {
+	if m.faults > before {
+		m.fail()
+	}
+}
 
 func kindOfValue(v any) kinds {
 	switch v.(type) {
@@ -97,7 +112,7 @@ func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
 	}
 	m.compare(n, v)
 	if n.ref != nil {
-		m.visit(n.ref, v, chain, marking)
+		m.follow(n.ref, v, chain, marking)
 		if n.schema.DraftVersion < int(draft2019) {
 			return
 		}
@@ -107,21 +122,25 @@ func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
 	case map[string]any:
 		below = m.object(n, v, chain, marking)
 	case []any:
-		below = m.array(n, v, chain, marking)
+		below = m.array(n, v, marking)
 	case string:
 		m.text(n, v)
 	case json.Number:
-		if n.numeric > 0 {
-			m.pay(numberCost(string(v)) + int64(n.numeric)*(failPrice+2_000+20*numberSize(string(v))))
-		}
+		m.number(n, string(v))
 	}
 	m.references(n, v, chain, below)
+	before := m.faults
 	for _, sub := range n.here {
 		m.visit(sub, v, chain, below)
 	}
-	if len(n.here) > 0 {
-		m.fail()
-	}
+	m.failAgain(before)
+}
+
+// follow pays for a reference to target. A fault behind it is one of the reference too.
+func (m *meter) follow(target *node, v any, chain int, marking bool) {
+	before := m.faults
+	m.visit(target, v, chain, marking)
+	m.failAgain(before)
 }
 
 // references pays for the references whose target depends on the way here.
@@ -135,13 +154,13 @@ func (m *meter) references(n *node, v any, chain int, marking bool) {
 				return nil
 			})
 		}
-		m.visit(target, v, chain, marking)
+		m.follow(target, v, chain, marking)
 	}
 	if target := n.dynamic; target != nil {
 		if n.dynamicName != "" {
 			target = m.outermost(target, func(scope *node) *node { return scope.resource.anchors[n.dynamicName] })
 		}
-		m.visit(target, v, chain, marking)
+		m.follow(target, v, chain, marking)
 	}
 }
 
@@ -158,24 +177,24 @@ func (m *meter) outermost(fallback *node, pick func(*node) *node) *node {
 
 // compare pays for enum and const.
 func (m *meter) compare(n *node, v any) {
+	if n.schema.Enum == nil && n.schema.Const == nil {
+		return
+	}
 	c := &n.equal
 	switch v := v.(type) {
 	case json.Number:
-		if c.numbers > 0 {
-			m.pay(int64(c.numbers)*numberCost(string(v)) + c.numberCost + failPrice)
-		}
+		m.pay(int64(c.numbers)*numberCost(string(v)) + c.numberCost)
 	case string:
-		if c.strings > 0 {
-			m.pay(failPrice + int64(c.strings)*8 + int64(min(c.text, c.strings*len(v)))/8)
+		m.pay(int64(len(c.strings))*8 + int64(min(c.text, len(c.strings)*len(v)))/8)
+		if c.strings[v] {
+			return
 		}
 	case []any, map[string]any:
 		if c.composites > 0 {
-			m.pay(failPrice + int64(c.members)*(80+m.dearest) + c.numberCost + int64(c.text)/8)
+			m.pay(int64(c.members)*(80+m.dearest) + c.numberCost + int64(c.text)/8)
 		}
 	}
-	if n.schema.Enum != nil || n.schema.Const != nil {
-		m.fail()
-	}
+	m.fail()
 }
 
 // object pays for what n says about the members of object and reports whether the subschemas that
@@ -188,19 +207,23 @@ func (m *meter) object(n *node, object map[string]any, chain int, marking bool) 
 	} else {
 		marking = false
 	}
-	if rules := len(s.Required) + len(s.Dependencies) + len(s.DependentRequired) + len(s.DependentSchemas); rules > 0 {
-		m.pay(memberPrice*int64(rules) + failPrice)
-	}
+	m.requires(object, s.Required)
+	m.pay(memberPrice * int64(len(s.Dependencies)+len(s.DependentRequired)+len(s.DependentSchemas)))
 	for name, need := range s.DependentRequired {
-		m.depends(object, name, need)
-	}
-	for name, dependency := range s.Dependencies {
-		if need, ok := dependency.([]string); ok {
-			m.depends(object, name, need)
+		if has(object, name) {
+			m.requires(object, need)
 		}
 	}
+	for name, dependency := range s.Dependencies {
+		if need, ok := dependency.([]string); ok && has(object, name) {
+			m.requires(object, need)
+		}
+	}
+	if s.MinProperties != nil && len(object) < *s.MinProperties || s.MaxProperties != nil && len(object) > *s.MaxProperties {
+		m.fail()
+	}
 	for name, sub := range n.dependents {
-		if _, ok := object[name]; ok {
+		if has(object, name) {
 			m.visit(sub, object, chain, marking)
 		}
 	}
@@ -212,10 +235,24 @@ func (m *meter) object(n *node, object map[string]any, chain int, marking bool) 
 	return marking
 }
 
-func (m *meter) depends(object map[string]any, name string, need []string) {
-	if _, ok := object[name]; ok {
-		m.pay(memberPrice*int64(len(need)) + failPrice)
+// requires pays for looking for names and, once, for those that are missing.
+func (m *meter) requires(object map[string]any, names []string) {
+	m.pay(memberPrice * int64(len(names)))
+	if m.left < 0 {
+		return
 	}
+	for _, name := range names {
+		if !has(object, name) {
+			m.fail()
+			m.pay(memberPrice * int64(len(names)))
+			return
+		}
+	}
+}
+
+func has(object map[string]any, name string) bool {
+	_, ok := object[name]
+	return ok
 }
 
 func (m *meter) members(n *node, object map[string]any) {
@@ -228,10 +265,10 @@ func (m *meter) members(n *node, object map[string]any) {
 			m.visit(n.unevaluatedProperties, v, 0, false)
 		}
 		if n.names != nil { // validated on its own, with a way of its own
-			m.pay(visitPrice + failPrice)
+			m.pay(visitPrice)
 			scope := m.scope
 			m.scope = nil
-			m.visit(n.names, name, 0, false)
+			m.follow(n.names, name, 0, false)
 			m.scope = scope
 		}
 	}
@@ -246,8 +283,7 @@ func (m *meter) member(n *node, name string, v any) bool {
 		m.visit(sub, v, 0, false)
 	}
 	for _, p := range n.patterns {
-		m.match(p.pattern, name)
-		if m.left >= 0 && p.pattern.MatchString(name) {
+		if m.match(p.pattern, name) {
 			evaluated = true
 			m.visit(p.node, v, 0, false)
 		}
@@ -257,14 +293,15 @@ func (m *meter) member(n *node, name string, v any) bool {
 		if n.additional != nil {
 			m.visit(n.additional, v, 0, false)
 		} else {
-			m.pay(memberPrice)
+			m.faults++
+			m.pay(memberPrice) // named in one fault with the others
 		}
 	}
 	return evaluated
 }
 
 // array is to elements what object is to members.
-func (m *meter) array(n *node, array []any, chain int, marking bool) bool {
+func (m *meter) array(n *node, array []any, marking bool) bool {
 	s := n.schema
 	all := n.items != nil || s.AdditionalItems != nil
 	if !all && (marking || n.unevaluatedArr != nil) && len(array) > len(n.prefix) {
@@ -273,10 +310,11 @@ func (m *meter) array(n *node, array []any, chain int, marking bool) bool {
 	} else {
 		marking = false
 	}
-	if s.MinItems != nil || s.MaxItems != nil || s.UniqueItems || n.contains != nil {
+	if s.MinItems != nil && len(array) < *s.MinItems || s.MaxItems != nil && len(array) > *s.MaxItems || n.contains != nil {
 		m.fail()
 	}
-	if s.UniqueItems {
+	if s.UniqueItems && len(array) > 1 {
+		m.fail()
 		m.unique(array)
 	}
 	m.level++
@@ -338,16 +376,38 @@ func (m *meter) weigh(v any, times int64) {
 func (m *meter) text(n *node, text string) {
 	s := n.schema
 	if s.MinLength != nil || s.MaxLength != nil {
-		m.pay(failPrice + int64(len(text)))
+		m.pay(memberPrice + 3*int64(len(text)))
+		length := utf8.RuneCountInString(text)
+		if s.MinLength != nil && length < *s.MinLength || s.MaxLength != nil && length > *s.MaxLength {
+			m.fail()
+		}
 	}
-	if p, ok := s.Pattern.(*pattern); ok {
+	if p, ok := s.Pattern.(*pattern); ok && !m.match(p, text) {
 		m.fail()
-		m.match(p, text)
 	}
 }
 
-// match pays for looking for p in text.
-func (m *meter) match(p *pattern, text string) {
+// number pays for what n says about a number.
+func (m *meter) number(n *node, text string) {
+	if n.bounds == 0 && n.schema.MultipleOf == nil {
+		return
+	}
+	m.pay(numberCost(text))
+	if n.bounds > 0 {
+		m.pay(int64(n.bounds) * (200 + numberSize(text)))
+		if f, err := strconv.ParseFloat(text, 64); err != nil || f <= n.low || f >= n.high {
+			m.pay(int64(n.bounds-1) * failPrice)
+			m.fail()
+		}
+	}
+	if n.schema.MultipleOf != nil {
+		m.pay(2_000 + 5*numberSize(text))
+		m.fail()
+	}
+}
+
+// match pays for looking for p in text and reports whether it is there.
+func (m *meter) match(p *pattern, text string) bool {
 	if m.matchers == nil {
 		m.matchers = map[*pattern]*matcher{}
 	}
@@ -356,5 +416,6 @@ func (m *meter) match(p *pattern, text string) {
 		run = newMatcher(p)
 		m.matchers[p] = run
 	}
-	m.pay(200 + stepPrice*run.work(text, m.left/stepPrice))
+	m.pay(200 + stepPrice*run.work(text, max(m.left, 0)/stepPrice))
+	return run.matched
 }

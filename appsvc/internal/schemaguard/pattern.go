@@ -80,6 +80,7 @@ type matcher struct {
 	stack       []uint32
 	position    int
 	taken, most int64
+	matched     bool
 }
 
 func newMatcher(p *pattern) *matcher {
@@ -90,12 +91,10 @@ func newMatcher(p *pattern) *matcher {
 	}
 }
 
-// work returns how many steps it takes at most to look for the pattern in s, counted up to most.
+// work returns how many steps it takes at most to look for the pattern in s, counted up to most,
+// and notes whether it was found.
 func (m *matcher) work(s string, most int64) int64 {
-	if whole := int64(len(m.at)) * int64(len(s)+1); whole <= 64 {
-		return whole
-	}
-	m.taken, m.most = 0, most
+	m.taken, m.most, m.matched = 0, most, false
 	m.queue = m.queue[:0]
 	before := rune(-1)
 	for i, r := range s {
@@ -150,5 +149,7 @@ func (m *matcher) follow(in *syntax.Inst, r rune, met syntax.EmptyOp) {
 		if r >= 0 && in.MatchRune(r) {
 			m.next = append(m.next, in.Out)
 		}
+	case syntax.InstMatch:
+		m.matched = true
 	}
 }

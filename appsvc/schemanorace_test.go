@@ -1,0 +1,5 @@
+//go:build !race
+
+package appsvc
+
+const raceEnabled = false
