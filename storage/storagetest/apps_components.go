@@ -1,0 +1,143 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+var componentRules = []appRule{
+	{"a component is kept as it was given", func(t *testing.T, s appsvc.Store) {
+		want := []appsvc.Component{
+			{ID: "1", Name: "@scope/name", Version: "1.0.0-rc.1+x", Main: "https://x.test/a.js?b=%20#c", Manifest: []byte(`{"x":1.10,"y":"\u00e9"}`)},
+			{ID: "2", Name: "Ünï côde", Version: "β", Main: "//x", Manifest: []byte(`{"z":"日本"}`)},
+		}
+		addComponents(t, s, want...)
+		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), want)
+	}},
+	{"a taken id is ErrExists, and so is a taken pair of name and version", func(t *testing.T, s appsvc.Store) {
+		addComponents(t, s, component("1", "a", "1"), component("2", "a", "2"), component("3", "b", "1"))
+		for _, c := range []appsvc.Component{component("1", "c", "1"), component("3", "c", "2"), component("4", "a", "1"), component("5", "b", "1"), component("2", "a", "2")} {
+			err := s.Update(ctx, func(w tx) error { return w.AddComponent(ctx, c) })
+			checkError(t, err, appsvc.ErrExists, "AddComponent(%s, %s, %s)", c.ID, c.Name, c.Version)
+		}
+		more := []appsvc.Component{component("4", "a", "1.0"), component("5", "A", "1"), component("A", "c", "1"), component("a", "c", "2"), component("1 ", "a ", "1")}
+		addComponents(t, s, more...)
+		if got := read(t, s, components(appsvc.ComponentQuery{})); len(got) != 8 {
+			t.Errorf("%d components are there, want 8: %q", len(got), got)
+		}
+	}},
+	{"components go by name in byte order, and those of one name in the order of their adding", func(t *testing.T, s appsvc.Store) {
+		orders := [][]string{{"10", "9", "1.0.0"}, {"1.0.0", "9", "10"}, {"b", "a", "c"}}
+		for round := range 3 {
+			for i := range oddNames {
+				i = i * 7 % len(oddNames)
+				addComponents(t, s, component("", oddNames[i], orders[i%3][round]))
+			}
+		}
+		checkComponentQuery(t, s, appsvc.ComponentQuery{}, func(add func(name, version string)) {
+			for i, name := range oddNames {
+				for _, version := range orders[i%3] {
+					add(name, version)
+				}
+			}
+		})
+	}},
+	{"Components of a name, of a version, and after a name", func(t *testing.T, s appsvc.Store) {
+		names, versions := []string{"A", "a", "aa", "b", "ä"}, []string{"2", "1", "10"}
+		for _, version := range versions {
+			for _, name := range names {
+				addComponents(t, s, component("", name, version))
+			}
+		}
+		for _, ofName := range append([]string{"", "absent", "%"}, names...) {
+			for _, ofVersion := range append([]string{"", "absent", "1%"}, versions...) {
+				for _, after := range []string{"", "A", "B", "a", "a ", "b", "z", "ä", "\U0001f600"} {
+					q := appsvc.ComponentQuery{Name: ofName, Version: ofVersion, After: after}
+					checkComponentQuery(t, s, q, func(add func(name, version string)) {
+						for _, name := range names {
+							for _, version := range versions {
+								if (ofName == "" || name == ofName) && (ofVersion == "" || version == ofVersion) && name > after {
+									add(name, version)
+								}
+							}
+						}
+					})
+				}
+			}
+		}
+	}},
+	{"DeleteComponent removes every version of that name alone; a name that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
+		kept := []appsvc.Component{component("1", "A", "1"), component("2", "a ", "1"), component("3", "b", "1")}
+		addComponents(t, s, append(kept, component("4", "a", "1"), component("5", "a", "2"), component("6", "a", "3"))...)
+		for _, want := range []error{nil, appsvc.ErrNotFound} {
+			err := s.Update(ctx, func(w tx) error { return w.DeleteComponent(ctx, "a") })
+			checkError(t, err, want, "DeleteComponent(a)")
+		}
+		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), kept)
+	}},
+	{"what a deleted component had can be taken again, and counts as newly added", func(t *testing.T, s appsvc.Store) {
+		first, second := component("1", "a", "1"), component("2", "a", "2")
+		addComponents(t, s, first, second)
+		update(t, s, func(w tx) error { return w.DeleteComponent(ctx, "a") })
+		first.Manifest = []byte(`{"new":true}`)
+		addComponents(t, s, second)
+		addComponents(t, s, first)
+		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{Name: "a"})), []appsvc.Component{second, first})
+	}},
+	{"deleting a component changes no app", func(t *testing.T, s appsvc.Store) {
+		addComponents(t, s, component("1", "map", "1"))
+		add(t, s, newHead("a", 0), "")
+		update(t, s, func(w tx) error { return w.DeleteComponent(ctx, "map") })
+		checkHead(t, read(t, s, headOf("a")), newHead("a", 0))
+		checkQuery(t, s, appsvc.AppQuery{Owner: owner, Component: "map"}, []head{newHead("a", 0)})
+	}},
+	{"a Brief query may leave out manifests and nothing else", func(t *testing.T, s appsvc.Store) {
+		want := []appsvc.Component{component("1", "a", "1"), component("2", "a", "2"), component("3", "b", "1")}
+		addComponents(t, s, want...)
+		got := read(t, s, components(appsvc.ComponentQuery{Brief: true}))
+		for i := range got {
+			if got[i].Manifest == nil && i < len(want) {
+				got[i].Manifest = want[i].Manifest
+			}
+		}
+		checkComponents(t, got, want)
+	}},
+}
+
+// component returns a component; its ID, when none is given, follows from its name and version.
+func component(id, name, version string) appsvc.Component {
+	if id == "" {
+		id = name + "@" + version
+	}
+	return appsvc.Component{
+		ID: id, Name: name, Version: version, Main: "https://example.test/" + version + ".js",
+		Manifest: fmt.Appendf(nil, `{"name":%q,"version":%q,"configSchema":{"default":1.10}}`, name, version),
+	}
+}
+
+// addComponents adds components in one Update.
+func addComponents(t *testing.T, s appsvc.Store, list ...appsvc.Component) {
+	t.Helper()
+	update(t, s, func(w tx) error {
+		for _, c := range list {
+			if err := w.AddComponent(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkComponentQuery compares names and versions with those that want adds.
+func checkComponentQuery(t *testing.T, s appsvc.Store, q appsvc.ComponentQuery, want func(add func(name, version string))) {
+	t.Helper()
+	var list []appsvc.Component
+	want(func(name, version string) { list = append(list, component("", name, version)) })
+	got := read(t, s, components(q))
+	if !slices.EqualFunc(got, list, equalComponents) {
+		t.Errorf("query %+v:\n got %q\nwant %q", q, got, list)
+	}
+}

@@ -1,0 +1,184 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+type (
+	appRule = rule[appsvc.Store]
+	head    = appsvc.Head
+	reader  = appsvc.Reader
+	tx      = appsvc.Tx
+)
+
+// ctx is for calls that nobody cuts short.
+var ctx = context.Background()
+
+// owner owns the apps of the fixtures, which are in site1 of the network.
+const (
+	network = "urn:vitrine:example.test"
+	owner   = network + ":user=owner"
+	editor  = network + ":user=editor"
+	site1   = network + ":site=1"
+)
+
+// newHead returns the head of a version of an app, made at a time of its own.
+func newHead(id string, v appsvc.Version) head {
+	return head{
+		Meta: appsvc.Meta{
+			ID: id, Version: v, Owner: owner,
+			CreatedAt: 1000, UpdatedAt: 1000 + int64(v), UpdatedBy: editor,
+		},
+		Groups:     []string{site1},
+		Components: []string{"clock", "map"},
+	}
+}
+
+// bodyOf returns a body that fits the head, with a title of its own and text that an encoder would
+// write in another way.
+func bodyOf(h head, title string) appsvc.Body {
+	quoted, groups := must(json.Marshal(title)), must(json.Marshal(h.Groups))
+	return fmt.Appendf(nil, `{"title":%s,"owner":{"urn":%q},"groups":%s,"elements":[{"id":"0","component":{"name":"map"},`+
+		`"config":{"b":1.10,"a":9007199254740993,"\u0061":"\/<>","version":%d}}]}`, quoted, h.Owner, groups, h.Version)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// titled is the version that a head and the body made for it stand for.
+func titled(h head, title string) appsvc.App { return appsvc.App{Meta: h.Meta, Body: bodyOf(h, title)} }
+
+// update runs fn in an Update that must succeed.
+func update(t *testing.T, s appsvc.Store, fn func(w tx) error) {
+	t.Helper()
+	if err := s.Update(ctx, fn); err != nil {
+		t.Fatalf("Update: %v", err)
+	}
+}
+
+// add stores a version in an Update of its own.
+func add(t *testing.T, s appsvc.Store, h head, title string) {
+	t.Helper()
+	update(t, s, func(w tx) error { return w.AddVersion(ctx, h, bodyOf(h, title)) })
+}
+
+// read returns what fn reads in a View that must succeed.
+func read[T any](t *testing.T, s appsvc.Store, fn func(r reader) (T, error)) T {
+	t.Helper()
+	v, err := tryRead(s, fn)
+	if err != nil {
+		t.Fatalf("View: %v", err)
+	}
+	return v
+}
+
+func tryRead[T any](s appsvc.Store, fn func(r reader) (T, error)) (v T, err error) {
+	err = s.View(ctx, func(r reader) error {
+		v, err = fn(r)
+		return err
+	})
+	return v, err
+}
+
+// The readers of one thing each, as functions of a Reader.
+
+func headOf(id string) func(reader) (head, error) {
+	return func(r reader) (head, error) { return r.Head(ctx, id) }
+}
+
+func appOf(id string, v appsvc.Version) func(reader) (appsvc.App, error) {
+	return func(r reader) (appsvc.App, error) { return r.App(ctx, id, v) }
+}
+
+func versions(q appsvc.VersionQuery) func(reader) ([]appsvc.App, error) {
+	return func(r reader) ([]appsvc.App, error) { return collect(r.Versions(ctx, q)) }
+}
+
+func apps(q appsvc.AppQuery) func(reader) ([]appsvc.App, error) {
+	return func(r reader) ([]appsvc.App, error) { return collect(r.Apps(ctx, q)) }
+}
+
+func tags(q appsvc.TagQuery) func(reader) ([]appsvc.Tag, error) {
+	return func(r reader) ([]appsvc.Tag, error) { return collect(r.Tags(ctx, q)) }
+}
+
+func components(q appsvc.ComponentQuery) func(reader) ([]appsvc.Component, error) {
+	return func(r reader) ([]appsvc.Component, error) { return collect(r.Components(ctx, q)) }
+}
+
+func answerOf(by, key string) func(reader) (appsvc.Answer, error) {
+	return func(r reader) (appsvc.Answer, error) { return r.Answer(ctx, by, key) }
+}
+
+// The comparisons. A list that holds nothing may be nil or empty.
+
+func checkError(t *testing.T, err, want error, call string, args ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: error %v, want %v", fmt.Sprintf(call, args...), err, want)
+	}
+}
+
+func checkHead(t *testing.T, got, want head) {
+	t.Helper()
+	if !equalHeads(got, want) {
+		t.Errorf("head:\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func checkApps(t *testing.T, got, want []appsvc.App) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, equalApps) {
+		t.Errorf("apps:\n got %s\nwant %s", describe(got), describe(want))
+	}
+}
+
+func checkEqual[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+func checkComponents(t *testing.T, got, want []appsvc.Component) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, equalComponents) {
+		t.Errorf("components:\n got %d %q\nwant %d %q", len(got), got, len(want), want)
+	}
+}
+
+func equalHeads(a, b head) bool {
+	return a.Meta == b.Meta && slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Components, b.Components)
+}
+
+func equalApps(a, b appsvc.App) bool { return a.Meta == b.Meta && bytes.Equal(a.Body, b.Body) }
+
+func equalComponents(a, b appsvc.Component) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Version == b.Version && a.Main == b.Main && bytes.Equal(a.Manifest, b.Manifest)
+}
+
+func equalAnswers(a, b appsvc.Answer) bool {
+	return a.By == b.By && a.Key == b.Key && a.Expires == b.Expires &&
+		bytes.Equal(a.Request, b.Request) && bytes.Equal(a.Result, b.Result)
+}
+
+// describe tells apps apart in a failure, without flooding it.
+func describe(list []appsvc.App) string {
+	var out []string
+	for _, a := range list {
+		out = append(out, fmt.Sprintf("%q version %d at %d/%d, body %.80q of %d bytes", a.ID, a.Version, a.CreatedAt, a.UpdatedAt, a.Body, len(a.Body)))
+	}
+	return fmt.Sprintf("%d %q", len(list), out)
+}

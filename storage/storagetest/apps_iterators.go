@@ -1,0 +1,195 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+var iteratorRules = []appRule{
+	{"a list can be left at any place, and the transaction goes on", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		inBoth(t, s, func(r reader) error {
+			for name, list := range lists(r, ctx) {
+				for stop := 1; stop <= listed; stop++ {
+					if got, err := countUpTo(list, stop); got != stop || err != nil {
+						return fmt.Errorf("%s, left after %d: %d pairs, error %v", name, stop, got, err)
+					}
+				}
+			}
+			_, err := r.Head(ctx, "id0")
+			return err
+		})
+		addVersions(t, s, 1, "after")
+	}},
+	{"a list can be gone through again, from its start", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		inBoth(t, s, func(r reader) error {
+			for name, list := range lists(r, ctx) {
+				for _, stop := range []int{2, listed + 1, listed + 1, 1} {
+					if got, err := countUpTo(list, stop); got != min(stop, listed) || err != nil {
+						return fmt.Errorf("%s: %d pairs, error %v; want %d", name, got, err, min(stop, listed))
+					}
+				}
+			}
+			return nil
+		})
+	}},
+	{"lists nest, and other reads fit between their steps", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		inBoth(t, s, func(r reader) error {
+			seen := 0
+			for app, err := range r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.UpdatedDescending}) {
+				if err != nil {
+					return err
+				}
+				for version, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: app.ID, Before: appsvc.Latest}) {
+					if err != nil {
+						return err
+					}
+					if _, err := r.App(ctx, version.ID, version.Version); err != nil {
+						return err
+					}
+					tagged, err := collect(r.Tags(ctx, appsvc.TagQuery{AppID: app.ID, Limit: 2}))
+					parts, err2 := collect(r.Components(ctx, appsvc.ComponentQuery{}))
+					if err := errors.Join(err, err2); err != nil {
+						return err
+					}
+					if seen++; app.ID == "id0" && len(tagged) != 2 || len(parts) != listed {
+						return fmt.Errorf("inside the lists: %d tags, %d components", len(tagged), len(parts))
+					}
+				}
+			}
+			if want := listed - 1 + listed; seen != want {
+				return fmt.Errorf("%d versions were seen, want %d", seen, want)
+			}
+			return nil
+		})
+	}},
+	{"writes fit between the steps of a list", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		update(t, s, func(w tx) error {
+			seen := map[string]bool{}
+			for found, err := range w.Tags(ctx, appsvc.TagQuery{AppID: "id0"}) {
+				if err != nil {
+					return err
+				}
+				seen[found.Name] = true
+				if err := errors.Join(w.DeleteTag(ctx, "id0", found.Name), w.SetTag(ctx, tag("moved", found.Name, 0))); err != nil {
+					return err
+				}
+			}
+			if len(seen) != listed {
+				return fmt.Errorf("%d tags were seen, want %d", len(seen), listed)
+			}
+			return nil
+		})
+		checkEqual(t, "tags that were deleted", read(t, s, tags(appsvc.TagQuery{AppID: "id0"})), nil)
+		if got := read(t, s, tags(appsvc.TagQuery{AppID: "moved"})); len(got) != listed {
+			t.Errorf("%d tags were moved, want %d", len(got), listed)
+		}
+	}},
+	{"an error comes once, as the last pair of a list", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		inBoth(t, s, func(r reader) error {
+			over, cancel := context.WithCancel(ctx)
+			cancel()
+			for name, list := range lists(r, over) {
+				pairs, failed := 0, error(nil)
+				for err := range list {
+					if failed != nil {
+						return fmt.Errorf("%s: a pair follows the error %v", name, failed)
+					}
+					pairs, failed = pairs+1, err
+				}
+				// A driver may have the whole list already and not look at the context.
+				if failed == nil && pairs != listed || failed != nil && !errors.Is(failed, context.Canceled) {
+					return fmt.Errorf("%s, with a context that is over: %d pairs, error %v", name, pairs, failed)
+				}
+			}
+			return nil
+		})
+		if got := read(t, s, tags(appsvc.TagQuery{AppID: "id0"})); len(got) != listed {
+			t.Errorf("afterwards %d tags are there, want %d", len(got), listed)
+		}
+	}},
+	{"a panic inside the steps of a list passes through, and the store lives on", func(t *testing.T, s appsvc.Store) {
+		fillLists(t, s)
+		want := new(int)
+		stepInto := func(r reader) error {
+			for range r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending}) {
+				panic(want)
+			}
+			return errors.New("no app was there")
+		}
+		for range 20 {
+			if got := panicOf(func() { _ = s.View(ctx, stepInto) }); got != any(want) {
+				t.Errorf("View: the panic came out as %v", got)
+			}
+			if got := panicOf(func() { _ = s.Update(ctx, func(w tx) error { return stepInto(w) }) }); got != any(want) {
+				t.Errorf("Update: the panic came out as %v", got)
+			}
+		}
+		addVersions(t, s, 1, "after")
+	}},
+}
+
+// listed is how many items fillLists puts into each list.
+const listed = 5
+
+func fillLists(t *testing.T, s appsvc.Store) {
+	t.Helper()
+	for i := range listed {
+		addVersions(t, s, 1, fmt.Sprint("id", i))
+		setTags(t, s, tag("id0", fmt.Sprint(i), 0))
+		addComponents(t, s, component("", fmt.Sprint(i), "1"))
+	}
+	for v := range appsvc.Version(listed - 1) {
+		add(t, s, newHead("id0", v+1), "")
+	}
+}
+
+// lists are the four kinds of lists, of each nothing but the errors.
+func lists(r reader, ctx context.Context) map[string]iter.Seq[error] {
+	return map[string]iter.Seq[error]{
+		"Apps":       errorsOf(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedDescending})),
+		"Versions":   errorsOf(r.Versions(ctx, appsvc.VersionQuery{AppID: "id0", Before: appsvc.Latest})),
+		"Tags":       errorsOf(r.Tags(ctx, appsvc.TagQuery{AppID: "id0"})),
+		"Components": errorsOf(r.Components(ctx, appsvc.ComponentQuery{})),
+	}
+}
+
+func errorsOf[T any](seq iter.Seq2[T, error]) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for _, err := range seq {
+			if !yield(err) {
+				return
+			}
+		}
+	}
+}
+
+// countUpTo goes through a list and leaves it at the stop-th pair.
+func countUpTo(list iter.Seq[error], stop int) (count int, err error) {
+	for err := range list {
+		if count++; err != nil || count == stop {
+			return count, err
+		}
+	}
+	return count, nil
+}
+
+// inBoth runs fn in a View and in an Update.
+func inBoth(t *testing.T, s appsvc.Store, fn func(r reader) error) {
+	t.Helper()
+	if err := s.View(ctx, fn); err != nil {
+		t.Errorf("in a View: %v", err)
+	}
+	if err := s.Update(ctx, func(w tx) error { return fn(w) }); err != nil {
+		t.Errorf("in an Update: %v", err)
+	}
+}

@@ -1,0 +1,259 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// How many goroutines work at the same time, and how often each does its work.
+const (
+	workers = 8
+	rounds  = 25
+)
+
+var parallelRules = []appRule{
+	{"parallel updates of one app are all kept, one after the other", func(t *testing.T, s appsvc.Store) {
+		add(t, s, newHead("a", 0), "0")
+		together(t, workers, func(int) error {
+			for range rounds {
+				if err := s.Update(ctx, addNext("a")); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		all := read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest}))
+		if len(all) != workers*rounds+1 {
+			t.Fatalf("%d versions are there, want %d", len(all), workers*rounds+1)
+		}
+		for i, got := range all {
+			v := appsvc.Version(workers*rounds - i)
+			checkApps(t, []appsvc.App{got}, []appsvc.App{titled(newHead("a", v), fmt.Sprint(v))})
+		}
+	}},
+	{"parallel updates of many things are all kept", func(t *testing.T, s appsvc.Store) {
+		together(t, workers, func(worker int) error {
+			for round := range rounds {
+				name := fmt.Sprintf("%d-%d", worker, round)
+				err := s.Update(ctx, func(w tx) error {
+					return errors.Join(addNext(fmt.Sprint(worker))(w), w.SetTag(ctx, tag("shared", name, 0)),
+						w.AddComponent(ctx, component("", name, "1")), w.KeepAnswer(ctx, answer(owner, name, 10), 0))
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for worker := range workers {
+			if h := read(t, s, headOf(fmt.Sprint(worker))); h.Version != rounds-1 {
+				t.Errorf("app %d has version %d, want %d", worker, h.Version, rounds-1)
+			}
+			for round := range rounds {
+				checkAnswer(t, s, answer(owner, fmt.Sprintf("%d-%d", worker, round), 10))
+			}
+		}
+		if got := len(read(t, s, tags(appsvc.TagQuery{AppID: "shared"}))); got != workers*rounds {
+			t.Errorf("%d tags, want %d", got, workers*rounds)
+		}
+		if got := len(read(t, s, components(appsvc.ComponentQuery{}))); got != workers*rounds {
+			t.Errorf("%d components, want %d", got, workers*rounds)
+		}
+	}},
+	{"of parallel updates that take the same thing one gets it and the others ErrExists", func(t *testing.T, s appsvc.Store) {
+		for round := range rounds {
+			var kept, refused atomic.Int64
+			together(t, workers, func(worker int) error {
+				h := newHead(fmt.Sprint(round), 0)
+				err := s.Update(ctx, func(w tx) error { return w.AddVersion(ctx, h, bodyOf(h, fmt.Sprint(worker))) })
+				switch {
+				case err == nil:
+					kept.Add(1)
+				case errors.Is(err, appsvc.ErrExists):
+					refused.Add(1)
+				default:
+					return err
+				}
+				return nil
+			})
+			if kept.Load() != 1 || refused.Load() != workers-1 {
+				t.Fatalf("%d of %d updates took one version, %d were refused", kept.Load(), workers, refused.Load())
+			}
+		}
+	}},
+	{"what an Update read is current when its writes are kept", func(t *testing.T, s appsvc.Store) {
+		// Each of two updates sets its tag only if the other's is not there. In whatever order they
+		// come, one tag is set.
+		addVersions(t, s, 1, "a")
+		names := []string{"left", "right"}
+		for round := range rounds {
+			together(t, len(names), func(worker int) error {
+				return s.Update(ctx, func(w tx) error {
+					other := appsvc.TagQuery{AppID: "a", Name: fmt.Sprint(names[1-worker], round)}
+					found, err := collect(w.Tags(ctx, other))
+					if err != nil || len(found) > 0 {
+						return err
+					}
+					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), 0))
+				})
+			})
+		}
+		if got := read(t, s, tags(appsvc.TagQuery{AppID: "a"})); len(got) != rounds {
+			t.Errorf("%d tags are set after %d rounds, want one a round: %v", len(got), rounds, got)
+		}
+	}},
+	{"updates that fail take none of their parallel neighbours with them", func(t *testing.T, s appsvc.Store) {
+		fails := errors.New("fails")
+		together(t, workers, func(worker int) error {
+			for range rounds {
+				err := s.Update(ctx, func(w tx) error {
+					if err := addNext(fmt.Sprint(worker))(w); err != nil || worker%2 == 0 {
+						return err
+					}
+					return fails
+				})
+				if worker%2 == 0 && err != nil || worker%2 == 1 && !errors.Is(err, fails) {
+					return fmt.Errorf("worker %d: error %v", worker, err)
+				}
+			}
+			return nil
+		})
+		for worker := range workers {
+			got, err := tryRead(s, headOf(fmt.Sprint(worker)))
+			if worker%2 == 1 {
+				checkError(t, err, appsvc.ErrNotFound, "Head of an app that was never kept")
+			} else if err != nil || got.Version != rounds-1 {
+				t.Errorf("app %d has version %d, error %v; want version %d", worker, got.Version, err, rounds-1)
+			}
+		}
+	}},
+	{"a View sees all of an Update or nothing of it", func(t *testing.T, s appsvc.Store) {
+		next := func(w tx) error { return errors.Join(addNext("a")(w), addNext("b")(w)) }
+		update(t, s, next)
+		lookWhileUpdating(t, s, next, func() {}, func() error {
+			return s.View(ctx, func(r reader) error {
+				for range 5 {
+					a, err := r.Head(ctx, "a")
+					b, err2 := r.Head(ctx, "b")
+					list, err3 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending}))
+					if err := errors.Join(err, err2, err3); err != nil {
+						return err
+					}
+					if a.Version != b.Version || len(list) != 2 || list[0].Version != a.Version || list[1].Version != a.Version {
+						return fmt.Errorf("apps that are only ever updated together: %d and %d, in the list %s", a.Version, b.Version, describe(list))
+					}
+				}
+				return nil
+			})
+		})
+	}},
+	{"all reads of one View tell of one moment, however many updates are kept meanwhile", func(t *testing.T, s appsvc.Store) {
+		addVersions(t, s, 3, "a")
+		err := s.View(ctx, func(r reader) error {
+			first, err := r.Head(ctx, "a")
+			if err != nil {
+				return err
+			}
+			updated := make(chan error, 1)
+			go func() {
+				updated <- s.Update(ctx, func(w tx) error { return errors.Join(addNext("a")(w), addNext("b")(w)) })
+			}()
+			select { // a store may let updates wait for the View
+			case err = <-updated:
+			case <-time.After(100 * time.Millisecond):
+			}
+			second, err2 := r.Head(ctx, "a")
+			latest, err3 := r.App(ctx, "a", appsvc.Latest)
+			all, err4 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest}))
+			list, err5 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending}))
+			if err := errors.Join(err, err2, err3, err4, err5); err != nil {
+				return err
+			}
+			if first.Version != second.Version || latest.Version != first.Version || len(all) != int(first.Version)+1 || len(list) != 1 {
+				return fmt.Errorf("first version %d, then %d and %d, with %d versions and %d apps", first.Version, second.Version, latest.Version, len(all), len(list))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a View begun after an Update returned sees it, and later ones too", func(t *testing.T, s appsvc.Store) {
+		addVersions(t, s, 1, "a")
+		var acknowledged atomic.Int64
+		lookWhileUpdating(t, s, addNext("a"), func() { acknowledged.Add(1) },
+			func() error {
+				least := appsvc.Version(acknowledged.Load())
+				h, err := tryRead(s, headOf("a"))
+				if err == nil && h.Version < least {
+					err = fmt.Errorf("version %d is the latest after %d was acknowledged", h.Version, least)
+				}
+				return err
+			})
+	}},
+}
+
+// addNext adds the next version of an app, 0 when it is not there.
+func addNext(id string) func(w tx) error {
+	return func(w tx) error {
+		h, err := w.Head(ctx, id)
+		switch {
+		case errors.Is(err, appsvc.ErrNotFound):
+			h = newHead(id, 0)
+		case err != nil:
+			return err
+		default:
+			h = newHead(id, h.Version+1)
+		}
+		return w.AddVersion(ctx, h, bodyOf(h, fmt.Sprint(h.Version)))
+	}
+}
+
+// together runs work in count goroutines that start at the same time.
+func together(t *testing.T, count int, work func(worker int) error) {
+	t.Helper()
+	var group sync.WaitGroup
+	start, errs := make(chan struct{}), make([]error, count)
+	for worker := range count {
+		group.Go(func() {
+			<-start
+			errs[worker] = work(worker)
+		})
+	}
+	close(start)
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lookWhileUpdating calls look in several goroutines while another one updates with fn again and
+// again, and calls acknowledge after each time.
+func lookWhileUpdating(t *testing.T, s appsvc.Store, fn func(w tx) error, acknowledge func(), look func() error) {
+	t.Helper()
+	var done atomic.Bool
+	together(t, workers/2, func(worker int) error {
+		if worker > 0 {
+			for !done.Load() {
+				if err := look(); err != nil {
+					return err
+				}
+			}
+			return look()
+		}
+		defer done.Store(true)
+		for range 4 * rounds {
+			if err := s.Update(ctx, fn); err != nil {
+				return err
+			}
+			acknowledge()
+		}
+		return nil
+	})
+}

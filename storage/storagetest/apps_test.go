@@ -1,0 +1,23 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func TestOddNamesAreInByteOrder(t *testing.T) {
+	if !slices.IsSorted(oddNames) {
+		t.Errorf("sorted they are %q", slices.Sorted(slices.Values(oddNames)))
+	}
+}
+
+func TestAppsEqualFindsAStoreEqualToItself(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			AppsEqual(t, memory.NewApps(), memory.NewApps(), seed, 100)
+		})
+	}
+}

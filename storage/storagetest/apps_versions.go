@@ -1,0 +1,147 @@
+package storagetest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+var versionRules = []appRule{
+	{"an app that is not there is ErrNotFound, whatever its id looks like", func(t *testing.T, s appsvc.Store) {
+		add(t, s, newHead("a", 0), "first")
+		for _, id := range []string{"", "b", "A", "a ", " a", "a%", "_", "*", "' OR 1=1 --", "ä", "a\u0301", "\U0001f600", strings.Repeat("x", 5000)} {
+			_, err := tryRead(s, headOf(id))
+			checkError(t, err, appsvc.ErrNotFound, "Head(%.20q)", id)
+			for _, v := range []appsvc.Version{appsvc.Latest, 0, 1} {
+				_, err := tryRead(s, appOf(id, v))
+				checkError(t, err, appsvc.ErrNotFound, "App(%.20q, %d)", id, v)
+			}
+			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: id, Before: appsvc.Latest})), nil)
+		}
+	}},
+	{"a version that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
+		add(t, s, newHead("a", 0), "first")
+		for _, v := range []appsvc.Version{1, 2, math.MaxInt64} {
+			_, err := tryRead(s, appOf("a", v))
+			checkError(t, err, appsvc.ErrNotFound, "App(a, %d)", v)
+		}
+	}},
+	{"a version is added only right above the latest, or as 0 of a new app; else ErrExists", func(t *testing.T, s appsvc.Store) {
+		try := func(id string, v appsvc.Version, want error) {
+			t.Helper()
+			h := newHead(id, v)
+			err := s.Update(ctx, func(w tx) error { return w.AddVersion(ctx, h, bodyOf(h, "try")) })
+			checkError(t, err, want, "AddVersion(%s, %d)", id, v)
+		}
+		try("a", 1, appsvc.ErrExists)
+		try("a", math.MaxInt64, appsvc.ErrExists)
+		try("a", 0, nil)
+		try("a", 0, appsvc.ErrExists)
+		try("a", 2, appsvc.ErrExists)
+		try("a", 1, nil)
+		try("a", 1, appsvc.ErrExists)
+		try("a", 0, appsvc.ErrExists)
+		try("b", 2, appsvc.ErrExists)
+		try("b", 0, nil)
+		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest})),
+			[]appsvc.App{titled(newHead("a", 1), "try"), titled(newHead("a", 0), "try")})
+	}},
+	{"Head tells of the latest version", func(t *testing.T, s appsvc.Store) {
+		first := newHead("a", 0)
+		add(t, s, first, "first")
+		checkHead(t, read(t, s, headOf("a")), first)
+		second := newHead("a", 1)
+		second.UpdatedBy, second.Groups, second.Components = owner, []string{network, "urn:other:Ünï.test:site=é"}, nil
+		add(t, s, second, "second")
+		checkHead(t, read(t, s, headOf("a")), second)
+	}},
+	{"groups keep their order, whatever it is", func(t *testing.T, s appsvc.Store) {
+		h := newHead("a", 0)
+		h.Groups = []string{network + ":site=2", network, site1, "urn:a:b"}
+		add(t, s, h, "")
+		checkHead(t, read(t, s, headOf("a")), h)
+	}},
+	{"every version stays readable as it was stored, byte for byte", func(t *testing.T, s appsvc.Store) {
+		var want []appsvc.App
+		for v := range appsvc.Version(60) {
+			h, title := newHead("a", v), fmt.Sprintf("title %d", v/2) // some changed by little, some by more
+			if v%7 == 0 {
+				title = strings.Repeat("long ", int(v)*10)
+			}
+			add(t, s, h, title)
+			add(t, s, newHead("neighbour", v), title)
+			want = append(want, titled(h, title))
+		}
+		for v, app := range want {
+			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.Version(v)))}, []appsvc.App{app})
+		}
+		latest := read(t, s, appOf("a", appsvc.Latest))
+		checkApps(t, []appsvc.App{latest}, want[len(want)-1:])
+		slices.Reverse(want)
+		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest})), want)
+	}},
+	{"Versions goes down from the one before Before, and ends at Limit", func(t *testing.T, s appsvc.Store) {
+		const count = 25
+		var all []appsvc.App // newest first
+		for v := range appsvc.Version(count) {
+			add(t, s, newHead("a", v), "")
+			all = slices.Insert(all, 0, titled(newHead("a", v), ""))
+		}
+		for _, before := range []appsvc.Version{appsvc.Latest, 0, 1, 2, 13, count - 1, count, count + 1, math.MaxInt64} {
+			for _, limit := range []int{0, 1, 2, 7, count, count + 1, math.MaxInt32} {
+				want := slices.DeleteFunc(slices.Clone(all), func(a appsvc.App) bool { return before != appsvc.Latest && a.Version >= before })
+				if limit > 0 {
+					want = want[:min(limit, len(want))]
+				}
+				checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: before, Limit: limit})), want)
+			}
+		}
+	}},
+	{"the text of any language comes back as it was", func(t *testing.T, s appsvc.Store) {
+		for i, text := range []string{"ä", "a\u0308", "日本語", "עברית", "\U0001f468\u200d\U0001f469", "\u0001\u001f\u007f", "\u2028", "\\\"'`", "%s?$1:x", "<&>", " x "} {
+			h := newHead(fmt.Sprint(i), 0)
+			h.ID, h.Owner, h.UpdatedBy = h.ID+text, owner+text, editor+text
+			h.Groups, h.Components = []string{site1 + text}, []string{text}
+			add(t, s, h, text)
+			checkHead(t, read(t, s, headOf(h.ID)), h)
+			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, 0))}, []appsvc.App{titled(h, text)})
+		}
+	}},
+	{"ids that differ in case, in Unicode form or by a space are different apps", func(t *testing.T, s appsvc.Store) {
+		ids := []string{"straße", "STRASSE", "Straße", "ä", "a\u0308", "Ä", "x", "x ", " x", "X", "1", "01", "1.0"}
+		for _, id := range ids {
+			add(t, s, newHead(id, 0), id)
+		}
+		for _, id := range ids {
+			checkApps(t, []appsvc.App{read(t, s, appOf(id, appsvc.Latest))}, []appsvc.App{titled(newHead(id, 0), id)})
+		}
+	}},
+	{"bodies of 4 MiB are kept, among small ones too", func(t *testing.T, s appsvc.Store) {
+		big := bytes.Repeat([]byte("0123456789abcde\n"), 4<<20/16)
+		for i := range big { // nothing that compresses away
+			big[i] += byte(i * i >> 7 & 15)
+		}
+		changed := bytes.Clone(big)
+		changed[2<<20] = '!'
+		want := []appsvc.Body{bodyOf(newHead("a", 0), "small"), jsonText(big), jsonText(changed), bodyOf(newHead("a", 3), "small again")}
+		for v, body := range want {
+			update(t, s, func(w tx) error { return w.AddVersion(ctx, newHead("a", appsvc.Version(v)), body) })
+		}
+		for v, body := range want {
+			if got := read(t, s, appOf("a", appsvc.Version(v))); !bytes.Equal(got.Body, body) {
+				t.Errorf("version %d: a body of %d bytes came back as %d other bytes", v, len(body), len(got.Body))
+			}
+		}
+	}},
+}
+
+// jsonText wraps text into a body.
+func jsonText(text []byte) appsvc.Body {
+	h := newHead("a", 0)
+	return bodyOf(h, strings.ToValidUTF8(string(text), "?"))
+}

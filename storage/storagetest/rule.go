@@ -1,0 +1,38 @@
+package storagetest
+
+import (
+	"iter"
+	"testing"
+)
+
+// rule is something that a store of type S must do.
+type rule[S any] struct {
+	words string // the rule, in words
+	check func(t *testing.T, store S)
+}
+
+// checkRules gives each rule a subtest and a fresh store.
+func checkRules[S any](t *testing.T, open func(t *testing.T) S, rules []rule[S]) {
+	for _, r := range rules {
+		t.Run(r.words, func(t *testing.T) {
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("the rule that does not hold: %s", r.words)
+				}
+			})
+			r.check(t, open(t))
+		})
+	}
+}
+
+// collect gathers what seq yields, up to its error.
+func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	var out []T
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
