@@ -180,12 +180,13 @@ func state(r reader) string {
 	return told.String()
 }
 
-// answerText is the text of an answer, the same for the same answer and only then.
+// answerText is the text of an answer, the same for the same answer and only then: strings and bytes
+// are quoted, and so are numbers, as characters, since the random ones are small.
 func answerText(v any, err error) string {
 	if err != nil {
 		return class(err)
 	}
-	return fmt.Sprintf("%+v %q", v, v)
+	return fmt.Sprintf("%q", v)
 }
 
 // class is which of the known errors err is. What a driver adds in words is its own.
