@@ -119,11 +119,15 @@ var attacks = []struct {
 	}},
 	{"uniqueItems, twenty long ones", func(n int) (string, string) {
 		return `{"uniqueItems":true}`, jsonArray(20, func(i int) string { return jsonArray(n/20, same("1")) + "" })[:0] +
-			jsonArray(20, func(i int) string { return jsonArray(n/20, func(j int) string { return map[bool]string{true: fmt.Sprint(i), false: "1"}[j == n/20-1] }) })
+			jsonArray(20, func(i int) string {
+				return jsonArray(n/20, func(j int) string { return map[bool]string{true: fmt.Sprint(i), false: "1"}[j == n/20-1] })
+			})
 	}},
 	{"uniqueItems, twenty objects", func(n int) (string, string) {
 		return `{"uniqueItems":true}`, jsonArray(20, func(i int) string {
-			return jsonObject(n/20+1, func(j int) (string, string) { return fmt.Sprint(j), map[bool]string{true: fmt.Sprint(i), false: "1"}[j == 0] })
+			return jsonObject(n/20+1, func(j int) (string, string) {
+				return fmt.Sprint(j), map[bool]string{true: fmt.Sprint(i), false: "1"}[j == 0]
+			})
 		})
 	}},
 	{"uniqueItems, objects", func(n int) (string, string) {

@@ -1,0 +1,90 @@
+package appsvc_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+func ExampleWithDefaults() {
+	schema := `{
+		"properties": {
+			"title": {"type": "string", "default": "Comments"},
+			"colors": {"$ref": "#/$defs/colors", "default": {}},
+			"columns": {"items": {"properties": {"width": {"default": 120}}}}
+		},
+		"$defs": {"colors": {"properties": {"text": {"default": "black"}, "link": {"default": "blue"}}}}
+	}`
+	config := `{"columns": [{"width": 80}, {}], "colors": {"link": "red"}}`
+
+	merged, err := appsvc.WithDefaults([]byte(schema), []byte(config))
+	fmt.Println(string(merged), err)
+	// Output: {"columns":[{"width":80},{"width":120}],"colors":{"link":"red","text":"black"},"title":"Comments"} <nil>
+}
+
+func TestWithDefaults(t *testing.T) {
+	for _, tc := range []struct{ name, schema, config, want string }{
+		{"nothing to add", `{}`, `{"a":1}`, `{"a":1}`},
+		{"a boolean schema", `true`, `{"a":1}`, `{"a":1}`},
+		{"a property", `{"properties":{"a":{"default":1}}}`, `{}`, `{"a":1}`},
+		{"the creator's value wins", `{"properties":{"a":{"default":1}}}`, `{"a":2}`, `{"a":2}`},
+		{"null is a value", `{"properties":{"a":{"default":1}}}`, `{"a":null}`, `{"a":null}`},
+		{"null is a default", `{"properties":{"a":{"default":null}}}`, `{}`, `{"a":null}`},
+		{"a value of another type is left alone", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{"a":"x"}`, `{"a":"x"}`},
+		{"creator's order, then the schema's", `{"properties":{"z":{"default":1},"b":{"default":2},"a":{"default":3}}}`, `{"y":0,"b":9}`, `{"y":0,"b":9,"z":1,"a":3}`},
+		{"numbers keep their text", `{"properties":{"a":{"default":9007199254740993},"b":{"default":1.10}}}`, `{"c":1e2}`, `{"c":1e2,"a":9007199254740993,"b":1.10}`},
+		{"strings keep their text", `{"properties":{"a":{"default":"\u00e9\/"}}}`, `{"b":"\u0041"}`, `{"b":"\u0041","a":"\u00e9\/"}`},
+		{"nested in the creator's object", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{"a":{}}`, `{"a":{"b":1}}`},
+		{"an absent object is not made up", `{"properties":{"a":{"properties":{"b":{"default":1}}}}}`, `{}`, `{}`},
+		{"a default object is completed", `{"properties":{"a":{"default":{"c":1},"properties":{"b":{"default":2},"c":{"default":3}}}}}`, `{}`, `{"a":{"c":1,"b":2}}`},
+		{"through a reference", `{"$ref":"#/$defs/x","$defs":{"x":{"properties":{"a":{"default":1}}}}}`, `{}`, `{"a":1}`},
+		{"the default of a reference's target", `{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"default":1}}}`, `{}`, `{"a":1}`},
+		{"beside a reference", `{"properties":{"a":{"$ref":"#/$defs/x","default":2}},"$defs":{"x":{"default":1}}}`, `{}`, `{"a":2}`},
+		{"an anchor", `{"properties":{"a":{"$ref":"#x"}},"$defs":{"y":{"$anchor":"x","default":1}}}`, `{}`, `{"a":1}`},
+		{"an escaped pointer", `{"properties":{"a":{"$ref":"#/$defs/x~1y%20z"}},"$defs":{"x/y z":{"default":1}}}`, `{}`, `{"a":1}`},
+		{"a reference to nowhere", `{"properties":{"a":{"$ref":"#/$defs/x"}}}`, `{}`, `{}`},
+		{"a reference elsewhere", `{"properties":{"a":{"$ref":"http://example.com/#/x"}}}`, `{}`, `{}`},
+		{"allOf, the first one counts", `{"allOf":[{"properties":{"a":{"default":1}}},{"properties":{"a":{"default":2},"b":{"default":3}}}]}`, `{}`, `{"a":1,"b":3}`},
+		{"allOf of a property", `{"properties":{"a":{"allOf":[{"type":"number"},{"default":1}]}}}`, `{}`, `{"a":1}`},
+		{"alternatives say nothing", `{"anyOf":[{"properties":{"a":{"default":1}}}],"oneOf":[{"properties":{"b":{"default":1}}}],"if":{},"then":{"properties":{"c":{"default":1}}}}`, `{}`, `{}`},
+		{"items", `{"items":{"properties":{"a":{"default":1}}}}`, `[{},{"a":2},3]`, `[{"a":1},{"a":2},3]`},
+		{"prefixItems", `{"prefixItems":[{"properties":{"a":{"default":1}}}],"items":{"properties":{"b":{"default":2}}}}`, `[{},{}]`, `[{"a":1},{"b":2}]`},
+		{"a list of items", `{"items":[{"properties":{"a":{"default":1}}}],"additionalItems":{"properties":{"b":{"default":2}}}}`, `[{},{}]`, `[{"a":1},{"b":2}]`},
+		{"no elements are made up", `{"items":{"default":1},"minItems":2}`, `[]`, `[]`},
+		{"a default is not put into itself", `{"properties":{"a":{"$ref":"#","default":{}}}}`, `{}`, `{"a":{}}`},
+		{"nor by way of another schema", `{"allOf":[{"properties":{"a":{"$ref":"#"}}}],"properties":{"a":{"default":{}}}}`, `{}`, `{"a":{}}`},
+		{"a recursive schema", `{"properties":{"n":{"default":1},"next":{"$ref":"#"}}}`, `{"next":{"next":{}}}`, `{"next":{"next":{"n":1},"n":1},"n":1}`},
+		{"a reference to itself", `{"$ref":"#"}`, `{}`, `{}`},
+		{"keywords of other types", `{"properties":[1],"allOf":{},"$ref":5,"items":7}`, `{"a":[1]}`, `{"a":[1]}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := appsvc.WithDefaults([]byte(tc.schema), []byte(tc.config))
+			if err != nil || string(got) != tc.want {
+				t.Errorf("have %s, %v\nwant %s", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWithDefaultsRefuses(t *testing.T) {
+	manyItems := "[" + strings.Repeat("{},", 20000) + "{}]"
+	mutual := `{"$ref":"#/$defs/n","$defs":{"n":{"properties":{`
+	for i := range 12 {
+		mutual += fmt.Sprintf(`"p%d":{"default":{"v":%d},"$ref":"#/$defs/n"},`, i, i)
+	}
+	mutual = strings.TrimSuffix(mutual, ",") + `}}}}`
+	for _, tc := range []struct{ name, schema, config string }{
+		{"a schema that is not JSON", `{`, `{}`},
+		{"a config that is not JSON", `{}`, `{"a":1,"a":2}`},
+		{"a large default in many items", `{"items":{"properties":{"a":{"default":"` + strings.Repeat("x", 5000) + `"}}}}`, manyItems},
+		{"defaults that multiply", mutual, `{}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, err := appsvc.WithDefaults([]byte(tc.schema), []byte(tc.config)); err == nil {
+				t.Errorf("have %d bytes, want an error", len(got))
+			}
+		})
+	}
+}
