@@ -1,0 +1,129 @@
+package assets
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// Caller is who asks. Whoever makes one vouches for it: the service checks no tokens.
+type Caller struct {
+	URN       string   // urn:<vendor>:<network>:user=<id>
+	Moderates []string // URNs of what the caller moderates, all that is inside included
+	Roles     []string // ids of roles
+	Groups    []string // URNs of groups the caller belongs to
+}
+
+// userSegment stands in a user's URN between the network's URN and the user's id.
+const userSegment = ":user="
+
+// member is a caller within one network.
+type member struct {
+	Caller
+	network   string // URN
+	moderator bool   // of the network: may do everything
+}
+
+// memberOf returns the caller as a member of the network. ErrForbidden when it is none.
+func memberOf(by Caller, networkURN string) (member, error) {
+	m := member{Caller: by, network: networkURN}
+	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
+	if !m.moderator && !urn.Contains(networkURN, by.URN) {
+		return member{}, fmt.Errorf("%w: the caller does not belong to the network", ErrForbidden)
+	}
+	return m, nil
+}
+
+// holds reports whether the permission is granted to the member.
+func (m member) holds(p Permission) bool {
+	switch {
+	case p.User != nil:
+		return p.User.ID == m.URN || m.network+userSegment+p.User.ID == m.URN
+	case p.Role != nil:
+		return slices.Contains(m.Roles, p.Role.ID)
+	case p.Group != nil:
+		return slices.Contains(m.Groups, *p.Group)
+	}
+	return false
+}
+
+// right is what a member may do with a folder, and why.
+type right struct {
+	level level
+	grant *Permission // the best one the member holds, if any
+	at    *node       // the folder that has the grant
+	open  bool        // no grant is met on the way up, and every folder on it inherits
+}
+
+// right is the one rule about folders (contract, section 4.2): a folder's grants are its own and,
+// as long as it inherits, those of its parent, and so on upwards. A folder is open to every member
+// when the way up ends at the top without a grant. Whether it is deleted is another question.
+func (m member) right(n *node) right {
+	r := right{open: true}
+	for at := n; at != nil; at = at.parent {
+		for i := range at.Permissions {
+			p := &at.Permissions[i]
+			r.open = false
+			if p.Operation.level() > r.level && m.holds(*p) {
+				r.level, r.grant, r.at = p.Operation.level(), p, at
+			}
+		}
+		if !at.Inherit {
+			r.open = false
+			break
+		}
+	}
+	if r.open {
+		r.level = levelView
+	}
+	if m.moderator {
+		r.level = levelManage
+	}
+	return r
+}
+
+// mayNest reports whether the member may put folders into parent; nil is the top level, which is for moderators.
+func (m member) mayNest(parent *node) bool {
+	if parent == nil {
+		return m.moderator
+	}
+	return m.right(parent).level >= levelEdit
+}
+
+// sees reports whether the folder is among those that lists, searches and answers show the member.
+func (m member) sees(n *node) bool {
+	return n.live() && m.right(n).level >= levelView
+}
+
+// seesAsset reports whether the member may read an asset that is in these folders: in none at all,
+// or in one the member sees. A moderator reads what is in deleted folders too.
+func (m member) seesAsset(t *tree, folders []string) bool {
+	return m.moderator || len(folders) == 0 || slices.ContainsFunc(folders, func(id string) bool {
+		n := t.nodes[id]
+		return n != nil && m.sees(n)
+	})
+}
+
+// editsAsset reports whether the member may change or remove an asset that is in these folders.
+func (m member) editsAsset(t *tree, folders []string) bool {
+	return m.moderator || slices.ContainsFunc(folders, func(id string) bool {
+		n := t.nodes[id]
+		return n != nil && n.live() && m.right(n).level >= levelEdit
+	})
+}
+
+// visible returns the terms of which a search finds only assets that have one, and whether there is
+// need for them: a search of a member who sees every folder is not narrowed at all.
+func (m member) visible(t *tree) (set AnyOf, needed bool) {
+	if m.moderator && t.deleted == 0 {
+		return nil, false
+	}
+	set = AnyOf{notInAFolder}
+	for n := range t.all {
+		if m.sees(n) {
+			set = append(set, term(kindFolder, n.ID))
+		}
+	}
+	return set, len(set) <= len(t.nodes)
+}

@@ -1,0 +1,92 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+)
+
+// Asset is an asset as a caller sees it (contract, section 2.5). The HTML in its content is what was
+// sent, and as such not to be trusted.
+type Asset struct {
+	ID        string
+	Library   string // id of the library
+	CreatedAt int64  // milliseconds since the epoch
+	UpdatedAt int64
+	Folders   []Folder // those of its folders that the caller sees
+	Body      Body
+}
+
+// AppendJSON appends the asset as it is answered: the stored body with what goes before it. Nothing
+// of it is decoded.
+func (a Asset) AppendJSON(b []byte) []byte {
+	b = appendString(append(b, `{"id":`...), a.ID)
+	b = appendString(append(b, `,"library":{"id":`...), a.Library)
+	b = appendTime(append(b, `},"createdAt":"`...), a.CreatedAt)
+	b = appendTime(append(b, `","updatedAt":"`...), a.UpdatedAt)
+	b = append(b, `","folders":[`...)
+	for i, f := range a.Folders {
+		b = f.AppendJSON(appendComma(b, i))
+	}
+	b = append(b, `],`...)
+	return append(b, a.Body[1:]...)
+}
+
+// MarshalJSON gives the same bytes as AppendJSON.
+func (a Asset) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
+
+// Asset returns one asset (A3). ErrNotFound when there is none with this id that the caller sees.
+func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
+	var out Asset
+	err := s.view(ctx, by, lib, func(ss *session) error {
+		r, err := ss.find(id)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			return fmt.Errorf("%w: asset: there is no such asset", ErrNotFound)
+		}
+		out = ss.asset(*r)
+		return nil
+	})
+	return out, err
+}
+
+// find returns the asset with this id, nil when there is none that the caller sees.
+func (ss *session) find(id string) (*Record, error) {
+	ordinal, ok := ss.seal.open(sealedID, id)
+	if !ok {
+		return nil, nil
+	}
+	r, err := ss.r.Asset(ss.ctx, ordinal)
+	if isNotFound(err) || err == nil && !ss.seesAsset(ss.tree, r.Folders) {
+		return nil, nil
+	}
+	return &r, err
+}
+
+// asset returns the record as the caller sees it.
+func (ss *session) asset(r Record) Asset {
+	a := Asset{
+		ID: ss.seal.close(sealedID, r.Ordinal), Library: ss.lib.ID,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
+	}
+	for _, id := range r.Folders {
+		if n := ss.tree.nodes[id]; n != nil && ss.sees(n) {
+			a.Folders = append(a.Folders, n.folder())
+		}
+	}
+	return a
+}
+
+// put stores the record and what it is found by.
+func (ss *session) put(r Record, x Index) error {
+	ss.wrote = true
+	return ss.tx.PutAsset(ss.ctx, r, x)
+}
+
+// remove removes the asset.
+func (ss *session) remove(r Record) error {
+	ss.wrote = true
+	ss.state.Count--
+	return ss.tx.DeleteAsset(ss.ctx, r.Ordinal)
+}

@@ -1,0 +1,234 @@
+package assets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// ChangeFolders says which folders to create, to update and to delete (A5), done in this order.
+type ChangeFolders struct {
+	Create []NewFolder    `json:"create"`
+	Update []FolderChange `json:"update"`
+	Delete []string       `json:"delete"` // ids
+	Remove []string       `json:"remove"` // the same under another name
+}
+
+// NewFolder is a folder to create. The label is required.
+type NewFolder struct {
+	Label       string       `json:"label"`
+	Path        string       `json:"path"`    // of its parent; "" = "/"
+	Inherit     *bool        `json:"inherit"` // nil = true
+	Permissions []Permission `json:"permissions"`
+}
+
+// FolderChange says what a folder is to be from now on; nil leaves it as it is.
+type FolderChange struct {
+	ID      string  `json:"id"`
+	Label   *string `json:"label"`
+	Path    *string `json:"path"` // moves it, and all that is below
+	Inherit *bool   `json:"inherit"`
+	Deleted *bool   `json:"deleted"` // false brings a deleted folder back
+}
+
+// ChangeFolders creates, updates and deletes folders, all or nothing, and returns those named, in the
+// order of the request, each once (A5). Deleting is soft: it takes the folder and all below it out
+// of sight; assets stay. ErrNotFound for a folder or place that the caller does not see or that is deleted;
+// ErrForbidden where it may not; ErrInvalid for a move below itself and for too many levels.
+func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFolders) ([]Folder, error) {
+	var out []Folder
+	err := s.update(ctx, by, lib, func(ss *session) error {
+		ss.changeTree()
+		changed, err := ss.changeFolders(in)
+		if err != nil {
+			return err
+		}
+		out = []Folder{}
+		for _, n := range unique(changed) {
+			out = append(out, ss.ownFolder(n))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (ss *session) changeFolders(in ChangeFolders) ([]*node, error) {
+	var changed []*node
+	for i, f := range in.Create {
+		n, err := ss.createFolder(fmt.Sprintf("create/%d", i), f)
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, n)
+	}
+	for i, f := range in.Update {
+		n, err := ss.updateFolder(fmt.Sprintf("update/%d", i), f)
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, n)
+	}
+	deleted, err := ss.deleteFolders(in)
+	return append(changed, deleted...), err
+}
+
+func (ss *session) createFolder(at string, in NewFolder) (*node, error) {
+	if err := checkName(at+"/label", in.Label, ss.limits.Name); err != nil {
+		return nil, err
+	}
+	parent, err := ss.placeSeen(at+"/path", in.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := ss.checkPlace(at+"/path", parent, 1); err != nil {
+		return nil, err
+	}
+	f := FolderRecord{ID: ss.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
+	held := levelManage
+	if parent != nil {
+		f.Parent = parent.ID
+		held = ss.right(parent).level
+	}
+	if f.Permissions, err = ss.grant(at+"/permissions", f.ID, nil, in.Permissions, held); err != nil {
+		return nil, err
+	}
+	return ss.putFolder(f)
+}
+
+// checkPlace reports what keeps a folder that is so many levels high from being put into parent.
+func (ss *session) checkPlace(at string, parent *node, height int) error {
+	if !ss.mayNest(parent) {
+		if parent == nil {
+			return errForbidden(at, "to put a folder at the top level is for moderators")
+		}
+		return errForbidden(at, "to put a folder into another needs edit on that one")
+	}
+	if parent.depth()+height > ss.limits.Depth {
+		return invalidAt(at, "folders would be nested deeper than %d levels", ss.limits.Depth)
+	}
+	return nil
+}
+
+func (ss *session) updateFolder(at string, in FolderChange) (*node, error) {
+	restore := in.Deleted != nil && !*in.Deleted
+	n, err := ss.folderToManage(at+"/id", in.ID, restore)
+	if err != nil {
+		return nil, err
+	}
+	f := n.FolderRecord
+	if in.Label != nil {
+		if err := checkName(at+"/label", *in.Label, ss.limits.Name); err != nil {
+			return nil, err
+		}
+		f.Label = *in.Label
+	}
+	if in.Path != nil {
+		if f.Parent, err = ss.moveTo(at+"/path", n, *in.Path); err != nil {
+			return nil, err
+		}
+	}
+	if in.Inherit != nil {
+		f.Inherit = *in.Inherit
+	}
+	if in.Deleted != nil {
+		f.Deleted = *in.Deleted
+	}
+	return ss.putFolder(f)
+}
+
+// moveTo returns the id of the folder that the path leads to, if n may be moved into it.
+func (ss *session) moveTo(at string, n *node, path string) (string, error) {
+	parent, err := ss.placeSeen(at, path)
+	if err != nil {
+		return "", err
+	}
+	if parent == n.parent {
+		return n.Parent, nil
+	}
+	if parent.within(n) {
+		return "", invalidAt(at, "a folder cannot be moved below itself")
+	}
+	if err := ss.checkPlace(at, parent, n.height()); err != nil {
+		return "", err
+	}
+	if parent == nil {
+		return "", nil
+	}
+	return parent.ID, nil
+}
+
+// deleteFolders judges all of the folders before it deletes the first: one may be below another.
+func (ss *session) deleteFolders(in ChangeFolders) ([]*node, error) {
+	var found []*node
+	for _, list := range []struct {
+		name string
+		ids  []string
+	}{{"delete", in.Delete}, {"remove", in.Remove}} {
+		for i, id := range list.ids {
+			n, err := ss.folderToManage(fmt.Sprintf("%s/%d", list.name, i), id, false)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, n)
+		}
+	}
+	found = unique(found)
+	for _, n := range found {
+		f := n.FolderRecord
+		f.Deleted = true
+		if _, err := ss.putFolder(f); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// folderToManage returns a folder that the caller may change; with deleted, one out of sight because
+// of a deletion too.
+func (ss *session) folderToManage(at, id string, deleted bool) (*node, error) {
+	n := ss.tree.nodes[id]
+	if n == nil {
+		return nil, errNoFolder(at)
+	}
+	level := ss.right(n).level
+	switch live := n.live(); {
+	case live && level == levelNone, !live && (!deleted || level < levelManage):
+		return nil, errNoFolder(at)
+	case level < levelManage:
+		return nil, errForbidden(at, "needs manage on the folder")
+	}
+	return n, nil
+}
+
+// grant returns the permissions of a folder with those of list added, equal ones once. Held is what
+// the caller itself may do: nobody grants more.
+func (ss *session) grant(at, folder string, have, list []Permission, held level) ([]Permission, error) {
+	rid := resourceID(ss.network, ss.lib, folder)
+	have = slices.Clone(have)
+	known := map[grantKey]bool{}
+	for _, p := range have {
+		known[p.key(ss.network)] = true
+	}
+	for i, p := range list {
+		at := fmt.Sprintf("%s/%d", at, i)
+		if err := p.check(at, rid, ss.limits); err != nil {
+			return nil, err
+		}
+		if p.Operation.level() > held {
+			return nil, errForbidden(at, "nobody grants more than they hold")
+		}
+		if key := p.key(ss.network); !known[key] {
+			known[key] = true
+			p = p.clone()
+			p.ID, p.RType, p.RID = ss.newID(), resourceType, rid
+			have = append(have, p)
+		}
+	}
+	if len(have) > ss.limits.Permissions {
+		return nil, invalidAt(at, "the folder would have %d permissions, at most %d are allowed", len(have), ss.limits.Permissions)
+	}
+	return have, nil
+}

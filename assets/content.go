@@ -1,0 +1,197 @@
+package assets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// A rule reports what keeps a JSON value, which stands at the pointer at, from being of a shape.
+type rule func(value jsontext.Value, at string) error
+
+// contentRule is the shape of an asset's content (contract, sections 2.6 and 2.7). Members that it
+// does not name are kept: payloads in the wild carry more. So id, generator and published need no
+// shape: what is sent there is not used.
+var contentRule = object(map[string]rule{
+	"id": anything, "generator": anything, "published": anything,
+	"content": text, "lang": text,
+	"attachment": list(attachmentRule),
+	"attributedTo": object(map[string]rule{
+		"id": text, "username": text, "displayName": text, "description": text, "location": text,
+		"url":  link,
+		"icon": object(map[string]rule{"url": link, "displayName": text}),
+	}),
+	"socialnet": object(map[string]rule{"retweets": integer, "favorites": integer}),
+})
+
+var attachmentRule = object(map[string]rule{
+	"version": oneOf("1.0"),
+	"type":    oneOf("photo", "video", "link", "rich", "audio"),
+	"title":   text, "html": text, "provider_name": text, "author_name": text,
+	"link": link, "url": link, "thumbnail_url": link, "author_url": link,
+	"provider_url": either(url, link), // listed as a string, sent as an object
+	"height":       integer, "width": integer, "thumbnail_height": integer, "thumbnail_width": integer,
+}, "version", "type")
+
+var link = object(map[string]rule{"href": url})
+
+// object is the shape of an object with these members, of which some are required. One whose name
+// differs only in case from a known one is refused: some reader would take it for that.
+func object(members map[string]rule, required ...string) rule {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	return func(value jsontext.Value, at string) error {
+		if value.Kind() == 'n' {
+			return nil
+		}
+		found, err := strictjson.Members(value, names...)
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+		}
+		missing := slices.Clone(required)
+		for _, m := range found {
+			if check, known := members[m.Name]; known {
+				if err := check(m.Value, at+"/"+m.Name); err != nil {
+					return err
+				}
+				missing = slices.DeleteFunc(missing, func(name string) bool { return name == m.Name })
+			}
+		}
+		if len(missing) > 0 {
+			return invalidAt(at, "member %q is missing", missing[0])
+		}
+		return nil
+	}
+}
+
+// list is the shape of an array of objects of one shape.
+func list(item rule) rule {
+	return func(value jsontext.Value, at string) error {
+		if value.Kind() == 'n' {
+			return nil
+		}
+		var items []jsontext.Value
+		if value.Kind() != '[' || json.Unmarshal(value, &items) != nil {
+			return invalidAt(at, "want an array")
+		}
+		for i, v := range items {
+			at := fmt.Sprintf("%s/%d", at, i)
+			if v.Kind() != '{' {
+				return invalidAt(at, "want an object")
+			}
+			if err := item(v, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// either is the shape of a value that is a string of the one shape or something of the other.
+func either(str, other rule) rule {
+	return func(value jsontext.Value, at string) error {
+		if value.Kind() == '"' {
+			return str(value, at)
+		}
+		return other(value, at)
+	}
+}
+
+func anything(jsontext.Value, string) error { return nil }
+
+func text(value jsontext.Value, at string) error {
+	if k := value.Kind(); k != '"' && k != 'n' {
+		return invalidAt(at, "want a string")
+	}
+	return nil
+}
+
+func integer(value jsontext.Value, at string) error {
+	if k := value.Kind(); k != 'n' && (k != '0' || strings.ContainsAny(string(value), ".eE")) {
+		return invalidAt(at, "want an integer")
+	}
+	return nil
+}
+
+func oneOf(allowed ...string) rule {
+	return func(value jsontext.Value, at string) error {
+		if s, ok := stringValue(value); !ok || !slices.Contains(allowed, s) {
+			return invalidAt(at, "want %q", strings.Join(allowed, `", "`))
+		}
+		return nil
+	}
+}
+
+func url(value jsontext.Value, at string) error {
+	if value.Kind() == 'n' {
+		return nil
+	}
+	s, ok := stringValue(value)
+	if !ok {
+		return invalidAt(at, "want a string")
+	}
+	if err := checkURL(s); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+	}
+	return nil
+}
+
+func stringValue(value jsontext.Value) (string, bool) {
+	if value.Kind() != '"' {
+		return "", false
+	}
+	var s string
+	err := json.Unmarshal(value, &s)
+	return s, err == nil
+}
+
+func invalidAt(at, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", ErrInvalid, at, fmt.Sprintf(format, args...))
+}
+
+// contentHead checks a content and returns it as it is kept, but for its last member, published, and
+// the closing brace: compact, with the id and the generator of the asset.
+func contentHead(content []byte, foreignID, generator, at string) ([]byte, error) {
+	if err := strictjson.Check(content, strictjson.MaxDepth); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+	}
+	value := slices.Clone(jsontext.Value(content))
+	if err := value.Compact(); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+	}
+	if value.Kind() != '{' {
+		return nil, invalidAt(at, "want an object")
+	}
+	if err := contentRule(value, at); err != nil {
+		return nil, err
+	}
+	members, err := strictjson.Members(value)
+	if err != nil {
+		return nil, err
+	}
+	head := appendString([]byte(`{"id":`), foreignID)
+	head = appendString(append(head, `,"generator":{"id":`...), generator)
+	head = append(head, '}')
+	for _, m := range members {
+		if m.Name == "id" || m.Name == "generator" || m.Name == "published" {
+			continue
+		}
+		head = appendString(append(head, ','), m.Name)
+		head = append(append(head, ':'), m.Value...)
+	}
+	return head, nil
+}
+
+// finishContent closes what contentHead began.
+func finishContent(head []byte, published int64) []byte {
+	out := append(slices.Clone(head), `,"published":"`...)
+	out = appendTime(out, published)
+	return append(out, `"}`...)
+}

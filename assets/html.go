@@ -1,0 +1,47 @@
+package assets
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// stripHTML returns the text of s: tags, comments, scripts and styles left out, entities decoded.
+// A tag that stands inside a line leaves nothing behind, so a word may be partly bold; any other
+// leaves a space, so two paragraphs never make one word.
+func stripHTML(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(s))
+	skip := false // inside a script or style
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken: // the end; the tokenizer has no other error on a string
+			return b.String()
+		case html.TextToken:
+			if !skip {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			tag := atom.Lookup(name)
+			skip = kind != html.EndTagToken && (tag == atom.Script || tag == atom.Style)
+			if !isInline(tag) {
+				b.WriteByte(' ')
+			}
+		}
+	}
+}
+
+func isInline(tag atom.Atom) bool {
+	switch tag {
+	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Del, atom.Dfn,
+		atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small,
+		atom.Span, atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Tt, atom.U, atom.Var, atom.Wbr:
+		return true
+	}
+	return false
+}

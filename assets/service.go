@@ -1,0 +1,218 @@
+package assets
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Service holds the rules of the asset manager: who may see and do what, what a request must be
+// like, what a search finds. Its methods are the endpoints A1 to A11 of the contract, section 4.2.
+// It is safe for concurrent use.
+//
+// Every method takes the caller and the library, and answers ErrForbidden to a caller that does not
+// belong to the network, ErrNotFound for a library that does not exist, and what the Store answers.
+type Service struct {
+	store  Store
+	now    func() time.Time
+	newID  func() string
+	vendor string
+	limits Limits
+
+	mu    sync.Mutex
+	trees map[Library]knownTree // what committed snapshots had, by the number in their State
+}
+
+type knownTree struct {
+	number int64
+	tree   *tree
+}
+
+// Options are what a Service may be given; the zero value works.
+type Options struct {
+	Now    func() time.Time // default time.Now
+	NewID  func() string    // makes ids of folders and permissions, random ones; default rand.Text
+	Vendor string           // second segment of URNs; default "vitrine"
+	Limits Limits
+}
+
+// Limits bound what a request may be. A zero field means the default.
+type Limits struct {
+	Page        int // items a page may have; 500
+	Name        int // characters of a label, a generator id, a tag, an attribute's key, a library's id; 128
+	Subject     int // characters of what a permission names; 512
+	Text        int // characters of a foreign id and an attribute's value; 1,024
+	Tags        int // of an asset, and in a search; 100
+	Permissions int // of one folder; 1,000
+	Depth       int // levels of folders; 64
+	Query       int // bytes of a search text; 512
+	Words       int // of a search text; 16
+	PageBytes   int // a page ends when it has so many, one item at least; 16 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
+		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.PageBytes, 16 << 20},
+	} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	return l
+}
+
+// defaultPage is the number of items of a page when a request names none.
+const defaultPage = 50
+
+// New returns a service on a store. opts may be nil.
+func New(store Store, opts *Options) *Service {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = rand.Text
+	}
+	if o.Vendor == "" {
+		o.Vendor = "vitrine"
+	}
+	return &Service{
+		store: store, now: o.Now, newID: o.NewID, vendor: o.Vendor,
+		limits: o.Limits.withDefaults(), trees: map[Library]knownTree{},
+	}
+}
+
+// session is one request within one transaction.
+type session struct {
+	*Service
+	member
+	ctx   context.Context
+	lib   Library
+	r     Reader
+	tx    Tx // nil in a view
+	state State
+	wrote bool
+	tree  *tree
+	seal  seal
+}
+
+// view runs fn on a snapshot of the library.
+func (s *Service) view(ctx context.Context, by Caller, lib Library, fn func(*session) error) error {
+	m, err := s.enter(by, lib)
+	if err != nil {
+		return err
+	}
+	return s.store.View(ctx, lib, func(r Reader) error {
+		ss := &session{Service: s, member: m, ctx: ctx, lib: lib, r: r}
+		if err := ss.open(); err != nil {
+			return err
+		}
+		s.remember(lib, ss.state.Tree, ss.tree)
+		return fn(ss)
+	})
+}
+
+// update runs fn in a transaction on the library, and keeps the state that it leaves.
+func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*session) error) error {
+	m, err := s.enter(by, lib)
+	if err != nil {
+		return err
+	}
+	return s.store.Update(ctx, lib, func(tx Tx) error {
+		ss := &session{Service: s, member: m, ctx: ctx, lib: lib, r: tx, tx: tx}
+		if err := ss.open(); err != nil {
+			return err
+		}
+		if err := fn(ss); err != nil || !ss.wrote {
+			return err
+		}
+		return tx.SetState(ctx, ss.state)
+	})
+}
+
+// enter says who the caller is in the network of the library.
+func (s *Service) enter(by Caller, lib Library) (member, error) {
+	network := "urn:" + s.vendor + ":" + lib.Network
+	m, err := memberOf(by, network)
+	if err != nil {
+		return member{}, err
+	}
+	return m, lib.check(network, s.limits.Name)
+}
+
+// open reads the state and the tree. Only a write of a moderator may find no library.
+func (ss *session) open() error {
+	state, err := ss.r.State(ss.ctx)
+	if err != nil {
+		return err
+	}
+	if !state.exists() {
+		if ss.lib.ID != ss.lib.Network && (ss.tx == nil || !ss.moderator) {
+			return fmt.Errorf("%w: library: there is no such library", ErrNotFound)
+		}
+		if ss.tx != nil {
+			state.Key = newKey(ss.newID())
+		}
+	}
+	ss.state, ss.seal = state, newSeal(state.Key)
+	ss.tree = ss.recall(ss.lib, state.Tree)
+	if ss.tree == nil {
+		ss.tree, err = readTree(ss.ctx, ss.r)
+	}
+	return err
+}
+
+// maxTrees is the number of libraries whose tree is kept at hand.
+const maxTrees = 256
+
+// remember keeps a tree at hand. It must come from a committed snapshot: a number that an update gave
+// and did not keep is given again, to another tree.
+func (s *Service) remember(lib Library, number int64, t *tree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.trees[lib]; !known && len(s.trees) >= maxTrees {
+		for other := range s.trees {
+			delete(s.trees, other)
+			break
+		}
+	}
+	s.trees[lib] = knownTree{number, t}
+}
+
+// recall returns the tree with this number, or nil.
+func (s *Service) recall(lib Library, number int64) *tree {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.trees[lib]; ok && known.number == number {
+		return known.tree
+	}
+	return nil
+}
+
+// pageLimit returns the number of items a page may have.
+func (s *Service) pageLimit(asked int) (int, error) {
+	switch {
+	case asked == 0:
+		return defaultPage, nil
+	case asked < 0 || asked > s.limits.Page:
+		return 0, invalidAt("limit", "want 1 to %d", s.limits.Page)
+	}
+	return asked, nil
+}
+
+func errNoFolder(at string) error {
+	return fmt.Errorf("%w: %s: there is no such folder", ErrNotFound, at)
+}
+
+func errForbidden(at, reason string) error {
+	return fmt.Errorf("%w: %s: %s", ErrForbidden, at, reason)
+}
