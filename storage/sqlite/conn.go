@@ -24,8 +24,11 @@ type conn struct {
 	// broken is the first error after which SQLite may have ended the transaction by itself.
 	// Nothing more is run until the writer has rolled back, else it would be kept at once.
 	broken error
-	// effects wait for the commit of the update that runs; see onCommit.
-	effects []func()
+	using  int // statements that are not in idle
+	// at is the state that a reader sees, for the cache. Zero when it is not known.
+	at stamp
+	// effects of the running update on the cache; see remember.
+	effects []effect
 }
 
 // dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
@@ -109,9 +112,11 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 	return r.int(0), nil
 }
 
-// onCommit has fn called by the writer after the commit of the running update and before it is
-// acknowledged. It is not called when the update is not kept.
-func (c *conn) onCommit(fn func()) { c.effects = append(c.effects, fn) }
+// remember has the cache hold value for key from the commit of the running update on, nil for
+// whatever is read then. It comes to nothing when the update is not kept.
+func (c *conn) remember(key, value any, size int) {
+	c.effects = append(c.effects, effect{key, value, size})
+}
 
 func (c *conn) prepare(sql string) (driver.Stmt, error) {
 	if c.broken != nil {
@@ -119,13 +124,21 @@ func (c *conn) prepare(sql string) (driver.Stmt, error) {
 	}
 	if free := c.idle[sql]; len(free) > 0 {
 		c.idle[sql] = free[:len(free)-1]
+		c.using++
 		return free[len(free)-1], nil
 	}
 	st, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), sql)
-	return st, c.note(err)
+	if err != nil {
+		return nil, c.note(err)
+	}
+	c.using++
+	return st, nil
 }
 
-func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle[sql], st) }
+func (c *conn) release(sql string, st driver.Stmt) {
+	c.idle[sql] = append(c.idle[sql], st)
+	c.using--
+}
 
 func (c *conn) note(err error) error {
 	if c.broken == nil && endsTransaction(err) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vitrine-go/vitrine/storage/internal/history"
 )
 
 // DB is an open store. It may be used by many goroutines.
@@ -17,6 +19,9 @@ type DB struct {
 	path    string
 	readers *pool
 	writer  *writer
+	watch   *watch
+	cache   *cache
+	codec   *history.Codec
 
 	mu     sync.Mutex
 	closed bool
@@ -26,7 +31,7 @@ type DB struct {
 // Options changes how a store is opened. Zero values are the defaults.
 type Options struct {
 	// Cache bounds the memory for what is often read, in bytes. 0 = 64 MiB, negative = none.
-	Cache int64
+	Cache int
 	// Busy is how long to wait for a lock that another process holds. 0 = 5 seconds.
 	Busy time.Duration
 }
@@ -37,6 +42,9 @@ func Open(path string, opts *Options) (*DB, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
+	}
+	if o.Cache == 0 {
+		o.Cache = 64 << 20
 	}
 	if o.Busy <= 0 {
 		o.Busy = 5 * time.Second
@@ -87,7 +95,16 @@ func start(path string, o Options) (_ *DB, err error) {
 	if err := c.ready(path); err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, writer: newWriter(c)}
+	codec, err := history.New()
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWatch(path)
+	if err != nil {
+		return nil, err
+	}
+	cache := newCache(o.Cache, w.now)
+	db := &DB{path: path, watch: w, cache: cache, codec: codec, writer: newWriter(c, cache)}
 	db.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
 	})
@@ -171,5 +188,5 @@ func (db *DB) Close() error {
 	db.closed = true
 	db.mu.Unlock()
 	db.users.Wait()
-	return errors.Join(db.readers.close(), db.writer.close())
+	return errors.Join(db.readers.close(), db.watch.close(), db.writer.close())
 }

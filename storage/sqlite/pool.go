@@ -69,7 +69,7 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// view runs fn on a reader's connection in one snapshot, which is taken at the first statement.
+// view runs fn on a reader's connection, in one snapshot.
 func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -78,17 +78,41 @@ func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 		return err
 	}
 	defer db.users.Done()
-	c, err := db.readers.get(ctx)
+	c, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
-	usable := false
-	defer func() { db.readers.put(c, usable) }()
-	if _, err := c.exec("BEGIN"); err != nil {
-		return err
+	defer db.end(c)
+	return fn(c)
+}
+
+// begin takes a snapshot, which holds every update acknowledged before. Pair it with end.
+func (db *DB) begin(ctx context.Context) (*conn, error) {
+	c, err := db.readers.get(ctx)
+	if err != nil {
+		return nil, err
 	}
-	err = fn(c)
-	_, endErr := c.exec("ROLLBACK")
-	usable = endErr == nil // not so after a panic in fn, nor with a statement left open
-	return err
+	before := db.watch.now()
+	_, err = c.exec("BEGIN")
+	if err == nil {
+		_, err = c.value("SELECT 1 FROM sqlite_schema") // the first read takes the snapshot
+	}
+	if err != nil {
+		db.readers.put(c, false)
+		return nil, err
+	}
+	c.at = before
+	if db.watch.now() != before {
+		c.at = stamp{} // a commit came in between: before or after the snapshot?
+	} else {
+		db.cache.adopt(before)
+	}
+	return c, nil
+}
+
+// end gives a snapshot back. A connection that is still in use, by a function that did not close
+// its rows, is of no more use to others.
+func (db *DB) end(c *conn) {
+	_, err := c.exec("ROLLBACK")
+	db.readers.put(c, err == nil && c.using == 0)
 }

@@ -13,6 +13,7 @@ const maxBatch = 256
 // update after the other and commits them together.
 type writer struct {
 	c     *conn
+	cache *cache
 	queue chan *job
 	ended chan error
 }
@@ -31,8 +32,8 @@ type job struct {
 
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
-func newWriter(c *conn) *writer {
-	w := &writer{c: c, queue: make(chan *job, maxBatch), ended: make(chan error, 1)}
+func newWriter(c *conn, cache *cache) *writer {
+	w := &writer{c: c, cache: cache, queue: make(chan *job, maxBatch), ended: make(chan error, 1)}
 	go func() {
 		for j := range w.queue {
 			w.batch(j)
@@ -90,19 +91,20 @@ func (j *job) run(c *conn, fn func(*conn) error) error {
 
 // batch commits first and what waits behind it.
 func (w *writer) batch(first *job) {
-	if err := w.begin(); err != nil {
+	others, err := w.begin()
+	if err != nil {
 		w.refuse(first, err)
 		return
 	}
+	w.cache.hold()
 	var served []*job
-	var effects []func()
-	var err error
+	var kept []effect
 	for j := first; j != nil && err == nil; j = w.next(len(served)) {
 		var took bool
 		if took, err = w.serve(j); took {
 			served = append(served, j)
 		}
-		effects = append(effects, w.c.effects...)
+		kept = append(kept, w.c.effects...)
 	}
 	if err == nil {
 		_, err = w.c.exec("COMMIT")
@@ -111,21 +113,30 @@ func (w *writer) batch(first *job) {
 		err = fmt.Errorf("nothing was kept: %w", err)
 		w.c.broken = nil
 		w.c.exec("ROLLBACK") // fails when SQLite has done it already
-		effects = nil
 	}
-	for _, f := range effects {
-		f()
-	}
+	now := w.cache.present()
+	since, versionErr := w.othersVersion()
+	w.cache.release(now, err == nil && versionErr == nil && since == others, kept)
 	for _, j := range served {
 		j.settled <- err
 	}
 }
 
-func (w *writer) begin() error {
-	_, err := w.c.exec("BEGIN IMMEDIATE")
-	w.c.broken = nil // there is no transaction to protect
-	return err
+// begin takes the file's write lock. It returns a number that changes when anybody else commits.
+func (w *writer) begin() (others int64, err error) {
+	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
+		w.c.broken = nil // there is no transaction to protect
+		return 0, err
+	}
+	others, err = w.othersVersion()
+	if err != nil {
+		w.c.broken = nil
+		w.c.exec("ROLLBACK")
+	}
+	return others, err
 }
+
+func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
 // refuse answers an update that could not begin, and those that have waited for it.
 func (w *writer) refuse(first *job, err error) {

@@ -1,5 +1,5 @@
 -- An app, with its latest version in full. What is long stands last, so that reading the rest does
--- not pass over it. Lists of strings are stored with a NUL behind each.
+-- not pass over it. Lists of strings are stored with a NUL behind each, and empty blobs as NULL.
 CREATE TABLE app (
     key        INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
@@ -8,10 +8,10 @@ CREATE TABLE app (
     version    INTEGER NOT NULL,
     owner      TEXT NOT NULL,
     editor     TEXT NOT NULL,
-    groups     BLOB NOT NULL,
-    components BLOB NOT NULL,
+    groups     BLOB,
+    components BLOB,
     tail       BLOB, -- the newest part of the history, still growing
-    body       BLOB NOT NULL
+    body       BLOB
 ) STRICT;
 CREATE INDEX app_by_created ON app (created DESC, id);
 CREATE INDEX app_by_updated ON app (updated DESC, id);
@@ -38,7 +38,7 @@ CREATE TABLE app_history (
 ) STRICT;
 
 CREATE TABLE tag (
-    app     INTEGER NOT NULL REFERENCES app,
+    app     TEXT NOT NULL, -- the id
     name    TEXT NOT NULL,
     version INTEGER NOT NULL,
     PRIMARY KEY (app, name)
@@ -50,7 +50,7 @@ CREATE TABLE component (
     name     TEXT NOT NULL,
     version  TEXT NOT NULL,
     main     TEXT NOT NULL,
-    manifest BLOB NOT NULL,
+    manifest BLOB,
     UNIQUE (name, version)
 ) STRICT;
 CREATE INDEX component_by_name ON component (name);
@@ -59,8 +59,8 @@ CREATE TABLE answer (
     key     INTEGER PRIMARY KEY,
     caller  TEXT NOT NULL,
     name    TEXT NOT NULL, -- the caller's key
-    request BLOB NOT NULL,
-    result  BLOB NOT NULL,
+    request BLOB,
+    result  BLOB,
     expires INTEGER NOT NULL,
     UNIQUE (caller, name)
 ) STRICT;

@@ -1,0 +1,38 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Answer returns what was kept for a caller's key.
+func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return appsvc.Answer{}, err
+	}
+	rows := c.query("SELECT request, result, expires FROM answer WHERE caller = $1 AND name = $2", by, key)
+	defer rows.close()
+	if rows.next() {
+		return appsvc.Answer{By: by, Key: key, Request: rows.blob(0), Result: rows.blob(1), Expires: rows.int(2)}, nil
+	}
+	if rows.err != nil {
+		return appsvc.Answer{}, rows.err
+	}
+	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+}
+
+// KeepAnswer forgets what is over, and keeps a.
+func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	if _, err := t.c.exec("DELETE FROM answer WHERE expires <= $1", now); err != nil {
+		return err
+	}
+	_, err := t.c.exec("INSERT OR REPLACE INTO answer (caller, name, request, result, expires) VALUES ($1, $2, $3, $4, $5)",
+		a.By, a.Key, orNull(a.Request), orNull(a.Result), a.Expires)
+	return err
+}

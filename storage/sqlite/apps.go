@@ -1,0 +1,124 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Apps returns the store's apps, tags and components.
+func (db *DB) Apps() appsvc.Store { return appStore{db} }
+
+type appStore struct{ db *DB }
+
+var (
+	errEnded = errors.New("sqlite: a Reader and its iterators end with the function they were given to")
+	errMoved = errors.New("sqlite: the store has changed since the first read; the function is called again")
+)
+
+// View serves fn from the cache for as long as it asks for nothing else, and needs no transaction
+// then. At the first thing that is not cached it takes a snapshot, of the same state or, if the
+// store has moved on meanwhile, of the new one for another call of fn.
+func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	return domainError(s.view(ctx, fn), appsvc.ErrBusy, appsvc.ErrFull)
+}
+
+func (s appStore) view(ctx context.Context, fn func(appsvc.Reader) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.db.enter(); err != nil {
+		return err
+	}
+	defer s.db.users.Done()
+	if at, ok := s.db.cache.state(); ok {
+		r := &appReader{db: s.db, at: at}
+		if err := r.call(fn); !r.moved {
+			return err
+		}
+	}
+	c, err := s.db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	return (&appReader{db: s.db, at: c.at, c: c}).call(fn)
+}
+
+// Update runs fn in the turn that the writer gives it.
+func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+	err := s.db.update(ctx, func(c *conn) error {
+		t := &appTx{appReader{db: s.db, c: c}}
+		defer func() { t.ended = true }()
+		return fn(t)
+	})
+	return domainError(err, appsvc.ErrBusy, appsvc.ErrFull)
+}
+
+// appReader is the reading half. Values that it got from the cache or put there are copied where
+// the caller may write to them.
+type appReader struct {
+	db    *DB
+	at    stamp // the state that is read; zero in an update, whose reads see what is not committed
+	c     *conn // nil as long as all came from the cache
+	moved bool  // no snapshot of that state could be had
+	ended bool
+}
+
+func (r *appReader) call(fn func(appsvc.Reader) error) error {
+	defer func() {
+		r.ended = true
+		if r.c != nil {
+			r.db.end(r.c)
+		}
+	}()
+	return fn(r)
+}
+
+// conn returns the connection that reads the state.
+func (r *appReader) conn(ctx context.Context) (*conn, error) {
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	if r.c == nil {
+		c, err := r.db.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if c.at != r.at {
+			r.moved = true
+			r.db.end(c)
+			return nil, errMoved
+		}
+		r.c = c
+	}
+	return r.c, nil
+}
+
+func (r *appReader) check(ctx context.Context) error {
+	if r.ended {
+		return errEnded
+	}
+	return ctx.Err()
+}
+
+// read returns the value of key from the cache, or what load reads, with its size in bytes.
+func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T, int, error)) (T, error) {
+	var none T
+	if err := r.check(ctx); err != nil {
+		return none, err
+	}
+	if v, found := r.db.cache.get(key, r.at); found {
+		return v.(T), nil
+	}
+	c, err := r.conn(ctx)
+	if err != nil {
+		return none, err
+	}
+	v, size, err := load(c)
+	if err != nil {
+		return none, err
+	}
+	r.db.cache.put(r.at, effect{key, v, size})
+	return v, nil
+}

@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// few is how many apps are looked at one by one rather than met in order. When more are visible,
+// so many apps in a row of a million cannot all be somebody else's: a page is found soon.
+const few = 4096
+
+// Apps yields the latest versions of the apps that match q, in order.
+//
+// When q is about few apps, those are read and sorted. When it is about many, the apps are walked
+// in the order that is wanted, past those that do not match. So there is no index that holds both
+// who may see an app and its time, which every version would have to change for every group.
+func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	return func(yield func(appsvc.App, error) bool) {
+		if err := r.apps(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
+			yield(appsvc.App{}, err)
+		}
+	}
+}
+
+func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc.App) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	keys, all, err := c.candidates(q)
+	if err != nil {
+		return err
+	}
+	if !all {
+		return c.walk(q, out)
+	}
+	return c.sorted(q, keys, out)
+}
+
+// candidates returns the keys of apps among which are all that match, if they are few.
+func (c *conn) candidates(q appsvc.AppQuery) (keys map[int64]bool, all bool, err error) {
+	if q.Component != "" {
+		keys = map[int64]bool{}
+		err = c.gather(keys, "SELECT app FROM app_component WHERE component = $1 LIMIT $2", q.Component)
+		if err != nil || len(keys) <= few {
+			return keys, true, err
+		}
+	}
+	keys = map[int64]bool{}
+	err = c.gather(keys, "SELECT key FROM app WHERE owner = $1 LIMIT $2", q.Owner)
+	for _, g := range q.Groups {
+		if err != nil || len(keys) > few {
+			break
+		}
+		err = c.gather(keys, "SELECT app FROM app_scope WHERE scope = $1 LIMIT $2", g)
+	}
+	return keys, len(keys) <= few, err
+}
+
+// gather adds the keys that sql yields for value, until there are more than a few.
+func (c *conn) gather(keys map[int64]bool, sql, value string) error {
+	r := c.query(sql, value, few+1)
+	defer r.close()
+	for len(keys) <= few && r.next() {
+		keys[r.int(0)] = true
+	}
+	return r.err
+}
+
+// sorted yields those of keys that match.
+func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.App) bool) error {
+	var found []headRow
+	for key := range keys {
+		r := c.query("SELECT "+headColumns+" FROM app WHERE key = $1", key)
+		if r.next() {
+			if h := scanHead(r); q.Match(h.Head) {
+				found = append(found, h)
+			}
+		}
+		if r.close(); r.err != nil {
+			return r.err
+		}
+	}
+	slices.SortFunc(found, func(a, b headRow) int { return q.Compare(a.Head, b.Head) })
+	for _, h := range found {
+		app, err := c.withBody(h)
+		if err != nil || !out(app) {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk yields those that match of all apps, meeting them in the order of an index.
+func (c *conn) walk(q appsvc.AppQuery, out func(appsvc.App) bool) error {
+	r := c.inOrder(q)
+	defer r.close()
+	for r.next() {
+		h := scanHead(r)
+		if !q.Match(h.Head) {
+			continue
+		}
+		app, err := c.withBody(h)
+		if err != nil || !out(app) {
+			return err
+		}
+	}
+	return r.err
+}
+
+// inOrder yields the heads of all apps after q.After.
+func (c *conn) inOrder(q appsvc.AppQuery) *rows {
+	after := appsvc.AppPosition{Time: math.MinInt64}
+	if q.Descending() {
+		after.Time = math.MaxInt64
+	}
+	if q.After != nil {
+		after = *q.After
+	}
+	sql := "SELECT " + headColumns + " FROM app WHERE created >= $1 AND (created > $1 OR id > $2) ORDER BY created, id"
+	switch q.Sort {
+	case appsvc.CreatedDescending:
+		sql = "SELECT " + headColumns + " FROM app WHERE created <= $1 AND (created < $1 OR id > $2) ORDER BY created DESC, id"
+	case appsvc.UpdatedAscending:
+		sql = "SELECT " + headColumns + " FROM app WHERE updated >= $1 AND (updated > $1 OR id > $2) ORDER BY updated, id"
+	case appsvc.UpdatedDescending:
+		sql = "SELECT " + headColumns + " FROM app WHERE updated <= $1 AND (updated < $1 OR id > $2) ORDER BY updated DESC, id"
+	}
+	return c.query(sql, after.Time, after.ID)
+}
+
+func (c *conn) withBody(h headRow) (appsvc.App, error) {
+	r := c.query("SELECT body FROM app WHERE key = $1", h.key)
+	defer r.close()
+	if !r.next() {
+		return appsvc.App{}, r.err
+	}
+	return appsvc.App{Meta: h.Meta, Body: r.blob(0)}, nil
+}

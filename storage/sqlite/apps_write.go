@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// appTx is a writing transaction, on the writer's connection.
+type appTx struct{ appReader }
+
+// AddVersion moves the latest version into the history and puts the new one in its place.
+func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	last, found, err := t.c.lastVersion(h.ID)
+	if err != nil {
+		return err
+	}
+	if next := last.Version + 1; found && h.Version != next || !found && h.Version != 0 || h.Version > maxVersion {
+		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
+	}
+	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
+	row := headRow{last.key, h}
+	if found {
+		err = t.replace(last, row, body)
+	} else {
+		row.key, err = t.c.insertApp(h, body)
+	}
+	if err != nil {
+		return err
+	}
+	t.c.remember(headKey(h.ID), row, row.size())
+	t.c.remember(versionKey{h.ID, appsvc.Latest}, appsvc.App{Meta: h.Meta, Body: bytes.Clone(body)}, perEntry+len(body))
+	return nil
+}
+
+// lastVersion is the latest version of an app, with all that a next one needs.
+type lastVersion struct {
+	headRow
+	tail, body []byte
+}
+
+func (c *conn) lastVersion(id string) (last lastVersion, found bool, err error) {
+	r := c.query("SELECT "+headColumns+", tail, body FROM app WHERE id = $1", id)
+	defer r.close()
+	if !r.next() {
+		return last, false, r.err
+	}
+	return lastVersion{scanHead(r), r.blob(9), r.blob(10)}, true, nil
+}
+
+func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
+	key, err := c.insert(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		h.ID, h.CreatedAt, h.UpdatedAt, int64(h.Version), h.Owner, h.UpdatedBy,
+		joinList(h.Groups), joinList(h.Components), orNull(body))
+	if err != nil {
+		return 0, err
+	}
+	if err := c.link(key, scopes(h.Groups), "INSERT INTO app_scope (scope, app) VALUES ($1, $2)"); err != nil {
+		return 0, err
+	}
+	return key, c.link(key, unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
+}
+
+// replace puts next in the place of last. The owner and the time of creation are the app's.
+func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
+	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
+	if err != nil {
+		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
+	}
+	for _, row := range change.Rows {
+		_, err := t.c.insert("INSERT INTO app_history (key, data) VALUES ($1, $2)",
+			historyKey(last.key, appsvc.Version(row.Version)), row.Data)
+		if err != nil {
+			return err
+		}
+	}
+	_, err = t.c.exec(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
+		WHERE key = $1`,
+		last.key, next.UpdatedAt, int64(next.Version), next.UpdatedBy,
+		joinList(next.Groups), joinList(next.Components), orNull(change.Tail), orNull(body))
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(last.Groups, next.Groups) {
+		err = t.c.relink(last.key, scopes(last.Groups), scopes(next.Groups),
+			"DELETE FROM app_scope WHERE scope = $1 AND app = $2", "INSERT INTO app_scope (scope, app) VALUES ($1, $2)")
+	}
+	if err == nil && !slices.Equal(last.Components, next.Components) {
+		err = t.c.relink(last.key, unique(last.Components), unique(next.Components),
+			"DELETE FROM app_component WHERE component = $1 AND app = $2", "INSERT INTO app_component (component, app) VALUES ($1, $2)")
+	}
+	return err
+}
+
+// relink replaces the rows of an app that hold one of some strings each.
+func (c *conn) relink(app int64, old, next []string, remove, add string) error {
+	gone := slices.DeleteFunc(slices.Clone(old), func(s string) bool { return slices.Contains(next, s) })
+	if err := c.link(app, gone, remove); err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(next), func(s string) bool { return slices.Contains(old, s) })
+	return c.link(app, fresh, add)
+}
+
+// link runs a statement for each value.
+func (c *conn) link(app int64, values []string, sql string) error {
+	for _, v := range values {
+		if _, err := c.exec(sql, v, app); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scopes are the URNs that contain one of the groups.
+func scopes(groups []string) []string {
+	var out []string
+	for _, g := range groups {
+		out = append(out, urn.Containers(g)...)
+	}
+	return unique(out)
+}
+
+func unique(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// headRow is a row of table app without its history and body.
+type headRow struct {
+	key int64
+	appsvc.Head
+}
+
+// headColumns are what scanHead reads.
+const headColumns = "key, id, created, updated, version, owner, editor, groups, components"
+
+func scanHead(r *rows) headRow {
+	return headRow{r.int(0), appsvc.Head{
+		Meta: appsvc.Meta{
+			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: appsvc.Version(r.int(4)),
+			Owner: r.text(5), UpdatedBy: r.text(6),
+		},
+		Groups:     splitList(r.blob(7)),
+		Components: splitList(r.blob(8)),
+	}}
+}
+
+// headKey is the cache's key for the headRow of an app.
+type headKey string
+
+// perEntry is about what an entry takes beside its bytes.
+const perEntry = 512
+
+func (h headRow) size() int {
+	return perEntry + 2*len(joinList(h.Groups)) + 2*len(joinList(h.Components))
+}
+
+// Head returns what the latest version says of itself.
+func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
+	row, err := r.head(ctx, id)
+	if err != nil {
+		return appsvc.Head{}, err
+	}
+	h := row.Head
+	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components)
+	return h, nil
+}
+
+func (r *appReader) head(ctx context.Context, id string) (headRow, error) {
+	return read(ctx, r, headKey(id), func(c *conn) (headRow, int, error) {
+		rows := c.query("SELECT "+headColumns+" FROM app WHERE id = $1", id)
+		defer rows.close()
+		if !rows.next() {
+			return headRow{}, 0, noApp(rows, id)
+		}
+		row := scanHead(rows)
+		return row, row.size(), nil
+	})
+}
+
+// noApp is why rows has no app.
+func noApp(rows *rows, id string) error {
+	if rows.err != nil {
+		return rows.err
+	}
+	return fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
+}
+
+// joinList writes a NUL, which is in no string that passed the service, behind each string.
+func joinList(list []string) []byte {
+	var out []byte
+	for _, s := range list {
+		out = append(append(out, s...), 0)
+	}
+	return out
+}
+
+func splitList(b []byte) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	return strings.Split(string(b[:len(b)-1]), "\x00")
+}

@@ -1,0 +1,118 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"sync/atomic"
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// stamp names a state of the store. It is the header of the log's index, the 48 bytes of shared
+// memory that every commit of every process changes: a number of commits, the length of the log,
+// and the checksum of all of it. Two states of one store have two stamps.
+type stamp [6]uint64
+
+// commits returns the counter in s that each commit raises by one.
+func (s *stamp) commits() uint32 {
+	return *(*uint32)(unsafe.Add(unsafe.Pointer(s), 8))
+}
+
+// watch reads the stamp of the present state, in nanoseconds and without a system call.
+//
+// The index is where SQLite has mapped it: to map the file a second time one would have to open
+// it, and closing that descriptor would drop the locks that the process has on it. So watch holds
+// a connection of its own, which keeps the map in place, and asks its file for it, by the
+// interface that SQLite asks itself (xShmMap). The driver does not hand that interface out.
+type watch struct {
+	tls    *libc.TLS
+	db     uintptr
+	header *stamp
+}
+
+// newWatch opens a watch on the store at path. The store is in WAL mode.
+func newWatch(path string) (*watch, error) {
+	w := &watch{tls: libc.NewTLS()}
+	if err := w.open(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("watch %s: %w", path, err), w.close())
+	}
+	return w, nil
+}
+
+func (w *watch) open(path string) error {
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw"}
+	name, err := libc.CString(dsn.String())
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(w.tls, name)
+	out := w.tls.Alloc(8)
+	defer w.tls.Free(8)
+	const flags = lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_URI | lib.SQLITE_OPEN_FULLMUTEX
+	rc := lib.Xsqlite3_open_v2(w.tls, name, out, flags, 0)
+	if w.db = *at[uintptr](out); rc != lib.SQLITE_OK {
+		return w.failure("open", rc)
+	}
+	// The first read opens the log, and the index with it.
+	if err := w.exec("SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
+	}
+	rc = lib.Xsqlite3_file_control(w.tls, w.db, 0, lib.SQLITE_FCNTL_FILE_POINTER, out)
+	if rc != lib.SQLITE_OK {
+		return w.failure("find the file", rc)
+	}
+	file := *at[uintptr](out)
+	methods := at[lib.Tsqlite3_io_methods](at[lib.Tsqlite3_file](file).FpMethods)
+	type shmMap = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32
+	fn := methods.FxShmMap
+	const region = 32 << 10 // the size that SQLite maps
+	call := *(*shmMap)(unsafe.Pointer(&struct{ fn uintptr }{fn}))
+	if rc := call(w.tls, file, 0, region, 0, out); rc != lib.SQLITE_OK {
+		return w.failure("map the index of the log", rc)
+	}
+	if w.header = at[stamp](*at[uintptr](out)); w.header == nil {
+		return errors.New("the log has no index")
+	}
+	return nil
+}
+
+func (w *watch) exec(sql string) error {
+	text, err := libc.CString(sql)
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(w.tls, text)
+	if rc := lib.Xsqlite3_exec(w.tls, w.db, text, 0, 0, 0); rc != lib.SQLITE_OK {
+		return w.failure("read", rc)
+	}
+	return nil
+}
+
+func (w *watch) failure(what string, rc int32) error {
+	return fmt.Errorf("%s: %s (%d)", what, libc.GoString(lib.Xsqlite3_errstr(w.tls, rc)), rc)
+}
+
+// now returns the stamp of the present state. While a commit is under way it may return one that
+// is no state's, and so equal to none.
+func (w *watch) now() (s stamp) {
+	for i := range s {
+		s[i] = atomic.LoadUint64(&w.header[i])
+	}
+	return s
+}
+
+func (w *watch) close() error {
+	w.header = nil
+	defer w.tls.Close()
+	if rc := lib.Xsqlite3_close_v2(w.tls, w.db); rc != lib.SQLITE_OK {
+		return w.failure("close", rc)
+	}
+	return nil
+}
+
+// at is the value at an address outside of Go's memory.
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/history"
+)
+
+// versionKey is the cache's key for a version of an app. The one of Latest changes with the app,
+// the others never do.
+type versionKey struct {
+	id      string
+	version appsvc.Version
+}
+
+// maxVersion is what fits into the lower half of a key of app_history.
+const maxVersion = math.MaxUint32
+
+func historyKey(app int64, v appsvc.Version) int64 { return app<<32 | int64(v) }
+
+// App returns a version of an app.
+func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+	if v == appsvc.Latest {
+		return r.latest(ctx, id)
+	}
+	h, err := r.head(ctx, id)
+	switch {
+	case err != nil:
+		return appsvc.App{}, err
+	case v < 0 || v > h.Version:
+		return appsvc.App{}, fmt.Errorf("%w: version %d of app %q", appsvc.ErrNotFound, v, id)
+	case v == h.Version:
+		return r.latest(ctx, id)
+	}
+	return read(ctx, r, versionKey{id, v}, func(c *conn) (appsvc.App, int, error) {
+		tail, err := c.tail(h.key)
+		if err != nil {
+			return appsvc.App{}, 0, err
+		}
+		old, err := r.db.codec.Read(tail, c.history(h.key, v), int64(v))
+		if err != nil {
+			return appsvc.App{}, 0, fmt.Errorf("version %d of app %q: %w", v, id, err)
+		}
+		return h.version(old), perEntry + len(old.Body), nil
+	})
+}
+
+func (r *appReader) latest(ctx context.Context, id string) (appsvc.App, error) {
+	return read(ctx, r, versionKey{id, appsvc.Latest}, func(c *conn) (appsvc.App, int, error) {
+		rows := c.query("SELECT "+headColumns+", body FROM app WHERE id = $1", id)
+		defer rows.close()
+		if !rows.next() {
+			return appsvc.App{}, 0, noApp(rows, id)
+		}
+		row := scanHead(rows)
+		r.db.cache.put(r.at, effect{headKey(id), row, row.size()}) // whoever asks for the one asks for the other
+		app := appsvc.App{Meta: row.Meta, Body: rows.blob(9)}
+		return app, perEntry + len(app.Body), nil
+	})
+}
+
+// Versions yields versions of an app from the highest below q.Before down.
+func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
+	return func(yield func(appsvc.App, error) bool) {
+		out := limited(ctx, r, q.Limit, yield)
+		if err := r.versions(ctx, q, out); err != nil {
+			yield(appsvc.App{}, err)
+		}
+	}
+}
+
+func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {
+	h, err := r.head(ctx, q.AppID)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	next := h.Version // the next to yield
+	if q.Before != appsvc.Latest {
+		next = min(next, q.Before-1)
+	}
+	if next == h.Version {
+		app, err := r.latest(ctx, q.AppID)
+		if err != nil || !out(app) {
+			return err
+		}
+		next--
+	}
+	for next >= 0 {
+		list, err := r.older(ctx, h, next, q.Limit)
+		if err != nil {
+			return fmt.Errorf("versions of app %q: %w", q.AppID, err)
+		}
+		for _, v := range list {
+			if !out(h.version(v)) {
+				return nil
+			}
+		}
+		next -= appsvc.Version(len(list))
+	}
+	return nil
+}
+
+// older returns some versions from v down. It reads so many at a time that the work of finding
+// the first is shared, and not so many that they weigh.
+func (r *appReader) older(ctx context.Context, h headRow, v appsvc.Version, limit int) ([]history.Version, error) {
+	const count, bytes = 64, 1 << 20
+	c, err := r.conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := c.tail(h.key)
+	if err != nil {
+		return nil, err
+	}
+	n := count
+	if limit > 0 {
+		n = min(limit, count)
+	}
+	return r.db.codec.List(tail, c.history(h.key, v), int64(v), n, bytes)
+}
+
+// tail returns the part of an app's history that still grows.
+func (c *conn) tail(app int64) ([]byte, error) {
+	rows := c.query("SELECT tail FROM app WHERE key = $1", app)
+	defer rows.close()
+	if !rows.next() {
+		return nil, rows.err
+	}
+	return rows.blob(0), nil
+}
+
+// history yields the rows of an app's history from version v down.
+func (c *conn) history(app int64, v appsvc.Version) history.Rows {
+	return func(yield func(history.Row, error) bool) {
+		rows := c.query("SELECT key, data FROM app_history WHERE key BETWEEN $1 AND $2 ORDER BY key DESC",
+			historyKey(app, 0), historyKey(app, v))
+		defer rows.close()
+		for rows.next() {
+			if !yield(history.Row{Version: rows.int(0) & maxVersion, Data: rows.blob(1)}, nil) {
+				return
+			}
+		}
+		if rows.err != nil {
+			yield(history.Row{}, rows.err)
+		}
+	}
+}
+
+// version is an old version of the app that h is the head of.
+func (h headRow) version(v history.Version) appsvc.App {
+	m := h.Meta
+	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedAt, v.UpdatedBy
+	return appsvc.App{Meta: m, Body: v.Body}
+}
+
+// stored is a version as package history takes it.
+func stored(m appsvc.Meta, body []byte) history.Version {
+	return history.Version{Number: int64(m.Version), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
+}
+
+// limited returns a yield that asks for no more once limit values are out (0 = no limit), and that
+// ends with an error when the context or the transaction has ended.
+func limited[T any](ctx context.Context, r *appReader, limit int, yield func(T, error) bool) func(T) bool {
+	count := 0
+	return func(v T) bool {
+		if err := r.check(ctx); err != nil {
+			var none T
+			yield(none, err)
+			return false
+		}
+		count++
+		return yield(v, nil) && count != limit
+	}
+}
