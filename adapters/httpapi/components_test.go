@@ -1,0 +1,78 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+const manifest = `{"name":"@scope/feed","version":"1.2.0","main":"https://cdn.example.test/feed.js","configSchema":{"type":"object"},"description":"posts"}`
+
+func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
+	w := newWorld(t)
+	r := w.as(editor, "POST", "/components", manifest).want(201)
+	url := w.url + "/components/%40scope%2Ffeed"
+	if r.body != `{"url":"`+url+`"}` || r.header.Get("Location") != url {
+		t.Errorf("%s at %s", r.body, r.header.Get("Location"))
+	}
+	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "1.10.0", 1)).want(201)
+	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "1.9.0", 1)).want(201)
+	r = w.as(stranger, "GET", "/components/%40scope%2Ffeed", "").want(200)
+	if want := `{"name":"@scope/feed","version":"1.10.0","latestVersion":"1.10.0","description":"posts","main":"https://cdn.example.test/feed.js"}`; r.body != want {
+		t.Errorf("%s, want %s", r.body, want)
+	}
+	w.newComponent("plain", "1.0.0")
+	w.as(stranger, "GET", "/components/plain", "").want(200, `"description":null`)
+	var list struct {
+		Components []map[string]string
+	}
+	w.as(stranger, "GET", "/components/", "").want(200).read(&list)
+	if len(list.Components) != 2 || list.Components[0]["name"] != "@scope/feed" || list.Components[0]["version"] != "1.10.0" ||
+		len(list.Components[0]) != 4 || list.Components[0]["id"] == "" || list.Components[0]["main"] == "" {
+		t.Errorf("%v", list)
+	}
+	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Content-Type", "application/json")).want(204)
+	w.as(editor, "GET", "/components/%40scope%2Ffeed", "").want(404)
+	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "").want(404)
+}
+
+func TestComponentsRefuse(t *testing.T) {
+	w := newWorld(t)
+	w.as(editor, "POST", "/components/", strings.Replace(manifest, "{", `{"id":"one",`, 1)).want(201)
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		word   string
+	}{
+		"same name and version": {manifest, 400, "exists"},
+		"same id":               {`{"id":"one","name":"other","version":"1","main":"/x.js","configSchema":{}}`, 400, "exists"},
+		"no name":               {`{"version":"1","main":"/x.js","configSchema":{}}`, 400, "name"},
+		"no version":            {`{"name":"x","main":"/x.js","configSchema":{}}`, 400, "version"},
+		"no main":               {`{"name":"x","version":"1","configSchema":{}}`, 400, "main"},
+		"no configSchema":       {`{"name":"x","version":"1","main":"/x.js"}`, 400, "configSchema"},
+		"javascript: main":      {`{"name":"x","version":"1","main":"javascript:alert(1)","configSchema":{}}`, 400, "main"},
+		"schema of no type":     {`{"name":"x","version":"1","main":"/x.js","configSchema":{"type":"nothing"}}`, 400, "configSchema"},
+		"no JSON":               {`{`, 400, ""},
+		"name over 128":         {`{"name":"` + strings.Repeat("x", 129) + `","version":"1","main":"/x.js","configSchema":{}}`, 400, "name"},
+	} {
+		t.Run(name, func(t *testing.T) { w.as(editor, "POST", "/components/", c.body).want(c.status, c.word) })
+	}
+	moderator := httpapi.Principal{URN: editor.URN, Moderates: editor.Moderates}
+	w.as(moderator, "POST", "/components/", manifest).want(403, "createComponent")
+	w.as(moderator, "DELETE", "/components/%40scope%2Ffeed", "").want(403, "deleteComponent")
+	w.as(moderator, "DELETE", "/components/none", "").want(403, "deleteComponent")
+	w.as(moderator, "GET", "/components/none", "").want(404)
+}
+
+func TestComponentsTakeAnIdempotencyKey(t *testing.T) {
+	w := newWorld(t)
+	key := header("Idempotency-Key", "a")
+	first := w.as(editor, "POST", "/components/", manifest, key).want(201)
+	if again := w.as(editor, "POST", "/components/", manifest, key).want(201); again.body != first.body {
+		t.Errorf("repeated: %s, first: %s", again.body, first.body)
+	}
+	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "2.0.0", 1), key).want(422)
+	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Idempotency-Key", "b")).want(204)
+	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Idempotency-Key", "b")).want(204)
+}

@@ -1,0 +1,113 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTagsArePutMovedListedAndDeleted(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("first", network)
+	w.retitle(id, 0, "second")
+	tags := "/apps/" + id + "/tags/"
+	tag := func(name, version string) string {
+		return fmt.Sprintf(`{"appId":%q,"name":%q,"appVersion":%q}`, id, name, version)
+	}
+	exactly := func(r reply, want string) {
+		t.Helper()
+		if r.body != want {
+			t.Errorf("%s: %s, want %s", r.what, r.body, want)
+		}
+	}
+	exactly(w.as(editor, "GET", tags, "").want(200), `{"tags":[]}`)
+	exactly(w.as(editor, "PUT", tags+"live", `{"appVersion":"0"}`).want(201), `{"tags":[`+tag("live", "0")+`]}`)
+	exactly(w.as(editor, "PUT", tags+"live", `{"appVersion":"1"}`).want(201), `{"tags":[`+tag("live", "1")+`]}`)
+	w.as(editor, "PUT", tags+"Beta", `{"appVersion":"0"}`).want(201)
+	exactly(w.as(editor, "GET", strings.TrimSuffix(tags, "/"), "").want(200), `{"tags":[`+tag("Beta", "0")+`,`+tag("live", "1")+`]}`)
+	exactly(w.as(editor, "GET", tags+"?embedApps=false", "").want(200), `{"tags":[`+tag("Beta", "0")+`,`+tag("live", "1")+`]}`)
+	exactly(w.as(editor, "GET", tags+"live", "").want(200), `{"tags":[`+tag("live", "1")+`]}`)
+
+	one := strings.TrimPrefix(w.as(editor, "GET", "/apps/"+id+"/versions/1", "").body, `{`)
+	exactly(w.as(editor, "GET", tags+"live?embedApps=true", "").want(200), `{"tags":[`+tag("live", "1")+`],`+one)
+	exactly(w.as(editor, "PUT", tags+"live?embedApps=true", `{"appVersion":"1"}`).want(201), `{"tags":[`+tag("live", "1")+`],`+one)
+	if apps := w.as(editor, "GET", tags+"?embedApps=true", "").want(200).apps(); len(apps) != 2 || apps[0].Title != "first" || apps[1].Title != "second" {
+		t.Errorf("embedded: %v", apps)
+	}
+	exactly(w.as(editor, "GET", "/apps/"+id+"/tagged/live", "").want(200), `{`+one)
+
+	if r := w.as(editor, "DELETE", tags+"live?embedApps=true", "", header("Content-Type", "application/json")).want(204); r.body != "" {
+		t.Errorf("204 with %q", r.body)
+	}
+	w.as(editor, "DELETE", tags+"live", "").want(404)
+	w.as(editor, "GET", tags+"live", "").want(404)
+	w.as(editor, "GET", "/apps/"+id+"/tagged/live", "").want(404)
+}
+
+func TestTagsRefuse(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	tags := "/apps/" + id + "/tags/"
+	for _, bad := range []string{"yes", "1", "TRUE", "", "true&embedApps=true"} {
+		w.as(editor, "GET", tags+"?embedApps="+bad, "").want(400, "embedApps")
+		w.as(editor, "GET", tags+"t?embedApps="+bad, "").want(400, "embedApps")
+		w.as(editor, "PUT", tags+"t?embedApps="+bad, `{"appVersion":"0"}`).want(400, "embedApps")
+		w.as(editor, "DELETE", tags+"t?embedApps="+bad, "").want(400, "embedApps")
+	}
+	for _, name := range []string{"-x", ".x", "a%20b", "a%2Fb", "%C3%A9", "%FF", "%00", strings.Repeat("t", 129)} {
+		w.as(editor, "PUT", tags+name, `{"appVersion":"0"}`).want(400, "tag")
+		w.as(editor, "GET", tags+name, "").want(404)
+		w.as(editor, "DELETE", tags+name, "").want(404)
+		w.as(editor, "GET", "/apps/"+id+"/tagged/"+name, "").want(404)
+	}
+	w.as(editor, "PUT", tags+strings.Repeat("t", 128), `{"appVersion":"0"}`).want(201)
+	w.as(editor, "PUT", tags+"_a.B-9", `{"appVersion":"0"}`).want(201)
+	for body, status := range map[string]int{
+		`{"appVersion":"7"}`: 404, `{"appVersion":0}`: 400, `{}`: 400, `{"appVersion":"00"}`: 400, `{"appVersion":null}`: 400,
+		`{"appversion":"0"}`: 400, `{"appVersion":"0","name":"t"}`: 400,
+	} {
+		w.as(editor, "PUT", tags+"t", body).want(status)
+	}
+}
+
+func TestTagsTakeAnIdempotencyKey(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	w.retitle(id, 0, "y")
+	tag := "/apps/" + id + "/tags/t"
+	w.as(editor, "PUT", tag, `{"appVersion":"0"}`, header("Idempotency-Key", "a")).want(201)
+	w.as(editor, "PUT", tag, `{"appVersion":"1"}`).want(201)
+	w.as(editor, "PUT", tag, `{"appVersion":"0"}`, header("Idempotency-Key", "a")).want(201, `"appVersion":"0"`)
+	w.as(editor, "GET", tag, "").want(200, `"appVersion":"1"`)
+	w.as(editor, "DELETE", tag, "", header("Idempotency-Key", "b")).want(204)
+	w.as(editor, "DELETE", tag, "", header("Idempotency-Key", "b")).want(204)
+	w.as(editor, "DELETE", tag, "").want(404)
+	w.as(editor, "PUT", tag, `{"appVersion":"0"}`, header("Idempotency-Key", "b")).want(422)
+	w.as(editor, "PUT", tag, `{"appVersion":"0"}`, header("Idempotency-Key", " ")).want(400)
+}
+
+func TestTagsOfOneNameAcrossApps(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.newApp("1", network+":site=1"), w.newApp("2", network+":site=2")
+	for _, id := range []string{first, second} {
+		w.as(editor, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`).want(201)
+	}
+	count := func(r reply) int {
+		var body struct{ Tags []struct{ AppID string } }
+		r.read(&body)
+		return len(body.Tags)
+	}
+	path := "/tags/live?appId=" + second + "&appId=" + first + "&appId=none"
+	if n := count(w.as(editor, "GET", path, "").want(200)); n != 2 {
+		t.Errorf("the network's moderator sees %d tags", n)
+	}
+	if n := count(w.as(siteOne, "GET", path, "").want(200)); n != 1 {
+		t.Errorf("the site's moderator sees %d tags", n)
+	}
+	if n := count(w.as(editor, "GET", "/tags/other?appId="+first, "").want(200)); n != 0 {
+		t.Errorf("%d tags of a name that no app has", n)
+	}
+	w.as(editor, "GET", "/tags/live", "").want(400, "appId")
+	w.as(editor, "GET", "/tags/live?appId=x"+strings.Repeat("&appId=x", 99), "").want(200)
+	w.as(editor, "GET", "/tags/live?appId=x"+strings.Repeat("&appId=x", 100), "").want(400, "appId")
+}

@@ -1,0 +1,422 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// everyPath is one path of each kind, with the methods it knows.
+var everyPath = map[string]string{
+	"/apps/": "GET, HEAD, OPTIONS, POST", "/apps": "GET, HEAD, OPTIONS, POST", "/apps/x": "GET, HEAD, OPTIONS, PATCH",
+	"/apps/versions/": "GET, HEAD, OPTIONS", "/apps/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/": "GET, HEAD, OPTIONS",
+	"/apps/x/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/0": "GET, HEAD, OPTIONS", "/apps/versions/restore": "OPTIONS, POST",
+	"/apps/x/tags/": "GET, HEAD, OPTIONS", "/apps/x/tags": "GET, HEAD, OPTIONS", "/apps/x/tags/t": "DELETE, GET, HEAD, OPTIONS, PUT",
+	"/apps/x/tagged/t": "GET, HEAD, OPTIONS", "/tags/t": "GET, HEAD, OPTIONS", "/components/": "GET, HEAD, OPTIONS, POST",
+	"/components": "GET, HEAD, OPTIONS, POST", "/components/x": "DELETE, GET, HEAD, OPTIONS",
+}
+
+var openPaths = []string{"/healthz", "/cors.html", "/openapi.json"}
+
+func TestOtherMethodsAre405WithAllow(t *testing.T) {
+	w := newWorld(t)
+	for path, allow := range everyPath {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "FOO", "get"} {
+			if strings.Contains(allow, method) {
+				continue
+			}
+			r := w.as(editor, method, path, "").want(405)
+			if r.header.Get("Allow") != allow {
+				t.Errorf("%s %s: Allow %q, want %q", method, path, r.header.Get("Allow"), allow)
+			}
+		}
+	}
+	for _, path := range openPaths {
+		if r := w.send("POST", path, "").want(405); r.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+			t.Errorf("%s: Allow %q", path, r.header.Get("Allow"))
+		}
+	}
+}
+
+func TestNoTokenIs401BeforeAnythingElse(t *testing.T) {
+	w := newWorld(t)
+	paths := []string{"/", "/nothing", "/apps/x/y/z", "//", "/services/frontline/api/v4/assetManager//n/assetLibrary/l/assets", "/Healthz"}
+	for path := range everyPath {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "FOO"} {
+			r := w.send(method, path+"?limit=0&%zz", "", header("Content-Type", "text/plain"), header("Content-Encoding", "br"))
+			r.want(401)
+			if r.header.Get("WWW-Authenticate") != "svctoken" {
+				t.Errorf("%s %s: WWW-Authenticate %q", method, path, r.header.Get("WWW-Authenticate"))
+			}
+		}
+	}
+	r := w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n").want(401)
+	if r.header.Get("Location") != "" {
+		t.Error("a Location")
+	}
+}
+
+func TestPreflightNeedsNothing(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range append([]string{"/nothing", "/apps/", "/apps/?limit=x&%zz"}, openPaths...) {
+		r := w.send("OPTIONS", path, "no JSON", header("Content-Encoding", "br"), header("Authorization", "x")).want(204)
+		for name, want := range map[string]string{
+			"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+			"Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, Idempotency-Key",
+		} {
+			if r.header.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, r.header.Get(name))
+			}
+		}
+	}
+}
+
+func TestEveryAnswerHasItsHeaders(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) {
+		inner := c.Authenticate
+		c.Authenticate = func(ctx context.Context, token string) (httpapi.Principal, error) {
+			if token == "panic" {
+				panic("a fault in the embedding program")
+			}
+			return inner(ctx, token)
+		}
+	})
+	id := w.newApp("x", network)
+	etag := w.as(editor, "GET", "/apps/"+id, "").header.Get("ETag")
+	ids := map[string]bool{}
+	for _, r := range []reply{
+		w.as(editor, "GET", "/apps/"+id, "").want(200),
+		w.as(editor, "GET", "/apps/"+id, "", header("If-None-Match", etag)).want(304),
+		w.as(editor, "POST", "/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`).want(201),
+		w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`).want(201),
+		w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "").want(204),
+		w.as(editor, "POST", "/apps/", `{`).want(400), w.send("GET", "/apps/", "").want(401),
+		w.as(stranger, "POST", "/components/", `{}`).want(403), w.as(editor, "GET", "/nothing", "").want(404),
+		w.as(editor, "PUT", "/apps/", "").want(405), w.as(editor, "POST", "/apps/", "x", setType("text/plain")).want(415),
+		w.send("OPTIONS", "/apps/", "").want(204), w.send("GET", "/healthz", "").want(200), w.send("GET", "/cors.html", "").want(200),
+		w.send("GET", "/openapi.json", "").want(200), w.send("GET", "/apps/?svctoken=panic", "").want(500, "internal error"),
+	} {
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*",
+			"Access-Control-Expose-Headers": "Location, ETag, Link", "Access-Control-Allow-Credentials": "",
+		} {
+			if r.header.Get(name) != want {
+				t.Errorf("%s (%d): %s is %q, want %q", r.what, r.status, name, r.header.Get(name), want)
+			}
+		}
+		page := strings.Contains(r.what, "cors.html")
+		if framed := !strings.Contains(r.header.Get("Content-Security-Policy"), "frame-ancestors 'none'"); framed != page {
+			t.Errorf("%s: may be framed: %v", r.what, framed)
+		}
+		if ct := r.header.Get("Content-Type"); r.body != "" && !page && ct != "application/json; charset=utf-8" {
+			t.Errorf("%s (%d): Content-Type %q", r.what, r.status, ct)
+		}
+		requestID := r.header.Get("X-Request-Id")
+		if len(requestID) != 16 || ids[requestID] {
+			t.Errorf("%s: request id %q is none of its own", r.what, requestID)
+		}
+		ids[requestID] = true
+	}
+}
+
+func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/versions/0", "/components/", "/healthz", "/cors.html", "/openapi.json", "/apps/none"} {
+		get, head := w.as(editor, "GET", path, ""), w.as(editor, "HEAD", path, "")
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
+			t.Errorf("%s: GET %d with %d bytes, HEAD %d with %q", path, get.status, len(get.body), head.status, head.header.Get("Content-Length"))
+		}
+	}
+}
+
+func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	for _, path := range []string{
+		"/apps//", "//apps/", "/apps/./", "/apps/../apps/", "/apps/%2e%2e/apps/", "/apps/..", "/apps/.", "/apps/%2e", "/%61pps/",
+		"/APPS/", "/Apps/" + id, "/apps/" + id + "/", "/apps/" + id + "//versions/", "/apps//versions/0", "/apps/" + id + "/tags//",
+		"/apps%2F" + id, "/apps/" + id + "%2Fversions", "/apps/%00", "/apps/" + id + "%00", "/apps/%FF", "/apps/" + strings.ToUpper(id),
+		"/cors.html/", "/healthz/", "/openapi.json/", "/apps/versions/restore/", "/apps/versions/versions/", "/apps/versions/tags/",
+		"/apps/tags", "/apps/{id}", "/apps/:id", "/components/" + "..", "/", "/apps;x=1", "/apps/%252e%252e/",
+	} {
+		r := w.rawPath(editor, "GET", path).want(404)
+		if r.header.Get("Location") != "" {
+			t.Errorf("%s: redirected to %s", path, r.header.Get("Location"))
+		}
+	}
+}
+
+func TestParametersAreUnescapedOnce(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"@scope/name", "a b", "100%", "%2F", "é/ü", "a+b", "a?b#c", "..", "/"} {
+		r := w.as(editor, "POST", "/components/", fmt.Sprintf(`{"name":%q,"version":"1","main":"/x.js","configSchema":{}}`, name)).want(201)
+		var shown struct{ Name string }
+		path := strings.TrimPrefix(r.header.Get("Location"), w.url)
+		w.rawPath(editor, "GET", path).want(200).read(&shown)
+		if shown.Name != name {
+			t.Errorf("%s: %q, want %q", path, shown.Name, name)
+		}
+	}
+	w.rawPath(editor, "GET", "/components/%40scope%2Fname").want(200)
+	w.rawPath(editor, "GET", "/components/@scope%2Fname").want(200)
+	w.rawPath(editor, "GET", "/components/@scope/name").want(404)
+	w.rawPath(editor, "GET", "/components/%2540scope%252Fname").want(404)
+	w.rawPath(editor, "GET", "/components/é%2F\"ü").want(404)
+	w.rawPath(editor, "DELETE", "/components/%40scope%2Fname").want(204)
+}
+
+func TestAbsoluteFormOfTheRequestLine(t *testing.T) {
+	w := newWorld(t)
+	w.rawPath(editor, "GET", "http://other.test/apps/").want(200)
+	w.rawPath(editor, "GET", "http://other.test/apps//").want(404)
+	w.rawPath(editor, "GET", "*").want(404)
+}
+
+func TestMediaTypes(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	good := `{"title":"x","groups":["urn:vitrine:example.test"]}`
+	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON", `application/json; charset="utf-8"`} {
+		w.as(editor, "POST", "/apps/", good, setType(ct)).want(201)
+	}
+	for _, ct := range []string{"text/plain", "application/json; charset=latin1", "application/json-patch+json", "application/jsonx", "json", "application/x-www-form-urlencoded", "", "application/json, text/plain", "application/json; charset"} {
+		w.as(editor, "POST", "/apps/", good, setType(ct)).want(415, "Content-Type")
+	}
+	none := func(r *http.Request) { r.Header.Del("Content-Type") }
+	w.as(editor, "POST", "/apps/", good, none).want(415, "Content-Type")
+	w.as(editor, "POST", "/apps/", good, header("Content-Type", "application/json")).want(415, "Content-Type")
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/merge-patch+json")).want(415, "Content-Type")
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/json-patch+json; charset=utf-8")).want(200)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`, setType("text/plain")).want(415, "Content-Type")
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`).want(201)
+	w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "", header("Content-Type", "application/json")).want(204)
+	for _, coding := range []string{"gzip", "br", "deflate", "identity, gzip", "zstd"} {
+		w.as(editor, "POST", "/apps/", good, header("Content-Encoding", coding)).want(415, "Content-Encoding")
+	}
+	w.as(editor, "POST", "/apps/", good, header("Content-Encoding", "identity")).want(201)
+}
+
+func TestBodiesOverTheLimitAre413(t *testing.T) {
+	const limit = 4 << 20
+	w := newWorld(t)
+	body := func(size int) string {
+		text := `{"title":"x","groups":["urn:vitrine:example.test"]}`
+		return text + strings.Repeat(" ", size-len(text))
+	}
+	chunked := func(r *http.Request) { r.ContentLength = -1 }
+	w.as(editor, "POST", "/apps/", body(limit)).want(201)
+	w.as(editor, "POST", "/apps/", body(limit), chunked).want(201)
+	w.as(editor, "POST", "/apps/", body(limit+1)).want(413, "4194304")
+	w.as(editor, "POST", "/apps/", body(limit+1), chunked).want(413, "4194304")
+	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken "+w.token(editor)+
+		"\r\nContent-Type: application/json\r\nContent-Length: 9223372036854775807\r\n\r\n").want(413)
+
+	small := newWorld(t, func(c *httpapi.Config) { c.Limits.Body = 60 })
+	small.as(editor, "POST", "/apps/", body(60)).want(201)
+	small.as(editor, "POST", "/apps/", body(61)).want(413, "60")
+}
+
+func TestAnEndlessBodyIsCutOff(t *testing.T) {
+	w := newWorld(t)
+	r, err := http.NewRequest("POST", w.url+"/apps/", endless{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "svctoken "+w.token(editor))
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(r)
+	if err != nil {
+		return // the server closed the connection before its answer could be read
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 413 {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+func TestBodiesThatAreNoStrictJSONAre400(t *testing.T) {
+	w := newWorld(t)
+	for name, body := range map[string]string{
+		"nothing": " ", "two values": `{} {}`, "trailing comma": `{"title":"x",}`, "a comment": `{/**/}`, "NaN": `{"title":NaN}`,
+		"a BOM": "\xef\xbb\xbf{}", "UTF-16": "\xff\xfe{\x00}\x00", "bad UTF-8": "{\"title\":\"\xff\"}", "lone surrogate": `{"title":"\ud800"}`,
+		"U+0000": `{"title":"\u0000"}`, "depth 65": strings.Repeat("[", 65) + strings.Repeat("]", 65), "depth 10^6": strings.Repeat("[", 1e6),
+		"single quotes": `{'title':'x'}`, "an array": `[]`, "a string": `"x"`, "null": `null`, "a bare word": `title`,
+	} {
+		t.Run(name, func(t *testing.T) { w.as(editor, "POST", "/apps/", body).want(400) })
+	}
+}
+
+func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/apps/"}, {"PATCH", "/apps/" + id}, {"POST", "/apps/versions/restore"}, {"PUT", "/apps/" + id + "/tags/t"},
+		{"DELETE", "/apps/" + id + "/tags/t"}, {"POST", "/components/"}, {"DELETE", "/components/x"},
+	} {
+		w.as(editor, c.method, c.path+"?dryRun=1", "{}").want(400, "dryRun")
+	}
+	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/tags/", "/components/"} {
+		w.as(editor, "GET", path+"?dryRun=1", "").want(200)
+	}
+	token := w.token(editor)
+	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=true&svctoken="+token, `{"appVersion":"0"}`).want(201)
+	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=maybe&svctoken="+token, `{"appVersion":"0"}`).want(400, "embedApps")
+}
+
+func TestBasePathAndBaseURL(t *testing.T) {
+	for name, c := range map[string]struct{ path, url, want string }{
+		"at the root":        {"/", "", "{url}"},
+		"below a path":       {"/app-service/v4", "", "{url}/app-service/v4"},
+		"with slashes":       {"app-service/v4/", "", "{url}/app-service/v4"},
+		"at a known address": {"/app-service/v4", "https://api.example.test/v4/", "https://api.example.test/v4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(conf *httpapi.Config) { conf.BasePath, conf.BaseURL = c.path, c.url })
+			base := strings.TrimRight("/"+strings.Trim(c.path, "/"), "/")
+			r := w.as(editor, "POST", base+"/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`,
+				header("X-Forwarded-Host", "evil.test"), header("X-Forwarded-Proto", "https"), header("Forwarded", "host=evil.test")).want(201)
+			want := strings.ReplaceAll(c.want, "{url}", w.url) + "/apps/"
+			if !strings.HasPrefix(r.header.Get("Location"), want) {
+				t.Errorf("Location %q, want %s…", r.header.Get("Location"), want)
+			}
+			w.send("GET", base+"/cors.html", "").want(200)
+			w.send("GET", base+"/openapi.json", "").want(200)
+			w.send("GET", "/healthz", "").want(200)
+			w.as(editor, "GET", base+"/apps", "").want(200)
+			if base != "" {
+				w.as(editor, "GET", "/apps/", "").want(404)
+				w.as(editor, "GET", base+"x/apps/", "").want(404)
+				w.as(editor, "GET", base, "").want(404)
+			}
+		})
+	}
+	for _, c := range []httpapi.Config{{BasePath: "/a//b"}, {BasePath: "/a/../b"}, {BasePath: "/a b"}, {BasePath: "/a?b"}, {BasePath: "/%2e"},
+		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"}, {BaseURL: "https://"}} {
+		c.Authenticate = func(context.Context, string) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
+		if _, err := httpapi.New(c); err == nil {
+			t.Errorf("BasePath %q, BaseURL %q: taken", c.BasePath, c.BaseURL)
+		}
+	}
+	if _, err := httpapi.New(httpapi.Config{}); err == nil {
+		t.Error("a handler that lets everybody in, or nobody")
+	}
+}
+
+// brokenStore answers every call with an error.
+type brokenStore struct{ err error }
+
+func (b brokenStore) View(context.Context, func(appsvc.Reader) error) error {
+	return b.err
+}
+func (b brokenStore) Update(context.Context, func(appsvc.Tx) error) error { return b.err }
+
+func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		says   string
+	}{
+		{errors.New("secret detail: disk /dev/sda"), 500, "internal error"},
+		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, "again"},
+		{fmt.Errorf("secret detail: %w", appsvc.ErrFull), 507, "full"},
+		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
+	} {
+		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.New(brokenStore{c.err}, nil) })
+		r := w.as(editor, "GET", "/apps/", "").want(c.status, c.says)
+		if strings.Contains(r.body, "secret") {
+			t.Errorf("%d: the client reads %s", c.status, r.body)
+		}
+		if log := w.log.String(); !strings.Contains(log, "secret detail") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
+			t.Errorf("%d: logged %q for request %s", c.status, log, r.header.Get("X-Request-Id"))
+		}
+		if retry := r.header.Get("Retry-After"); (retry != "") != (c.status == 503) {
+			t.Errorf("%d: Retry-After %q", c.status, retry)
+		}
+	}
+}
+
+// panickingStore panics with a value.
+type panickingStore struct{ cause any }
+
+func (p panickingStore) View(context.Context, func(appsvc.Reader) error) error { panic(p.cause) }
+func (p panickingStore) Update(context.Context, func(appsvc.Tx) error) error   { panic(p.cause) }
+
+func TestAPanicIs500AndTheServerLives(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{"a bug"}, nil) })
+	for range 2 {
+		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error"}`)
+		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
+			t.Errorf("logged %q", log)
+		}
+	}
+	aborting := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{http.ErrAbortHandler}, nil) })
+	r, err := http.NewRequest("GET", aborting.url+"/apps/?svctoken="+aborting.token(editor), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := client.Do(r); err == nil {
+		answer.Body.Close()
+		t.Error("http.ErrAbortHandler was answered")
+	}
+}
+
+func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
+	down := false
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Ready = func(context.Context) error {
+			if down {
+				return os.ErrClosed
+			}
+			return nil
+		}
+	})
+	w.send("GET", "/healthz", "").want(200)
+	down = true
+	if r := w.send("GET", "/healthz", "").want(503); r.header.Get("Retry-After") == "" || strings.Contains(r.body, "closed") {
+		t.Errorf("%s %v", r.body, r.header)
+	}
+}
+
+func TestADomainThatIsNotThereLeavesItsRoutesOut(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = nil })
+	w.as(editor, "GET", "/apps/", "").want(404)
+	w.send("GET", "/healthz", "").want(200)
+}
+
+func TestTheHandlerWorksWithoutAServer(t *testing.T) {
+	tokens, err := httpapi.NewTokens(testKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.NewApps(), nil), Authenticate: tokens.Authenticate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", "/apps/", nil))
+	if rec.Code != 401 {
+		t.Errorf("status %d", rec.Code)
+	}
+}

@@ -1,0 +1,177 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// versionsOf returns the versions that an answer lists, in words.
+func versionsOf(r reply) string {
+	r.t.Helper()
+	var out []string
+	for _, a := range r.apps() {
+		out = append(out, a.Version)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestVersionsAreListedNewestFirstAtBothPaths(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("0", network)
+	for v := range 4 {
+		w.clock.add(time.Millisecond)
+		w.retitle(id, v, fmt.Sprint(v+1))
+	}
+	for _, path := range []string{"/apps/versions/?appId=" + id, "/apps/versions?id=" + id, "/apps/" + id + "/versions/", "/apps/" + id + "/versions"} {
+		sep := "?"
+		if strings.Contains(path, "?") {
+			sep = "&"
+		}
+		if got := versionsOf(w.as(editor, "GET", path, "").want(200)); got != "4 3 2 1 0" {
+			t.Errorf("%s: %s", path, got)
+		}
+		if got := versionsOf(w.as(editor, "GET", path+sep+"before=2", "").want(200)); got != "1 0" {
+			t.Errorf("%s before 2: %s", path, got)
+		}
+		first := w.as(editor, "GET", path+sep+"limit=2", "").want(200)
+		second := w.as(editor, "GET", strings.TrimPrefix(nextOf(first.header.Get("Link")), w.url), "").want(200)
+		third := w.as(editor, "GET", strings.TrimPrefix(nextOf(second.header.Get("Link")), w.url), "").want(200)
+		if got := versionsOf(first) + "|" + versionsOf(second) + "|" + versionsOf(third); got != "4 3|2 1|0" {
+			t.Errorf("%s: pages %s", path, got)
+		}
+		if link := third.header.Get("Link"); link != "" {
+			t.Errorf("%s: the last page links to %s", path, link)
+		}
+		for _, bad := range []string{"before=x", "before=-1", "before=01", "before=%2B1", "limit=0", "limit=501", "limit=x"} {
+			name, _, _ := strings.Cut(bad, "=")
+			w.as(editor, "GET", path+sep+bad, "").want(400, strings.TrimPrefix(name, "before"))
+		}
+	}
+	for _, bad := range []string{"", "?appId=", "?appId=a&appId=b", "?appId=a&id=a"} {
+		w.as(editor, "GET", "/apps/versions/"+bad, "").want(400, "appId")
+	}
+	w.as(editor, "GET", "/apps/versions/?appId=versions", "").want(404)
+}
+
+func TestVersionsArePagedBy50(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("0", network)
+	for v := range 50 {
+		w.retitle(id, v, fmt.Sprint(v+1))
+	}
+	if n := len(w.as(editor, "GET", "/apps/"+id+"/versions/", "").apps()); n != 50 {
+		t.Errorf("%d versions on the first page", n)
+	}
+}
+
+func TestAPageEndsEarlyWhenItsBytesAreFull(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Apps = appsvc.New(memory.NewApps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 1}})
+	})
+	id := w.newApp("0", network)
+	w.retitle(id, 0, "1")
+	w.as(editor, "PUT", "/apps/"+id+"/tags/a", `{"appVersion":"0"}`).want(201)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/b", `{"appVersion":"1"}`).want(201)
+	w.newApp("second", network)
+	w.newComponent("a", "1")
+	w.newComponent("b", "1")
+	for _, path := range []string{"/apps/", "/apps/" + id + "/versions/", "/apps/" + id + "/tags/?embedApps=true", "/components/"} {
+		first := w.as(editor, "GET", path, "").want(200)
+		next := nextOf(first.header.Get("Link"))
+		second := w.as(editor, "GET", strings.TrimPrefix(next, w.url), "").want(200)
+		if next == "" || first.body == second.body || second.header.Get("Link") != "" {
+			t.Errorf("%s: %s, then %s (%s)", path, first.body, second.body, second.header.Get("Link"))
+		}
+	}
+}
+
+func TestOneVersionIsImmutable(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("first", network)
+	w.clock.add(time.Second)
+	w.retitle(id, 0, "second")
+	old := w.as(editor, "GET", "/apps/"+id+"/versions/0", "").want(200)
+	if a := old.apps()[0]; a.Title != "first" || a.Version != "0" {
+		t.Errorf("%s", old.body)
+	}
+	for path, want := range map[string]string{
+		"/apps/" + id + "/versions/0": "private, max-age=31536000, immutable",
+		"/apps/" + id:                 "private, no-cache",
+		"/apps/":                      "private, no-cache",
+		"/apps/" + id + "/versions/9": "private, no-cache",
+	} {
+		if got := w.as(editor, "GET", path, "").header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control %q, want %q", path, got, want)
+		}
+		if got := w.send("GET", path+"?svctoken="+w.token(editor), "").header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s with the token in the query: Cache-Control %q", path, got)
+		}
+	}
+	for _, version := range []string{"9", "01", "-1", "x", "latest", "9223372036854775808", "0.0", "%30%30"} {
+		w.as(editor, "GET", "/apps/"+id+"/versions/"+version, "").want(404)
+	}
+}
+
+func TestReadsOfOneVersionCarryAnETag(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("first", network)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`).want(201)
+	for _, path := range []string{"/apps/" + id, "/apps/" + id + "/versions/0", "/apps/" + id + "/tagged/live"} {
+		r := w.as(editor, "GET", path, "").want(200)
+		etag := r.header.Get("ETag")
+		if len(etag) < 3 || etag[0] != '"' {
+			t.Fatalf("%s: ETag %q is not strong", path, etag)
+		}
+		for _, held := range []string{etag, "W/" + etag, "*", `"x", ` + etag, `W/"y",` + etag + `, "z"`} {
+			r := w.as(editor, "GET", path, "", header("If-None-Match", held)).want(304)
+			if r.body != "" || r.header.Get("ETag") != etag || r.header.Get("Cache-Control") == "" || r.header.Get("Content-Type") != "" {
+				t.Errorf("%s: 304 with %v and %q", path, r.header, r.body)
+			}
+			w.as(editor, "HEAD", path, "", header("If-None-Match", held)).want(304)
+		}
+		w.as(editor, "GET", path, "", header("If-None-Match", `"x"`), header("If-None-Match", etag)).want(304)
+		for _, other := range []string{`"x"`, strings.Trim(etag, `"`), `W/"x"`, ""} {
+			w.as(editor, "GET", path, "", header("If-None-Match", other)).want(200)
+		}
+		w.as(stranger, "GET", path, "", header("If-None-Match", etag)).want(404)
+	}
+	before := w.as(editor, "GET", "/apps/"+id, "").header.Get("ETag")
+	w.retitle(id, 0, "second")
+	w.as(editor, "GET", "/apps/"+id, "", header("If-None-Match", before)).want(200)
+	if etag := w.as(editor, "GET", "/apps/none", "", header("If-None-Match", "*")).want(404).header.Get("ETag"); etag != "" {
+		t.Errorf("a 404 has the ETag %s", etag)
+	}
+}
+
+func TestRestore(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("first", network)
+	w.retitle(id, 0, "second")
+	w.as(editor, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"1"}`).want(201)
+	r := w.as(editor, "POST", "/apps/versions/restore", fmt.Sprintf(`{"appId":%q,"appVersion":"0"}`, id)).want(201)
+	if a := r.apps()[0]; a.Version != "2" || a.Title != "first" || r.header.Get("Location") != w.url+"/apps/"+id+"/versions/2" {
+		t.Errorf("%s at %s", r.body, r.header.Get("Location"))
+	}
+	w.as(editor, "POST", "/apps/versions/restore", fmt.Sprintf(`{"id":%q,"version":"2"}`, id)).want(201, `"version":"3"`)
+	w.as(editor, "GET", "/apps/"+id+"/tags/live", "").want(200, `"appVersion":"1"`)
+	key := header("Idempotency-Key", "again")
+	body := fmt.Sprintf(`{"appId":%q,"appVersion":"1"}`, id)
+	first := w.as(editor, "POST", "/apps/versions/restore", body, key).want(201)
+	if again := w.as(editor, "POST", "/apps/versions/restore", body, key).want(201); again.body != first.body || again.header.Get("Location") != first.header.Get("Location") {
+		t.Errorf("repeated: %s, first: %s", again.body, first.body)
+	}
+	for body, status := range map[string]int{
+		`{"appId":"{id}","appVersion":"9"}`: 404, `{"appId":"none","appVersion":"0"}`: 404, `{"appId":"{id}"}`: 400,
+		`{"appVersion":"0"}`: 400, `{"appId":"{id}","id":"{id}","appVersion":"0"}`: 400, `{"appId":"{id}","appVersion":"0","version":"0"}`: 400,
+		`{"appId":"{id}","appVersion":0}`: 400, `{"appId":"{id}","appVersion":"x"}`: 400, `{"appId":"{id}","appVersion":"-1"}`: 400,
+		`{"appId":"{id}","appVersion":null}`: 400, `{"appId":"","appVersion":"0"}`: 400, `{"appId":"{id}","appVersion":"0","x":1}`: 400,
+	} {
+		w.as(editor, "POST", "/apps/versions/restore", strings.ReplaceAll(body, "{id}", id)).want(status)
+	}
+}
