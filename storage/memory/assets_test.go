@@ -1,0 +1,13 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/storagetest"
+)
+
+func TestAssets(t *testing.T) {
+	storagetest.Assets(t, func(t *testing.T) assets.Store { return memory.NewAssets() })
+}

@@ -1,0 +1,100 @@
+package storagetest
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+var assetRandomRules = []assetRule{
+	{"random writes in two libraries leave what they should, and random queries find it", func(t *testing.T, s assets.Store) {
+		const seed = 7
+		t.Logf("seed %d", seed)
+		d := randomData{rand.New(rand.NewPCG(seed, 0))}
+		libs := []assets.Library{library, nowhere}
+		models := []*assetModel{newAssetModel(), newAssetModel()}
+		for range 25 {
+			i := d.IntN(2)
+			var next *assetModel
+			err := s.Update(ctx, libs[i], func(w assets.Tx) error {
+				next = models[i].clone()
+				return d.changeAssets(w, next)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			models[i] = next
+			for i, lib := range libs {
+				models[i].checkIn(t, s, lib)
+			}
+			err = s.View(ctx, libs[i], func(r assets.Reader) error {
+				for range 30 {
+					if err := next.checkQuery(r, d.assetQuery()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}},
+}
+
+// changeAssets makes some random changes.
+func (d randomData) changeAssets(w assets.Tx, m *assetModel) error {
+	for range d.IntN(40) {
+		var err error
+		switch d.IntN(10) {
+		case 0:
+			err = m.putFolder(w, folderRecord(fmt.Sprint(d.IntN(5)), "", permission(fmt.Sprint(d.IntN(3)))))
+		case 1, 2:
+			if len(m.rows) > 0 {
+				err = m.delete(w, pick(d, slices.Sorted(maps.Keys(m.rows))))
+			}
+		case 3:
+			s := m.state
+			s.Tree++
+			err = m.setState(w, s)
+		default:
+			x := index(append(d.some(6, d.assetTerm), "always")...)
+			x.Attributes = d.attributes()
+			err = m.put(w, record(int64(1+d.IntN(60)), d.some(3, d.id)...), x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d randomData) assetTerm() string { return pick(d, oddTerms[:24]) }
+
+func (d randomData) attributes() []assets.Attribute {
+	var out []assets.Attribute
+	for _, key := range d.some(2, d.assetTerm) {
+		for _, value := range d.some(2, d.assetTerm) {
+			out = append(out, assets.Attribute{Key: key, Value: value})
+		}
+	}
+	return out
+}
+
+func (d randomData) assetQuery() assets.AssetQuery {
+	q := assets.AssetQuery{Ascending: d.IntN(2) == 0, Limit: d.IntN(4)}
+	for range d.IntN(4) {
+		q.All = append(q.All, append(d.some(4, d.assetTerm), pick(d, []string{"always", d.assetTerm(), d.assetTerm()})))
+	}
+	if d.IntN(2) == 0 {
+		q.After = int64(d.IntN(60))
+	}
+	if d.IntN(2) == 0 {
+		q.Before = int64(1 + d.IntN(60))
+	}
+	return q
+}

@@ -1,0 +1,124 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// oddTerms are terms that a search engine of its own could take for something else.
+var oddTerms = []string{
+	"a", "A", "á", "a\u0301", "ab", "a b", " a", "a ", "a*", "*", "\"", "\"a\"", "'", "''", "a AND b", "NOT", "NEAR(a b)", "OR", "and",
+	"col:a", "-a", "^a", "+a", "(", ")", "{a}", "a_b", "a_", "_", "_61", "a-b", "a.b", "\\", "%", "0", "00", "١", "\t", "\n", "\x01",
+	"ÿ", "ß", "ss", "İ", "i", "I", "語", "語語", "🜚", "\U0010ffff", "\u200b", "\u00a0",
+	strings.Repeat("x", assets.MaxTerm), strings.Repeat("x", assets.MaxTerm-1), strings.Repeat("語", 85), strings.Repeat("\"", assets.MaxTerm),
+}
+
+var assetTermRules = []assetRule{
+	{"a term matches itself alone, whatever characters it has", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error {
+			for i, term := range oddTerms {
+				if err := m.put(w, record(int64(i+1)), index(term)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		m.checkIn(t, s, library)
+	}},
+	{"an asset may have many terms", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		terms := slices.Clone(oddTerms)
+		for i := range 5000 {
+			terms = append(terms, fmt.Sprint("term", i))
+		}
+		change(t, s, library, func(w assets.Tx) error { return m.put(w, record(1), index(terms...)) })
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			for _, term := range []string{"term0", "term4999", "\"", "term5000", "term"} {
+				if err := m.checkQuery(r, assets.AssetQuery{All: []assets.AnyOf{{term}}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a query means what AssetQuery.Match and Compare say, with any bounds, order and limit", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error {
+			for i := int64(1); i <= 24; i++ {
+				terms := []string{"all"}
+				for _, by := range []int64{2, 3, 5} {
+					if i%by == 0 {
+						terms = append(terms, fmt.Sprint("by", by))
+					}
+				}
+				if err := m.put(w, record(i*3), index(terms...)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			for _, all := range [][]assets.AnyOf{
+				nil, {{"all"}}, {{"by2"}}, {{"by2"}, {"by3"}}, {{"by2", "by3"}}, {{"by2", "by2", "by3"}}, {{"by2", "by3"}, {"by5", "never"}},
+				{{"never"}}, {{"by2"}, {"never"}}, {{}}, {{"all"}, {}}, {{"all"}, {"all"}, {"by5", "all"}}, {{"by2"}, {"by3"}, {"by5"}},
+			} {
+				for _, after := range []int64{0, 1, 3, 30, 72, 73} {
+					for _, before := range []int64{0, 1, 3, 31, 33, 72, 73} {
+						for _, limit := range []int{0, 1, 5} {
+							q := assets.AssetQuery{All: all, After: after, Before: before, Limit: limit}
+							if err := m.checkQuery(r, q); err != nil {
+								return err
+							}
+							q.Ascending = true
+							if err := m.checkQuery(r, q); err != nil {
+								return err
+							}
+						}
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a set may have thousands of terms, and a query many sets", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error {
+			for i := int64(1); i <= 50; i++ {
+				if err := m.put(w, record(i), index("all", fmt.Sprint("folder", i), fmt.Sprint("half", i%2))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		many := assets.AnyOf{"folder7", "folder49"}
+		for i := range 20_000 {
+			many = append(many, fmt.Sprint("other", i))
+		}
+		sets := []assets.AnyOf{many, {"all"}}
+		for range 130 {
+			sets = append(sets, assets.AnyOf{"all", "half1"})
+		}
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			for n := 1; n <= len(sets); n += 43 {
+				if err := m.checkQuery(r, assets.AssetQuery{All: sets[:n], Limit: 1}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+}

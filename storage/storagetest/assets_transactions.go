@@ -1,0 +1,213 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+var assetLibraryRules = []assetRule{
+	{"a library that nothing was written to is empty, and its State is zero", func(t *testing.T, s assets.Store) {
+		newAssetModel().checkIn(t, s, nowhere)
+		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, newAssetModel()) })
+		newAssetModel().checkIn(t, s, nowhere)
+		wantNone(t, s, nowhere, 1, record(1).Origin)
+	}},
+	{"libraries know nothing of one another", func(t *testing.T, s assets.Store) {
+		libs := []assets.Library{library, nowhere, {Network: "nowhere", ID: "example.test"}, {Network: "Example.test", ID: "example.test"},
+			{Network: "a", ID: "b/c"}, {Network: "a/b", ID: "c"}, {Network: "a", ID: "é' \""}}
+		models := map[assets.Library]*assetModel{}
+		for i, lib := range libs {
+			m := newAssetModel()
+			models[lib] = m
+			change(t, s, lib, func(w assets.Tx) error {
+				x := index("both", fmt.Sprint("of", i))
+				x.Attributes = []assets.Attribute{{Key: "k", Value: fmt.Sprint("of", i)}}
+				r := record(int64(i + 1))
+				r.Origin = record(1).Origin // the same in all
+				return errors.Join(fillAssets(w, m), m.delete(w, 1), m.delete(w, 2), m.put(w, r, x),
+					m.putFolder(w, folderRecord("a", "", permission(fmt.Sprint(i)))))
+			})
+		}
+		for _, lib := range libs {
+			models[lib].checkIn(t, s, lib)
+		}
+		change(t, s, libs[3], func(w assets.Tx) error { return models[libs[3]].delete(w, 4) })
+		for _, lib := range libs {
+			models[lib].checkIn(t, s, lib)
+		}
+	}},
+	{"Libraries yields those that have a State, by network and ID in byte order", func(t *testing.T, s assets.Store) {
+		if got, err := collect(s.Libraries(ctx)); err != nil || len(got) != 0 {
+			t.Fatalf("an empty store has libraries %v, error %v", got, err)
+		}
+		want := []assets.Library{{Network: "B", ID: "a"}, {Network: "a", ID: "B"}, {Network: "a", ID: "a"}, {Network: "a b", ID: ""}, {Network: "é", ID: "x"}}
+		for _, lib := range []int{3, 1, 4, 0, 2} {
+			change(t, s, want[lib], func(w assets.Tx) error { return w.SetState(ctx, assets.State{Key: assets.Key{1}}) })
+		}
+		change(t, s, nowhere, func(w assets.Tx) error { return nil })
+		got, err := collect(s.Libraries(ctx))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Libraries: %v, error %v; want %v", got, err, want)
+		}
+	}},
+}
+
+var assetTransactionRules = []assetRule{
+	{"an Update that returns an error or panics keeps nothing, and both pass through", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		own := errors.New("fn's own")
+		all := func(w assets.Tx) error {
+			spoiled := m.clone()
+			x := index("both", "spoiled")
+			x.Attributes = []assets.Attribute{{Key: "k", Value: "spoiled"}}
+			return errors.Join(spoiled.put(w, record(2), x), spoiled.put(w, record(3), x), spoiled.delete(w, 1),
+				spoiled.putFolder(w, folderRecord("a", "b")), spoiled.putFolder(w, folderRecord("c", "")),
+				spoiled.setState(w, assets.State{Key: assets.Key{9}}), spoiled.check(w))
+		}
+		err := s.Update(ctx, library, func(w assets.Tx) error { return errors.Join(all(w), own) })
+		checkError(t, err, own, "Update")
+		m.checkIn(t, s, library)
+		if got := panicOf(func() {
+			_ = s.Update(ctx, library, func(w assets.Tx) error {
+				if err := all(w); err != nil {
+					t.Error(err)
+				}
+				panic(own)
+			})
+		}); got != any(own) {
+			t.Errorf("the panic came out as %v", got)
+		}
+		m.checkIn(t, s, library)
+		checkError(t, s.View(ctx, library, func(assets.Reader) error { return own }), own, "View")
+		change(t, s, library, all)
+	}},
+	{"the reads of an Update see its own writes", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error {
+			if err := errors.Join(fillAssets(w, m), m.check(w)); err != nil {
+				return err
+			}
+			return errors.Join(m.put(w, record(2), index("other")), m.check(w), m.delete(w, 1), m.check(w),
+				m.put(w, record(1), index("again")), m.check(w))
+		})
+		m.checkIn(t, s, library)
+	}},
+	{"a View keeps its snapshot while others write", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		later := m.clone()
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			if err := m.check(r); err != nil {
+				return err
+			}
+			done := make(chan error)
+			go func() {
+				done <- s.Update(ctx, library, func(w assets.Tx) error {
+					return errors.Join(later.delete(w, 1), later.put(w, record(3), index("both")), later.putFolder(w, folderRecord("z", "")))
+				})
+			}()
+			return errors.Join(<-done, m.check(r))
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		later.checkIn(t, s, library)
+	}},
+	{"a list can be left at any place, gone through again, and written beside", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assets.Tx) error {
+			if err := fillAssets(w, m); err != nil {
+				return err
+			}
+			list := w.Assets(ctx, assets.AssetQuery{All: []assets.AnyOf{{"both"}}})
+			for range list {
+				break
+			}
+			for r, err := range list {
+				if err == nil {
+					err = m.put(w, r, index("moved", "both"))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return m.check(w)
+		})
+		m.checkIn(t, s, library)
+	}},
+	{"what is given and what is returned stays apart from what is kept", func(t *testing.T, s assets.Store) {
+		r, x, f := record(1, "a"), index("one", "two"), folderRecord("a", "", permission("p"))
+		x.Attributes = []assets.Attribute{{Key: "k", Value: "v"}}
+		change(t, s, library, func(w assets.Tx) error {
+			err := errors.Join(w.PutAsset(ctx, r, x), w.PutFolder(ctx, f))
+			return err
+		})
+		scribble := func(r assets.Record, f assets.FolderRecord) {
+			overwrite(r.Folders)
+			f.Permissions[0].User.ID, *f.Permissions[0].Group, f.Permissions[0].ID = "#", "#", "#"
+		}
+		scribble(r, f)
+		copy(r.Body, bytes.Repeat([]byte("#"), len(r.Body)))
+		overwrite(x.Terms)
+		x.Attributes[0].Value = "#"
+		m := newAssetModel()
+		m.rows[1] = assetRow{record(1, "a"), assets.Index{Terms: []string{"one", "two"}, Attributes: []assets.Attribute{{Key: "k", Value: "v"}}}}
+		m.folders["a"] = folderRecord("a", "", permission("p"))
+		for range 2 {
+			m.checkIn(t, s, library)
+			_ = s.View(ctx, library, func(reader assets.Reader) error {
+				got, err := reader.Asset(ctx, 1)
+				folders, err2 := collect(reader.Folders(ctx))
+				if err != nil || err2 != nil {
+					t.Fatal(err, err2)
+				}
+				scribble(got, folders[0])
+				return nil
+			})
+		}
+	}},
+	{"parallel updates are all kept, one after the other", func(t *testing.T, s assets.Store) {
+		together(t, workers, func(worker int) error {
+			for range rounds {
+				err := s.Update(ctx, library, func(w assets.Tx) error {
+					state, err := w.State(ctx)
+					if err != nil {
+						return err
+					}
+					state.Last++
+					return errors.Join(w.SetState(ctx, state), w.PutAsset(ctx, record(state.Last), index("all", fmt.Sprint(worker))))
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			state, err := r.State(ctx)
+			n, err2 := r.Count(ctx, assets.AssetQuery{All: []assets.AnyOf{{"all"}}})
+			one, err3 := r.Count(ctx, assets.AssetQuery{All: []assets.AnyOf{{"3"}}})
+			if state.Last != workers*rounds || n != workers*rounds || one != rounds {
+				t.Errorf("the last ordinal is %d, %d assets are there, %d of one worker; want %d, and %[4]d, and %[5]d", state.Last, n, one, workers*rounds, rounds)
+			}
+			return errors.Join(err, err2, err3)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a context that is over ends what is asked with it", func(t *testing.T, s assets.Store) {
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		never := func() error { t.Error("fn was called"); return nil }
+		checkError(t, s.View(over, library, func(assets.Reader) error { return never() }), context.Canceled, "View")
+		checkError(t, s.Update(over, library, func(assets.Tx) error { return never() }), context.Canceled, "Update")
+	}},
+}
