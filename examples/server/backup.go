@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// backup copies a store, which others may be using, into a new file. The key stays where it is.
+func backup(ctx context.Context, p *program, args []string) error {
+	f := flags("backup")
+	db := dbFlag(f)
+	if err := parse(f, args, "OUT"); err != nil {
+		return err
+	}
+	if err := checkDB(*db); err != nil {
+		return err
+	}
+	if *db == inMemory {
+		return errors.New("backup: a store in memory cannot be reached from another process")
+	}
+	if _, err := os.Stat(*db); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("backup: there is no store at %s", *db)
+	}
+	s, err := sqlite.Open(*db, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Backup(ctx, f.Arg(0)), s.Close())
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+const (
+	defaultAddr = "127.0.0.1:8080"
+	// lastRequests is how long requests that are under way may take once the server is to stop.
+	lastRequests = 30 * time.Second
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	addr, db, basePath, baseURL, keyFile string
+	demo                                 bool
+}
+
+// serve answers requests until it is told to stop.
+func serve(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("serve")
+	var o serveFlags
+	f.StringVar(&o.addr, "addr", defaultAddr, "")
+	f.StringVar(&o.db, "db", "vitrine.db", "")
+	f.StringVar(&o.basePath, "base-path", "/", "")
+	f.StringVar(&o.baseURL, "base-url", "", "")
+	f.StringVar(&o.keyFile, "key-file", "", "")
+	f.BoolVar(&o.demo, "demo", false, "")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(p.stderr, nil))
+	tokens, err := o.tokens(p)
+	if err != nil {
+		return err
+	}
+	s, err := openStore(o.db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	apps := appsvc.New(s.apps, nil)
+	handler, err := httpapi.New(httpapi.Config{
+		Apps: apps, Authenticate: tokens.Authenticate,
+		BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
+	})
+	if err != nil {
+		return usageError{err}
+	}
+	var sample *demo
+	if o.demo {
+		if sample, err = newDemo(ctx, p, apps, tokens); err != nil {
+			return fmt.Errorf("-demo: %w", err)
+		}
+	}
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return err
+	}
+	url := "http://" + dialable(listener.Addr().String())
+	fmt.Fprintf(p.stdout, "serving %s\n", url)
+	if sample != nil {
+		sample.print(p.stdout, url, o.basePath)
+	}
+	return listen(ctx, listener, newServer(handler, log))
+}
+
+// tokens returns the signer of tokens; with a store in memory and no key it has one of its own.
+func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
+	key, err := signingKey(o.db, o.keyFile, p.getenv(keyVariable))
+	if errors.Is(err, errNoKey) {
+		key, err = newKey(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewTokens(key, nil)
+}
+
+// newServer returns a server that gives no client more time or memory than it needs.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		ReadTimeout:                  time.Minute,
+		WriteTimeout:                 2 * time.Minute,
+		IdleTimeout:                  time.Minute,
+		MaxHeaderBytes:               256 << 10,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
+	}
+}
+
+// listen serves until ctx ends, then answers what was accepted.
+func listen(ctx context.Context, l net.Listener, s *http.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
+	defer cancel()
+	if err := s.Shutdown(last); err != nil {
+		return errors.Join(fmt.Errorf("requests were still under way after %s: %w", lastRequests, err), s.Close())
+	}
+	return nil
+}
+
+// dialable turns an address that means every interface into one that can be asked for.
+func dialable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+const inMemory = "memory:"
+
+// dbFlag adds -db to the flags of a command.
+func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", "") }
+
+// store is what -db names, open.
+type store struct {
+	apps  appsvc.Store
+	ping  func(context.Context) error
+	close func() error
+}
+
+func openStore(db string) (*store, error) {
+	if err := checkDB(db); err != nil {
+		return nil, err
+	}
+	if db == inMemory {
+		return &store{
+			apps:  memory.NewApps(),
+			ping:  func(context.Context) error { return nil },
+			close: func() error { return nil },
+		}, nil
+	}
+	s, err := sqlite.Open(db, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &store{apps: s.Apps(), ping: s.Ping, close: s.Close}, nil
+}
+
+// checkDB refuses what names no store that this program can open.
+func checkDB(db string) error {
+	switch {
+	case db == "":
+		return usageError{errors.New("-db: must not be empty: want the path of a file, or " + inMemory)}
+	case strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://"):
+		return errors.New("-db: this build has no PostgreSQL driver: use the path of a SQLite file, or " + inMemory)
+	}
+	return nil
+}
