@@ -48,7 +48,7 @@ func (s appStore) view(ctx context.Context, fn func(appsvc.Reader) error) error 
 // Update runs fn in the turn that the writer gives it.
 func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &appTx{appReader{db: s.db, c: c}}
+		t := &appTx{appReader{db: s.db, at: c.at, c: c}}
 		defer func() { t.ended = true }()
 		return fn(t)
 	})
@@ -59,7 +59,7 @@ func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 // the caller may write to them.
 type appReader struct {
 	db    *DB
-	at    stamp // the state that is read; zero in an update, whose reads see what is not committed
+	at    stamp // the state that is read; in an update, beneath what is not committed yet
 	c     *conn // nil as long as all came from the cache
 	moved bool  // no snapshot of that state could be had
 	ended bool
@@ -108,7 +108,7 @@ func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T
 	if err := r.check(ctx); err != nil {
 		return none, err
 	}
-	if v, found := r.db.cache.get(key, r.at); found {
+	if v, found := r.cached(key); found {
 		return v.(T), nil
 	}
 	c, err := r.conn(ctx)
@@ -119,6 +119,22 @@ func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T
 	if err != nil {
 		return none, err
 	}
-	r.db.cache.put(r.at, effect{key, v, size})
+	r.keep(key, v, size)
 	return v, nil
+}
+
+func (r *appReader) cached(key any) (value any, found bool) {
+	if r.c != nil {
+		if v, written := r.c.written(key); written {
+			return v, v != nil
+		}
+	}
+	return r.db.cache.get(key, r.at)
+}
+
+// keep puts a value that was read into the cache, unless it may be one that is not committed.
+func (r *appReader) keep(key, value any, size int) {
+	if _, written := r.c.written(key); !written {
+		r.db.cache.put(r.at, effect{key, value, size})
+	}
 }

@@ -15,11 +15,9 @@ type appTx struct{ appReader }
 
 // AddVersion moves the latest version into the history and puts the new one in its place.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
-	if err := t.check(ctx); err != nil {
-		return err
-	}
-	last, found, err := t.c.lastVersion(h.ID)
-	if err != nil {
+	last, err := t.head(ctx, h.ID)
+	found := !isNotFound(err)
+	if found && err != nil {
 		return err
 	}
 	if next := last.Version + 1; found && h.Version != next || !found && h.Version != 0 || h.Version > maxVersion {
@@ -28,7 +26,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
 	row := headRow{last.key, h}
 	if found {
-		err = t.replace(last, row, body)
+		err = t.replace(ctx, last, row, body)
 	} else {
 		row.key, err = t.c.insertApp(h, body)
 	}
@@ -38,21 +36,6 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	t.c.remember(headKey(h.ID), row, row.size())
 	t.c.remember(versionKey{h.ID, appsvc.Latest}, appsvc.App{Meta: h.Meta, Body: bytes.Clone(body)}, perEntry+len(body))
 	return nil
-}
-
-// lastVersion is the latest version of an app, with all that a next one needs.
-type lastVersion struct {
-	headRow
-	tail, body []byte
-}
-
-func (c *conn) lastVersion(id string) (last lastVersion, found bool, err error) {
-	r := c.query("SELECT "+headColumns+", tail, body FROM app WHERE id = $1", id)
-	defer r.close()
-	if !r.next() {
-		return last, false, r.err
-	}
-	return lastVersion{scanHead(r), r.blob(9), r.blob(10)}, true, nil
 }
 
 func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
@@ -70,8 +53,16 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 }
 
 // replace puts next in the place of last. The owner and the time of creation are the app's.
-func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
-	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
+func (t *appTx) replace(ctx context.Context, last, next headRow, body []byte) error {
+	latest, err := t.latest(ctx, last.ID)
+	if err != nil {
+		return err
+	}
+	tail, err := t.c.tail(last.key)
+	if err != nil {
+		return err
+	}
+	change, err := t.db.codec.Append(tail, stored(last.Meta, latest.Body), stored(next.Meta, body))
 	if err != nil {
 		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
 	}

@@ -75,14 +75,15 @@ func (k *cache) adopt(at stamp) {
 }
 
 // hold is called by the writer when it has the file's write lock: the present state stays until
-// its own commit.
-func (k *cache) hold() {
+// its own commit. It returns that state.
+func (k *cache) hold() stamp {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = true
 	if now := k.present(); k.at != now {
 		k.reset(now)
 	}
+	return k.at
 }
 
 // release ends what hold began. now is a state since the commit, sole whether none but this commit

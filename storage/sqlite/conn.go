@@ -25,10 +25,12 @@ type conn struct {
 	// Nothing more is run until the writer has rolled back, else it would be kept at once.
 	broken error
 	using  int // statements that are not in idle
-	// at is the state that a reader sees, for the cache. Zero when it is not known.
+	// at is the state that a reader sees, or that an update began with, before it and its
+	// neighbours wrote. Zero when it is not known.
 	at stamp
-	// effects of the running update on the cache; see remember.
+	// effects of the running update on the cache, see remember, and of its neighbours before it.
 	effects []effect
+	earlier map[any]any
 }
 
 // dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
@@ -110,6 +112,18 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 		return 0, r.err
 	}
 	return r.int(0), nil
+}
+
+// written returns what the running update or its neighbours remembered for key. found is false
+// when they did not, so that what is true of the state at is true still.
+func (c *conn) written(key any) (value any, found bool) {
+	for i := len(c.effects) - 1; i >= 0; i-- {
+		if c.effects[i].key == key {
+			return c.effects[i].value, true
+		}
+	}
+	value, found = c.earlier[key]
+	return value, found
 }
 
 // remember has the cache hold value for key from the commit of the running update on, nil for

@@ -57,7 +57,7 @@ func (r *appReader) latest(ctx context.Context, id string) (appsvc.App, error) {
 			return appsvc.App{}, 0, noApp(rows, id)
 		}
 		row := scanHead(rows)
-		r.db.cache.put(r.at, effect{headKey(id), row, row.size()}) // whoever asks for the one asks for the other
+		r.keep(headKey(id), row, row.size()) // whoever asks for the one asks for the other
 		app := appsvc.App{Meta: row.Meta, Body: rows.blob(9)}
 		return app, perEntry + len(app.Body), nil
 	})

@@ -96,13 +96,17 @@ func (w *writer) batch(first *job) {
 		w.refuse(first, err)
 		return
 	}
-	w.cache.hold()
+	w.c.at = w.cache.hold()
+	w.c.earlier = map[any]any{}
 	var served []*job
 	var kept []effect
 	for j := first; j != nil && err == nil; j = w.next(len(served)) {
 		var took bool
 		if took, err = w.serve(j); took {
 			served = append(served, j)
+		}
+		for _, e := range w.c.effects {
+			w.c.earlier[e.key] = e.value
 		}
 		kept = append(kept, w.c.effects...)
 	}
