@@ -247,43 +247,77 @@ var attacks = []struct {
 	}},
 }
 
-var started = time.Now()
-var now = func() time.Duration { return time.Since(started) }
-
-// TestAcceptedIsFast looks for the slowest case of each attack that is still accepted.
+// TestAcceptedIsFast looks for the largest case of each attack that is still accepted and measures it.
 func TestAcceptedIsFast(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches for the worst cases")
+	if testing.Short() || raceEnabled {
+		t.Skip("measures the slowest accepted cases")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
-			worst, at := time.Duration(0), 0
-			accepted := func(n int) bool {
-				schema, config := attack.make(n)
-				if len(config) > 1<<20 || len(schema) > schemaguard.MaxBytes {
-					return false
-				}
+			n := largest(attack.make)
+			schema, config := attack.make(n)
+			best := time.Hour // of three: others may be using the machine
+			for i := 0; i < 3 && (i == 0 || best > 200*time.Millisecond); i++ {
 				s := newSchemas(nil)
-				start := now()
+				start := time.Now()
 				err := s.validate([]byte(schema), []byte(config))
-				if took := now() - start; took > worst {
-					worst, at = took, n
+				best = min(best, time.Since(start))
+				if errors.Is(err, schemaguard.ErrCostly) {
+					t.Fatal("refused where it was accepted before")
 				}
-				var refused *schemaguard.Error
-				return !errors.Is(err, schemaguard.ErrCostly) && !errors.As(err, &refused)
 			}
-			n := sort.Search(20, func(i int) bool { return !accepted(1 << i) })
-			if n > 0 {
-				low := 1 << (n - 1)
-				low += sort.Search(16, func(i int) bool { return !accepted(low + (i+1)*low/16) }) * low / 16
-				accepted(low)
-				t.Logf(attack.name+": accepted up to about %d; the slowest was %v, at %d", low, worst, at)
-			} else {
-				t.Logf("never accepted; the slowest was %v", worst)
+			t.Logf("%d: %v", n, best)
+			if best > 500*time.Millisecond { // it is to be 250 on a machine of one's own
+				t.Errorf("n = %d took %v", n, best)
 			}
-			if worst > 250*time.Millisecond && !raceEnabled {
-				t.Errorf("took %v at %d", worst, at)
+		})
+	}
+}
+
+// largest returns about the largest n at which the guard takes schema and config.
+func largest(make func(n int) (schema, config string)) int {
+	var last string
+	var guard *schemaguard.Schema
+	refused := func(n int) bool {
+		schema, config := make(n)
+		if len(config) > 1<<20 {
+			return true
+		}
+		if schema != last || guard == nil {
+			var err error
+			if guard, err = schemaguard.Compile([]byte(schema)); err != nil {
+				guard = nil
+				return true
+			}
+			last = schema
+		}
+		decoded, err := decodeJSON([]byte(config))
+		return err != nil || guard.Afford([]byte(config), decoded) != nil
+	}
+	low := 1 << max(0, sort.Search(20, func(i int) bool { return refused(1 << i) })-1)
+	return low + sort.Search(16, func(i int) bool { return refused(low + (i+1)*low/16) })*low/16
+}
+
+// TestRefusedIsFast measures what is far too much.
+func TestRefusedIsFast(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("measures the slowest refusals")
+	}
+	for _, attack := range attacks {
+		t.Run(attack.name, func(t *testing.T) {
+			schema, config := attack.make(1)
+			for n := 2; n < 1<<20; n *= 2 {
+				s, c := attack.make(n)
+				if len(s) > schemaguard.MaxBytes || len(c) > 1<<20 {
+					break
+				}
+				schema, config = s, c
+			}
+			start := time.Now()
+			err := newSchemas(nil).validate([]byte(schema), []byte(config))
+			if took := time.Since(start); took > time.Second {
+				t.Errorf("took %v: %v", took, err)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 	if e.Pointer == "" {
 		return "the schema: " + e.Reason
 	}
-	return e.Pointer + ": " + e.Reason
+	return shorten(e.Pointer) + ": " + e.Reason
 }
 
 // below returns the error one step deeper.

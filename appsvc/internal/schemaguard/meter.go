@@ -8,11 +8,11 @@ import (
 
 // Prices in nanoseconds.
 const (
-	visitPrice   = 230 // applying a subschema to a value
-	verdictPrice = 60  // applying true or false
-	failPrice    = 520 // finding fault with it
+	visitPrice   = 320 // applying a subschema to a value
+	verdictPrice = 260 // applying true or false
+	failPrice    = 560 // finding fault with it
 	memberPrice  = 70  // looking a property up
-	markPrice    = 160 // keeping track of a member for unevaluatedProperties or unevaluatedItems
+	markPrice    = 200 // keeping track of a member for unevaluatedProperties or unevaluatedItems
 	valuePrice   = 130 // decoding a value
 	stepPrice    = 24  // a step of a pattern: the matcher's and ours
 	hashPrice    = 180 // looking at a value for uniqueItems
@@ -134,6 +134,9 @@ func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
 		m.visit(sub, v, chain, below)
 	}
 	m.failAgain(before)
+	if n.schema.Not != nil || len(n.schema.OneOf) > 1 { // fail where others succeed
+		m.fail()
+	}
 }
 
 // follow pays for a reference to target. A fault behind it is one of the reference too.

@@ -228,7 +228,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 		return nil
 	case address != "" && address != in.id:
 		if !draft2020.isSubschema(fragment) {
-			return refuse(at, "%q leads into another resource, to a place that is not a subschema there", shorten(text))
+			return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
 		}
 		return nil
 	case in.draft.isSubschema(fragment):

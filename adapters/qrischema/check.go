@@ -1,0 +1,136 @@
+package qrischema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// check refuses references that the library follows for ever, to other places than one expects, or
+// out of the document.
+func check(doc any) error {
+	c := checker{doc: doc, state: map[string]progress{}}
+	return c.visit(doc, "")
+}
+
+type progress int
+
+const (
+	open progress = iota + 1
+	done
+)
+
+type checker struct {
+	doc   any
+	state map[string]progress // by JSON pointer
+}
+
+// visit walks everything below v, and behind references, that the library may read as a schema. A
+// place that is met again while it is open is a cycle.
+func (c *checker) visit(v any, pointer string) error {
+	switch v := v.(type) {
+	case []any:
+		for i, element := range v {
+			if err := c.visit(element, pointer+"/"+strconv.Itoa(i)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		switch c.state[pointer] {
+		case done:
+			return nil
+		case open:
+			return fmt.Errorf("%s: a reference leads back here: this engine takes no recursive schemas", name(pointer))
+		}
+		c.state[pointer] = open
+		for _, keyword := range slices.Sorted(maps.Keys(v)) {
+			if err := c.member(keyword, v[keyword], pointer); err != nil {
+				return err
+			}
+		}
+		c.state[pointer] = done
+	}
+	return nil
+}
+
+func (c *checker) member(keyword string, v any, pointer string) error {
+	at := pointer + "/" + escape(keyword)
+	text, isString := v.(string)
+	switch keyword {
+	case "const", "enum", "default", "examples":
+		return nil
+	case "$id":
+		if isString && pointer != "" {
+			return fmt.Errorf("%s: this engine takes an id at the root only", at)
+		}
+	case "format":
+		if text == "regex" {
+			return fmt.Errorf("%s: this engine compiles what a config has here, and does not take it", at)
+		}
+	case "$recursiveRef":
+		if isString {
+			return fmt.Errorf("%s: this engine takes no recursive schemas", at)
+		}
+	case "$ref":
+		if isString {
+			target, err := c.target(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", at, err)
+			}
+			return c.visit(target, text[1:])
+		}
+	}
+	return c.visit(v, at)
+}
+
+// target returns what a reference names. Pointers that the library reads otherwise than others do
+// are refused: escapes, and items, where it takes an index even if there is none.
+func (c *checker) target(ref string) (any, error) {
+	if ref != "#" && (!strings.HasPrefix(ref, "#/") || strings.ContainsAny(ref, "~%")) {
+		return nil, fmt.Errorf("%q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes", shorten(ref))
+	}
+	if strings.Contains(ref+"/", "/items/") {
+		return nil, fmt.Errorf("%q leads through items, which this engine does not take in a reference", shorten(ref))
+	}
+	v, ok := lookup(c.doc, ref[1:])
+	if !ok {
+		return nil, fmt.Errorf("there is nothing at %q", shorten(ref))
+	}
+	return v, nil
+}
+
+// lookup returns the value at a JSON pointer without escapes.
+func lookup(v any, pointer string) (any, bool) {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch parent := v.(type) {
+		case map[string]any:
+			member, ok := parent[token]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+func name(pointer string) string {
+	if pointer == "" {
+		return "the schema"
+	}
+	return pointer
+}
+
+func escape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}

@@ -1,0 +1,156 @@
+package qrischema
+
+import (
+	"maps"
+	"regexp/syntax"
+	"slices"
+)
+
+// Prices in nanoseconds of one core of a small server, and what a validation may cost. The prices
+// are upper bounds: every subschema is counted for every value that it could meet.
+const (
+	budget     = 100_000_000
+	visitPrice = 2_500
+	valuePrice = 300
+	stepPrice  = 12
+)
+
+// affordable reports whether the library validates config in time. The schema has no cycles.
+func affordable(schema, config any) bool {
+	m := meter{root: schema, left: budget, programs: map[string]int64{}}
+	m.left -= valuePrice * size(config)
+	m.visit(schema, config)
+	return m.left >= 0
+}
+
+// size counts the values in v, and long strings as several.
+func size(v any) int64 {
+	n := int64(1)
+	switch v := v.(type) {
+	case string:
+		n += int64(len(v)) / 32
+	case []any:
+		for _, element := range v {
+			n += size(element)
+		}
+	case map[string]any:
+		for name, member := range v {
+			n += 1 + int64(len(name))/32 + size(member)
+		}
+	}
+	return n
+}
+
+type meter struct {
+	root     any
+	left     int64
+	programs map[string]int64 // the sizes of compiled patterns
+}
+
+// visit pays for applying schema to v: the library goes through all keywords, whatever the type.
+func (m *meter) visit(schema, v any) {
+	object, ok := schema.(map[string]any)
+	if m.left -= visitPrice; !ok || m.left < 0 {
+		return
+	}
+	m.left -= visitPrice / 4 * int64(len(object))
+	if ref, ok := object["$ref"].(string); ok {
+		target, _ := lookup(m.root, ref[1:])
+		m.visit(target, v)
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		parts, _ := object[keyword].([]any)
+		for _, part := range parts {
+			m.visit(part, v)
+		}
+	}
+	for _, keyword := range []string{"not", "if", "then", "else"} {
+		if part, ok := object[keyword]; ok {
+			m.visit(part, v)
+		}
+	}
+	for _, part := range named(object["dependentSchemas"]) {
+		m.visit(part, v)
+	}
+	for _, keyword := range []string{"enum", "const"} {
+		if given, ok := object[keyword]; ok {
+			m.left -= valuePrice * (size(given) + size(v))
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		m.left -= valuePrice * size(v) // faults quote it
+		if pattern, ok := object["pattern"].(string); ok {
+			m.match(pattern, v)
+		}
+	case []any:
+		m.array(object, v)
+	case map[string]any:
+		m.object(object, v)
+	}
+}
+
+func (m *meter) array(schema map[string]any, array []any) {
+	if schema["uniqueItems"] == true {
+		m.left -= size(array) * int64(len(array)) * 60 // each is compared with all before it
+	}
+	positions, _ := schema["items"].([]any)
+	for i, v := range array {
+		if m.left < 0 {
+			return
+		}
+		if i < len(positions) {
+			m.visit(positions[i], v)
+		}
+		for _, keyword := range []string{"items", "additionalItems", "contains", "unevaluatedItems"} {
+			if part, ok := schema[keyword]; ok {
+				m.visit(part, v)
+			}
+		}
+	}
+}
+
+func (m *meter) object(schema, object map[string]any) {
+	properties, patterns := named(schema["properties"]), named(schema["patternProperties"])
+	m.left -= int64(len(properties)) * valuePrice
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if m.left < 0 {
+			return
+		}
+		v := object[name]
+		if part, ok := properties[name]; ok {
+			m.visit(part, v)
+		}
+		for pattern, part := range patterns {
+			m.match(pattern, name)
+			m.visit(part, v)
+		}
+		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+			if part, ok := schema[keyword]; ok {
+				m.visit(part, v)
+			}
+		}
+		if part, ok := schema["propertyNames"]; ok {
+			m.visit(part, name)
+		}
+	}
+}
+
+// match pays for looking for pattern in text, all of its program at each character.
+func (m *meter) match(pattern, text string) {
+	steps, ok := m.programs[pattern]
+	if !ok {
+		if re, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+			if program, err := syntax.Compile(re.Simplify()); err == nil {
+				steps = int64(len(program.Inst))
+			}
+		}
+		m.programs[pattern] = steps
+	}
+	m.left -= valuePrice + steps*int64(len(text))*stepPrice
+}
+
+func named(v any) map[string]any {
+	object, _ := v.(map[string]any)
+	return object
+}

@@ -1,0 +1,135 @@
+// Package qrischema is an [appsvc.SchemaEngine] over qri-io/jsonschema, for programs that have
+// their schemas checked by that library already and want the same verdicts.
+//
+// Use it as Options.Schemas of a Service, never on its own: the service's guard stands before every
+// engine and keeps out what would crash or stall this one, null subschemas for instance. What the
+// guard takes and qri-io/jsonschema cannot bear, Compile refuses itself: references that form a
+// cycle, even through properties (the library follows some of them for ever), references that are
+// not a plain JSON pointer into the document ("#/$defs/name"), $recursiveRef, and subschemas with
+// an $id of their own. It refuses "format": "regex" too, which compiles what a config holds. So nothing is ever fetched, from the network or from files, and nothing
+// passes from one schema to another through the library's process-wide registry. One lock for the
+// whole process is held while a schema is compiled and while a config is validated, since the
+// library's registries are not safe for concurrent use.
+//
+// The library implements draft 2019-09 and reads schemas of every draft as if they were of that
+// one. Its verdicts differ from the specification, among others:
+//
+//   - additionalProperties and unevaluatedProperties take members that only a nested object declares
+//   - numbers are float64: 2^53 and 2^53+1 are equal, and a number beyond 1e308 is an error
+//   - multipleOf is a float64 division: 0.3 is not a multiple of 0.1
+//   - dependencies is ignored; so are prefixItems, $dynamicRef and, in draft 04, id
+//   - exclusiveMinimum and exclusiveMaximum of draft 04, which are booleans there, are refused
+//   - references to #/definitions are never resolved, and a config at such a place is invalid
+//   - a failing subschema of additionalProperties, and a failing name of propertyNames, is an
+//     error only in some places
+//   - formats are assertions, in every draft
+//   - patterns are those of package regexp, not of ECMA 262
+//
+// The default engine, appsvc.DefaultSchemaEngine, has none of these faults.
+package qrischema
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/qri-io/jsonschema"
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// New returns the engine. All of them share one lock.
+func New() appsvc.SchemaEngine { return engine{} }
+
+type engine struct{}
+
+// library is held around every call into qri-io/jsonschema: its registries are process-wide.
+var library sync.Mutex
+
+// errCostly is the error of a config that would take too long. The service's own estimate counts
+// on an engine that stops at a wrong type; this one does not.
+var errCostly = errors.New("validating this config against this schema would take too long: " +
+	"make the config smaller, or the schema less branching")
+
+// Compile implements appsvc.SchemaEngine. It refuses what the package comment names.
+func (engine) Compile(text []byte) (appsvc.Schema, error) {
+	doc, err := decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	if err := check(doc); err != nil {
+		return nil, err
+	}
+	if object, ok := doc.(map[string]any); ok {
+		delete(object, "$id") // nothing refers to it
+		if text, err = json.Marshal(object); err != nil {
+			return nil, fmt.Errorf("the schema: %w", err)
+		}
+	}
+	compiled := &jsonschema.Schema{}
+	if err := locked("compiling the schema", func() error { return json.Unmarshal(text, compiled) }); err != nil {
+		return nil, fmt.Errorf("the schema: %w", err)
+	}
+	return &schema{compiled, doc}, nil
+}
+
+type schema struct {
+	compiled *jsonschema.Schema
+	doc      any
+}
+
+// Validate implements appsvc.Schema.
+func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
+	doc, err := decode(config)
+	if err != nil {
+		return nil, fmt.Errorf("the config is not JSON: %w", err)
+	}
+	if !affordable(s.doc, doc) {
+		return nil, errCostly
+	}
+	var faults []jsonschema.KeyError
+	err = locked("validating the config", func() (err error) {
+		faults, err = s.compiled.ValidateBytes(context.Background(), config)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []appsvc.Violation
+	for _, fault := range faults {
+		out = append(out, appsvc.Violation{Pointer: strings.TrimSuffix(fault.PropertyPath, "/"), Reason: shorten(fault.Message)})
+	}
+	return out, nil
+}
+
+// locked calls f with the library to itself and turns a panic of it into an error.
+func locked(doing string, f func() error) (err error) {
+	library.Lock()
+	defer library.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s failed: %s", doing, shorten(fmt.Sprint(r)))
+		}
+	}()
+	return f()
+}
+
+func decode(text []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+// shorten cuts what a sentence quotes from outside.
+func shorten(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
