@@ -1,0 +1,109 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// When a chain of steps ends, so that a new snapshot begins the next. Measured:
+// longer chains save next to nothing and are slower to read.
+const (
+	maxSteps   = 1024
+	spareBytes = 2 << 10 // a chain may hold this and its snapshot's size in steps,
+	maxChain   = 1 << 20 // but no more than this
+	rawRatio   = 8       // a step counts with this part of its uncompressed size at least
+
+	packBytes = 2020 // of a row of steps: just so many that two rows fill a page of SQLite
+	maxEditor = 64 << 10
+)
+
+// Codec encodes and decodes histories. It may be used by several goroutines
+// at once.
+type Codec struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+}
+
+// New returns a codec, which takes about 2 MB. It fails only if the compressor
+// refuses its options.
+func New() (*Codec, error) {
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(2*MaxBody))
+	if err != nil {
+		return nil, err
+	}
+	return &Codec{encoder: encoder, decoder: decoder}, nil
+}
+
+// Row is a row of a history, stored under its version's number. Rows are never
+// changed once they are written.
+type Row struct {
+	Version int64
+	Data    []byte
+}
+
+// Snapshot tells whether versions from this one on can be read without rows of
+// earlier ones.
+func (r Row) Snapshot() bool {
+	return len(r.Data) > 0 && r.Data[0] == formatSnapshot
+}
+
+// Change is what storing a version changes besides the latest version itself.
+type Change struct {
+	Rows []Row  // to add; mostly none, at most one
+	Tail []byte // takes the place of the tail before
+}
+
+// Append tells what to store when next follows prev, the latest version so
+// far, in a history whose tail is given. The first version of a history is
+// stored as the latest one, with no rows and an empty tail.
+//
+// It fails if next's number is not the one after prev's, if a body or an
+// editor's URN is too large (64 MiB, 64 KiB), and with ErrCorrupt if prev is not the version that the tail
+// ends with. Nothing it is given is kept or changed.
+func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
+	if prev.Number < 0 || next.Number != prev.Number+1 {
+		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
+	}
+	for _, v := range []Version{prev, next} {
+		if len(v.Body) > MaxBody || len(v.UpdatedBy) > maxEditor {
+			return Change{}, fmt.Errorf("history: version %d has a body of %d bytes and an editor of %d, more than %d or %d",
+				v.Number, len(v.Body), len(v.UpdatedBy), MaxBody, maxEditor)
+		}
+	}
+	p, rows, err := c.open(tail, prev)
+	if err != nil {
+		return Change{}, err
+	}
+	sum := next.sum()
+	step, cost := c.makeStep(prev, next, sum)
+	full := cost > p.bytesLeft || p.stepsLeft == 0
+	if !p.empty() && (full || p.size()+len(step) > packBytes) {
+		rows = append(rows, Row{p.first, p.encode()})
+		p = p.after(prev.Number)
+	}
+	if full {
+		// The chain is complete: next begins one when it stops being the latest.
+		return Change{Rows: rows}, nil
+	}
+	return Change{Rows: rows, Tail: p.with(step, cost).encode()}, nil
+}
+
+// open returns the pack that the step after prev goes to; where there is none,
+// it is a new chain's, whose snapshot is returned as a row.
+func (c *Codec) open(tail []byte, prev Version) (pack, []Row, error) {
+	sum := prev.sum()
+	if len(tail) == 0 {
+		data := c.makeSnapshot(prev, sum)
+		return newPack(prev.Number+1, min(len(data)+spareBytes, maxChain), sum), []Row{{prev.Number, data}}, nil
+	}
+	p, err := parsePack(tail)
+	if err == nil && p.lastSum() != sum {
+		err = fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
+	}
+	return p, nil, err
+}

@@ -1,0 +1,248 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// sample is a history with every kind of row and step.
+func sample(tb testing.TB, versions int) *history {
+	h := newHistory(tb)
+	p := newPage(3, 3<<10)
+	for i := range versions {
+		h.append(Version{UpdatedAt: int64(i), UpdatedBy: []string{"a", "b"}[i/7%2], Body: p.body()})
+		traces()[i%5].edit(p, i)
+	}
+	return h
+}
+
+// readAll reads every version; each must be right or an error.
+func (h *history) readAll(t *testing.T) (bad int) {
+	for number := range h.latest.Number {
+		v, err := h.read(number)
+		switch {
+		case err != nil && !errors.Is(err, ErrCorrupt):
+			t.Fatalf("version %d: %v is not ErrCorrupt", number, err)
+		case err != nil:
+			bad++
+		case !equal(v, h.all[number]):
+			t.Fatalf("version %d reads wrong, without an error", number)
+		}
+	}
+	return bad
+}
+
+func TestDamagedRowsAreErrors(t *testing.T) {
+	h := sample(t, 120)
+	rnd := rand.New(rand.NewPCG(5, 6))
+	rows, tail := h.rows, h.tail
+	for range 60 {
+		h.rows, h.tail = slices.Clone(rows), tail
+		data := &h.tail
+		if i := rnd.IntN(len(rows) + 1); i < len(rows) {
+			data = &h.rows[i].Data
+		}
+		damaged := bytes.Clone(*data)
+		at := rnd.IntN(len(damaged))
+		if rnd.IntN(4) == 0 {
+			damaged = damaged[:at]
+		} else {
+			damaged[at] ^= 1 << rnd.IntN(8)
+		}
+		*data = damaged
+		h.readAll(t)
+	}
+}
+
+func TestRowsInDisorderAreErrors(t *testing.T) {
+	h := sample(t, 200)
+	other := sample(t, 200)
+	rows, tail := h.rows, h.tail
+	for _, tt := range []struct {
+		name   string
+		change func()
+	}{
+		{"a row is gone", func() { h.rows = slices.Delete(slices.Clone(rows), 2, 3) }},
+		{"the first row is gone", func() { h.rows = rows[1:] }},
+		{"two rows are swapped", func() { h.rows[1].Data, h.rows[2].Data = rows[2].Data, rows[1].Data }},
+		{"a row has another's number", func() { h.rows[1].Version++ }},
+		{"the tail is an older one", func() { h.tail = other.rows[len(other.rows)-1].Data }},
+		{"an older snapshot has a newer one's number", func() {
+			last := slices.IndexFunc(rows[1:], Row.Snapshot) + 1
+			h.rows[last].Data = rows[0].Data
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h.rows, h.tail = slices.Clone(rows), tail
+			tt.change()
+			if h.readAll(t) == 0 && tt.name != "the tail is an older one" {
+				t.Error("every version reads, which cannot be")
+			}
+		})
+	}
+}
+
+func TestVersionsThatAreNotThereAreErrors(t *testing.T) {
+	h := sample(t, 50)
+	for _, number := range []int64{-1, h.latest.Number + 1, 1 << 40} {
+		if v, err := h.read(number); err == nil {
+			t.Errorf("version %d reads as %d", number, v.Number)
+		}
+	}
+}
+
+// snapshotOf and packOf make rows whose checksums of rows are right, so that a
+// test reaches what lies behind them.
+func snapshotOf(codec *Codec, body []byte) Row {
+	v := Version{Body: body}
+	return Row{0, codec.makeSnapshot(v, v.sum())}
+}
+
+func packOf(base []byte, steps ...[]byte) []byte {
+	p := newPack(1, maxChain, Version{Body: base}.sum())
+	for _, step := range steps {
+		p = p.with(append(step, 0, 0, 0, 0), 0)
+	}
+	p.stepsLeft = 0
+	return p.encode()
+}
+
+// doubling is a step that writes a text of size bytes twice.
+func doubling(size int) []byte {
+	step := []byte{kindSpans, 0, 2}
+	step = binary.AppendUvarint(step, uint64(size))
+	step = append(step, 0, 0) // from the start, no literal
+	step = binary.AppendUvarint(step, uint64(size))
+	step = binary.AppendVarint(step, -int64(size))
+	return append(step, 0)
+}
+
+func TestCorruptStepsAreBounded(t *testing.T) {
+	codec := newCodec(t)
+	base := bytes.Repeat([]byte("x"), 1000)
+	zeros := codec.encoder.EncodeAll(make([]byte, MaxBody), nil)
+	packed := func(n int) []byte {
+		return append(binary.AppendUvarint([]byte{kindPacked, 0}, uint64(n)), zeros...)
+	}
+	var doublings [][]byte
+	for size := len(base); size < 1<<40; size *= 2 {
+		doublings = append(doublings, doubling(size))
+	}
+	long := append(binary.AppendUvarint([]byte{kindSplice, 0}, 0), 0)
+	for _, tt := range []struct {
+		name  string
+		steps [][]byte
+	}{
+		{"nothing", [][]byte{{}}},
+		{"a kind that is not known", [][]byte{{kindMask, 0}}},
+		{"a splice behind the end", [][]byte{{kindSplice, 0, 0xff, 0x7f, 0}}},
+		{"a splice over the end", [][]byte{{kindSplice, 0, 10, 0xff, 0x7f}}},
+		{"a copy before the start", [][]byte{{kindSpans, 0, 1, 5, 1, 0}}},
+		{"a copy over the end", [][]byte{{kindSpans, 0, 1, 0xe8, 0x07, 2, 0}}},
+		{"a copy from far away", [][]byte{append(binary.AppendVarint([]byte{kindSpans, 0, 1, 5}, 1<<62), 0)}},
+		{"a literal that is not there", [][]byte{{kindSpans, 0, 1, 0, 5}}},
+		{"bytes too many", [][]byte{{kindSpans, 0, 0, 5}}},
+		{"more spans than bytes", [][]byte{{kindSpans, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}}},
+		{"an editor longer than the step", [][]byte{{flagEditor, 0, 0xff, 0x7f}}},
+		{"a number without end", [][]byte{bytes.Repeat([]byte{0xff}, 30)}},
+		{"not what the compressor makes", [][]byte{{kindPacked, 0, 100, 1, 2, 3, 4}}},
+		{"more than it says when unpacked", [][]byte{packed(1000)}},
+		{"much more than a chain may have", [][]byte{packed(MaxBody)}},
+		{"doubling again and again", doublings},
+		{"more steps than a chain has", slices.Repeat([][]byte{long}, maxSteps+1)},
+		{"marks that make it too large", [][]byte{append([]byte{flagMarked, 0, 0, 0}, bytes.Repeat([]byte{mark}, MaxBody/21)...)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rows := func(yield func(Row, error) bool) { yield(snapshotOf(codec, base), nil) }
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := codec.Read(packOf(base, tt.steps...), rows, int64(len(tt.steps)))
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("got %v", err)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 4*MaxBody {
+				t.Errorf("took %d bytes of memory", used)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func TestCorruptSnapshotsAreErrors(t *testing.T) {
+	codec := newCodec(t)
+	good := snapshotOf(codec, bytes.Repeat([]byte("x"), 1000)).Data
+	head := good[:1+1+1+1+sumSize] // without the size
+	for _, tt := range []struct {
+		name string
+		data []byte
+	}{
+		{"nothing", nil},
+		{"a format that is not known", append([]byte{0x12}, good[1:]...)},
+		{"cut short", good[:len(good)-1]},
+		{"without bytes", head},
+		{"more than it says", append(append(bytes.Clone(head), 10), good[len(head)+2:]...)},
+		{"less than it says", append(binary.AppendUvarint(bytes.Clone(head), 2000), good[len(head)+2:]...)},
+		{"larger than a body may be", append(binary.AppendUvarint(bytes.Clone(head), 1<<40), good[len(head)+2:]...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rows := func(yield func(Row, error) bool) { yield(Row{0, tt.data}, nil) }
+			if _, err := codec.Read(nil, rows, 0); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	h := sample(f, 40)
+	f.Add(h.tail, h.rows[0].Data, int64(30), true)
+	f.Add(h.rows[1].Data, h.rows[0].Data, int64(5), true)
+	f.Add([]byte{}, snapshotOf(h.codec, []byte("body")).Data, int64(0), false)
+	f.Add(packOf([]byte("body"), doubling(4), doubling(8)), snapshotOf(h.codec, []byte("body")).Data, int64(2), false)
+	f.Fuzz(func(t *testing.T, tail, snapshot []byte, number int64, two bool) {
+		rows := func(yield func(Row, error) bool) {
+			if two && !yield(Row{1, tail}, nil) {
+				return
+			}
+			yield(Row{0, snapshot}, nil)
+		}
+		if two {
+			tail = nil
+		}
+		v, err := h.codec.Read(tail, rows, number)
+		if err == nil && v.Number != number {
+			t.Errorf("read version %d as %d", number, v.Number)
+		}
+		if _, err := h.codec.Append(tail, v, Version{Number: v.Number + 1}); err != nil && len(tail) == 0 {
+			t.Errorf("version %d cannot be followed: %v", v.Number, err)
+		}
+	})
+}
+
+// FuzzHistory cuts its input into bodies, and makes more of them by joining
+// and repeating parts.
+func FuzzHistory(f *testing.F) {
+	f.Add([]byte("one field\x00one more field\x00"), uint8(0))
+	f.Add(newPage(1, 2<<10).body(), uint8('{'))
+	f.Add(bytes.Repeat([]byte(`{"id":"0","component":{"x":1}},`), 30), uint8('0'))
+	codec := newCodec(f)
+	f.Fuzz(func(t *testing.T, data []byte, separator uint8) {
+		h := &history{tb: t, codec: codec}
+		var last []byte
+		for i, part := range bytes.SplitN(data, []byte{separator}, 60) {
+			h.append(Version{UpdatedAt: int64(len(part)), UpdatedBy: string(part[:min(3, len(part))]), Body: part})
+			body := slices.Concat(last[len(last)/3:], part, bytes.Repeat(part, i%4), last[:len(last)/3])
+			h.append(Version{Body: body})
+			last = body[:min(len(body), 20<<10)]
+		}
+		for number := range h.latest.Number {
+			h.check(number)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	window = 16      // bytes compared by hash; shorter matches are not looked for
+	stride = 8       // every so many bytes of the old text are indexed
+	depth  = 16      // equal windows tried at one place
+	reach  = 2 << 10 // how far a better match may reach back over earlier ones
+	skip   = 7       // largest advance through text without a match; odd, so that no alignment is missed
+)
+
+// diff finds an edit from old to new; its literals are new itself. Blocks are
+// found wherever they moved to. Its cost is linear in both texts; a single
+// change costs no more than comparing them.
+func diff(old, new []byte) edit {
+	prefix := commonPrefix(old, new)
+	suffix := commonSuffix(old[prefix:], new[prefix:])
+	var e edit
+	if prefix > 0 {
+		e = e.add(0, 0, int32(prefix))
+	}
+	if mid := len(new) - suffix; mid-prefix < window {
+		if mid > prefix {
+			e = e.add(0, ^int32(prefix), int32(mid-prefix))
+		}
+	} else {
+		e = newMatcher(old).match(e, new, prefix, mid)
+	}
+	if suffix > 0 {
+		e = e.add(0, int32(len(old)-suffix), int32(suffix))
+	}
+	return e
+}
+
+// matcher finds places in a text by the hash of window bytes.
+type matcher struct {
+	old   []byte
+	shift int
+	heads []int32 // by hash: 1 + the block's number, 0 for none
+	nexts []int32 // by block: the next one of that hash, later in the text
+}
+
+func newMatcher(old []byte) *matcher {
+	blocks := 0
+	if len(old) >= window {
+		blocks = (len(old)-window)/stride + 1
+	}
+	width := max(8, bits.Len(uint(blocks)))
+	m := &matcher{old: old, shift: 64 - width, heads: make([]int32, 1<<width), nexts: make([]int32, blocks)}
+	for b := blocks - 1; b >= 0; b-- {
+		h := m.hash(old[b*stride:])
+		m.nexts[b] = m.heads[h]
+		m.heads[h] = int32(b + 1)
+	}
+	return m
+}
+
+func (m *matcher) hash(text []byte) uint64 {
+	x := binary.LittleEndian.Uint64(text) * 0x9e3779b97f4a7c15
+	y := binary.LittleEndian.Uint64(text[8:]) * 0xc2b2ae3d27d4eb4f
+	return (x ^ bits.RotateLeft64(y, 31)) * 0x9e3779b97f4a7c15 >> m.shift
+}
+
+// match appends to e, which makes new[:at], what makes new[at:end].
+func (m *matcher) match(e edit, new []byte, at, end int) edit {
+	literal := at // new[literal:at] has no match so far
+	for at+window <= end {
+		from, n := m.longest(e, new[:end], at)
+		if n == 0 {
+			at += min(skip, 1+(at-literal)/512*2)
+			continue
+		}
+		back := commonSuffix(m.old[:from], new[max(0, literal-reach):at])
+		e = e.cut(int32(min(literal, at-back)))
+		if at-back > literal {
+			e = e.add(0, ^int32(literal), int32(at-back-literal))
+		}
+		e = e.add(0, int32(from-back), int32(n+back))
+		at += n
+		literal = at
+	}
+	if end > literal {
+		e = e.add(0, ^int32(literal), int32(end-literal))
+	}
+	return e
+}
+
+// longest returns the longest match for new[at:] among the places tried, of
+// equal ones that which goes on where the last copy ended; n is 0 for none.
+func (m *matcher) longest(e edit, new []byte, at int) (from, n int) {
+	if last := len(e) - 1; last >= 0 && e[last].from >= 0 {
+		from = int(e[last].from) - int(e.start(last)) + at
+		if from < len(m.old) {
+			n = commonPrefix(m.old[from:], new[at:])
+		}
+		if n < window {
+			n = 0
+		}
+	}
+	next := m.heads[m.hash(new[at:])]
+	for tries := depth; next > 0 && tries > 0; tries-- {
+		place := int(next-1) * stride
+		if found := commonPrefix(m.old[place:], new[at:]); found >= window && found > n {
+			from, n = place, found
+		}
+		next = m.nexts[next-1]
+	}
+	return from, n
+}
+
+// cut shortens the new text to size.
+func (e edit) cut(size int32) edit {
+	for len(e) > 0 && e.start(len(e)-1) >= size {
+		e = e[:len(e)-1]
+	}
+	if last := len(e) - 1; last >= 0 && e[last].end > size {
+		e[last].end = size
+	}
+	return e
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i+512 <= n && bytes.Equal(a[i:i+512], b[i:i+512]) {
+		i += 512
+	}
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func commonSuffix(a, b []byte) int {
+	n := min(len(a), len(b))
+	a, b = a[len(a)-n:], b[len(b)-n:]
+	i := n
+	for i >= 512 && bytes.Equal(a[i-512:i], b[i-512:i]) {
+		i -= 512
+	}
+	for ; i >= 8; i -= 8 {
+		if x := binary.LittleEndian.Uint64(a[i-8:]) ^ binary.LittleEndian.Uint64(b[i-8:]); x != 0 {
+			return n - i + bits.LeadingZeros64(x)/8
+		}
+	}
+	for i > 0 && a[i-1] == b[i-1] {
+		i--
+	}
+	return n - i
+}

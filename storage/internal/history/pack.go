@@ -1,0 +1,160 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// The first byte of a row or a tail: what it is, in which format.
+const (
+	formatSnapshot = 0x11
+	formatPack     = 0x21
+
+	packHead = 1 + 5 + 3 + 2 // the first four fields of a pack, for versions below 2^35
+)
+
+// A pack is a run of steps. As bytes:
+//
+//	byte     formatPack
+//	uvarint  number of the version its first step leads to
+//	uvarint  bytes and
+//	uvarint  steps that its chain may still grow by, after this pack
+//	4 bytes  checksum of the version before, little-endian
+//	…        steps, each with its length in front
+//
+// So the last four bytes always are the checksum of the version it ends with.
+type pack struct {
+	first     int64
+	bytesLeft int
+	stepsLeft int
+	rest      []byte // checksum and steps
+}
+
+func newPack(first int64, bytesLeft int, sum uint32) pack {
+	return pack{first, bytesLeft, maxSteps, binary.LittleEndian.AppendUint32(nil, sum)}
+}
+
+func parsePack(data []byte) (pack, error) {
+	in := input{rest: data}
+	if b := in.bytes("pack", 1); len(b) == 1 && b[0] != formatPack {
+		in.fail("format %#x of a pack is not known", b[0])
+	}
+	p := pack{
+		first:     int64(in.uvarint("first version of a pack")),
+		bytesLeft: in.length("bytes left to a chain", maxChain),
+		stepsLeft: in.length("steps left to a chain", maxSteps),
+	}
+	p.rest = in.rest
+	if len(p.rest) < sumSize {
+		in.fail("pack is cut short")
+	}
+	return p, in.err
+}
+
+func (p pack) encode() []byte {
+	data := append(make([]byte, 0, p.size()), formatPack)
+	data = binary.AppendUvarint(data, uint64(p.first))
+	data = binary.AppendUvarint(data, uint64(p.bytesLeft))
+	data = binary.AppendUvarint(data, uint64(p.stepsLeft))
+	return append(data, p.rest...)
+}
+
+// size is what the pack takes as bytes, at most.
+func (p pack) size() int {
+	return packHead + len(p.rest)
+}
+
+func (p pack) empty() bool {
+	return len(p.rest) == sumSize
+}
+
+// lastSum is the checksum of the version the pack ends with.
+func (p pack) lastSum() uint32 {
+	return binary.LittleEndian.Uint32(p.rest[len(p.rest)-sumSize:])
+}
+
+// with returns the pack with one more step, which costs its chain so many
+// bytes; the bytes of p stay as they are.
+func (p pack) with(step []byte, cost int) pack {
+	rest := append(make([]byte, 0, len(p.rest)+len(step)+8), p.rest...)
+	rest = binary.AppendUvarint(rest, uint64(len(step)))
+	p.rest = append(rest, step...)
+	p.bytesLeft -= cost
+	p.stepsLeft--
+	return p
+}
+
+// after returns the empty pack that follows p, whose last version is last.
+func (p pack) after(last int64) pack {
+	p.first = last + 1
+	p.rest = p.rest[len(p.rest)-sumSize:]
+	return p
+}
+
+// A snapshot is a version by itself. As bytes:
+//
+//	byte     formatSnapshot
+//	varint   updatedAt
+//	uvarint  length of the editor's URN, then the URN
+//	byte     1 if the form has marks, else 0
+//	4 bytes  checksum of the version, little-endian
+//	uvarint  size of the form
+//	…        the form, zstd compressed; as it is if that is no longer
+func (c *Codec) makeSnapshot(v Version, sum uint32) []byte {
+	form, marked := toForm(v.Body)
+	data := append(make([]byte, 0, len(form)/2+len(v.UpdatedBy)+64), formatSnapshot)
+	data = binary.AppendVarint(data, v.UpdatedAt)
+	data = binary.AppendUvarint(data, uint64(len(v.UpdatedBy)))
+	data = append(data, v.UpdatedBy...)
+	if marked {
+		data = append(data, 1)
+	} else {
+		data = append(data, 0)
+	}
+	data = binary.LittleEndian.AppendUint32(data, sum)
+	data = binary.AppendUvarint(data, uint64(len(form)))
+	head := len(data)
+	if data = c.encoder.EncodeAll(form, data); len(data)-head >= len(form) {
+		data = append(data[:head], form...)
+	}
+	return data
+}
+
+// parseSnapshot returns the version without its body, and its form.
+func (c *Codec) parseSnapshot(row Row) (link, []byte, error) {
+	in := input{rest: row.Data}
+	if b := in.bytes("snapshot", 1); len(b) == 1 && b[0] != formatSnapshot {
+		in.fail("format %#x of a row is not known", b[0])
+	}
+	l := link{updatedAt: in.varint("time of a snapshot")}
+	l.updatedBy = string(in.bytes("editor", in.length("length of an editor", len(in.rest))))
+	b := in.bytes("marks of a snapshot", 1)
+	l.marked = len(b) == 1 && b[0] == 1
+	l.sum = in.sum()
+	size := in.length("size of a snapshot", MaxBody)
+	l.size = int32(size)
+	if in.err != nil {
+		return link{}, nil, in.err
+	}
+	if len(in.rest) == size {
+		return l, bytes.Clone(in.rest), nil
+	}
+	form, err := c.unpack(make([]byte, 0, size), in.rest)
+	if err != nil {
+		return link{}, nil, err
+	}
+	if len(form) != size {
+		return link{}, nil, fmt.Errorf("%w: snapshot of %d bytes, not %d", ErrCorrupt, len(form), size)
+	}
+	return l, form, nil
+}
+
+// unpack appends what data is the compression of to dst, within its capacity.
+func (c *Codec) unpack(dst, data []byte) ([]byte, error) {
+	dst, err := c.decoder.DecodeAll(data, dst)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	return dst, nil
+}

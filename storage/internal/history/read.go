@@ -1,0 +1,128 @@
+package history
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+)
+
+// Rows are the rows of one history up to some version, newest first. They are
+// asked for only as far as they are needed: down to the newest snapshot, of
+// which there is one in some hundred versions.
+type Rows = iter.Seq2[Row, error]
+
+// Read returns version number, which must be older than the latest one. rows
+// must yield the rows of versions ≤ number. It fails with the first error of
+// rows, and with ErrCorrupt if what is stored does not give that version.
+func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
+	versions, err := c.List(tail, rows, number, 1, 0)
+	if err != nil {
+		return Version{}, err
+	}
+	return versions[0], nil
+}
+
+// List returns versions, newest first from number on, which must be older than
+// the latest one. It ends before limit versions when it has reached version 0,
+// or when their bodies together have size bytes or more; it returns one at
+// least. rows must yield the rows of versions ≤ number. Errors are as for Read.
+func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
+	if number < 0 || limit < 1 {
+		return nil, fmt.Errorf("history: no %d versions before version %d", limit, number+1)
+	}
+	var list []Version
+	var packs []Row // of the chain that holds version number, newest first
+	if p, err := parsePack(tail); len(tail) > 0 && err != nil {
+		return nil, err
+	} else if len(tail) > 0 && p.first <= number {
+		packs = append(packs, Row{p.first, tail})
+	}
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		if len(row.Data) > 0 && row.Data[0] == formatPack {
+			packs = append(packs, row)
+			continue
+		}
+		chain, err := c.replay(row, packs, number)
+		if err != nil {
+			return nil, err
+		}
+		list, size, err = chain.list(list, limit, size)
+		if err != nil {
+			return nil, err
+		}
+		number, packs = row.Version-1, nil
+		if number < 0 || len(list) == limit || size <= 0 {
+			return list, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: no snapshot for version %d", ErrCorrupt, number)
+}
+
+// list appends the versions of the chain, newest first, until there are limit
+// or they use up size; it returns what is left of that.
+func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
+	from := len(ch.links)
+	for n := len(list); from > 0 && n < limit && (n == 0 || size > 0); n++ {
+		from--
+		size -= int(ch.links[from].size)
+	}
+	first := len(list)
+	list = append(list, make([]Version, len(ch.links)-from)...)
+	for i := from; i < len(ch.links); i++ {
+		v, err := ch.version(i)
+		if err != nil {
+			return nil, 0, err
+		}
+		list[first+len(ch.links)-1-i] = v
+	}
+	return list, size, nil
+}
+
+// replay reads a chain from its snapshot to version number.
+func (c *Codec) replay(snapshot Row, packs []Row, number int64) (*chain, error) {
+	l, form, err := c.parseSnapshot(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	ch := &chain{codec: c, base: form, first: snapshot.Version, links: []link{l}, rawLeft: rawRatio * maxChain}
+	bytes := 0
+	for _, row := range packs {
+		bytes += len(row.Data)
+	}
+	ch.grow(number-ch.first, bytes)
+	for i := len(packs) - 1; i >= 0; i-- {
+		if err := ch.addPack(packs[i], number); err != nil {
+			return nil, err
+		}
+	}
+	if last := ch.lastNumber(); last != number {
+		return nil, fmt.Errorf("%w: version %d is missing, its chain ends with %d", ErrCorrupt, number, last)
+	}
+	return ch, nil
+}
+
+// addPack adds the steps of a pack up to version number.
+func (ch *chain) addPack(row Row, number int64) error {
+	p, err := parsePack(row.Data)
+	if err != nil {
+		return err
+	}
+	last := ch.lastNumber()
+	if p.first != row.Version || p.first != last+1 || binary.LittleEndian.Uint32(p.rest) != ch.last().sum {
+		return fmt.Errorf("%w: steps from version %d, stored as %d, do not follow version %d", ErrCorrupt, p.first, row.Version, last)
+	}
+	in := input{rest: p.rest[sumSize:]}
+	for len(in.rest) > 0 && ch.lastNumber() < number {
+		step := in.bytes("step", in.length("length of a step", len(in.rest)))
+		if in.err == nil {
+			in.err = ch.addStep(step)
+		}
+	}
+	if in.err != nil {
+		return fmt.Errorf("version %d: %w", ch.lastNumber()+1, in.err)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package history
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// MaxBody is the largest body a history takes, in bytes. It also bounds what
+// corrupt rows can make a reader allocate.
+const MaxBody = 64 << 20
+
+// Version is one version of one app.
+type Version struct {
+	Number    int64  // 0, 1, 2, …
+	UpdatedAt int64  // milliseconds since the epoch, of this version
+	UpdatedBy string // URN of the editor of this version
+	Body      []byte // any bytes, at most MaxBody of them
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is the checksum that each stored version carries, over all its fields,
+// so that a row that was damaged, misfiled or mixed up is an error and never
+// a wrong answer.
+func (v Version) sum() uint32 {
+	var fixed [16]byte
+	binary.LittleEndian.PutUint64(fixed[:8], uint64(v.Number))
+	binary.LittleEndian.PutUint64(fixed[8:], uint64(v.UpdatedAt))
+	sum := crc32.Update(0, castagnoli, fixed[:])
+	sum = crc32.Update(sum, castagnoli, []byte(v.UpdatedBy))
+	return crc32.Update(sum, castagnoli, v.Body)
+}
