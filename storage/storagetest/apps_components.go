@@ -32,10 +32,12 @@ var componentRules = []appRule{
 	{"components go by name in byte order, and those of one name in the order of their adding", func(t *testing.T, s appsvc.Store) {
 		orders := [][]string{{"10", "9", "1.0.0"}, {"1.0.0", "9", "10"}, {"b", "a", "c"}}
 		for round := range 3 {
+			var added []appsvc.Component
 			for i := range oddNames {
 				i = i * 7 % len(oddNames)
-				addComponents(t, s, component("", oddNames[i], orders[i%3][round]))
+				added = append(added, component("", oddNames[i], orders[i%3][round]))
 			}
+			addComponents(t, s, added...)
 		}
 		checkComponentQuery(t, s, appsvc.ComponentQuery{}, func(add func(name, version string)) {
 			for i, name := range oddNames {

@@ -80,13 +80,11 @@ var listRules = []appRule{
 		checkQuery(t, s, appsvc.AppQuery{Owner: editor, Groups: append(groups, network+":site=b")}, all)
 	}},
 	{"apps go by time, up or down, and those of one time by ascending id in byte order", func(t *testing.T, s appsvc.Store) {
-		var all []head
-		for i, id := range oddNames {
-			h := newHead(id, 0)
-			h.CreatedAt, h.UpdatedAt = int64(i*7%3), int64(i*5%4)
-			add(t, s, h, "")
-			all = append(all, h)
-		}
+		place := 0
+		all := storeEach(t, s, oddNames, func(h *head, id string) {
+			h.ID, h.CreatedAt, h.UpdatedAt = id, int64(place*7%3), int64(place*5%4)
+			place++
+		})
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 	}},
 	{"a new version moves an app in the orders by update and in no other", func(t *testing.T, s appsvc.Store) {
@@ -155,13 +153,19 @@ var listRules = []appRule{
 // storeEach stores an app for each name and returns their heads; set gives each what is its own.
 func storeEach(t *testing.T, s appsvc.Store, names []string, set func(h *head, name string)) []head {
 	t.Helper()
-	var all []head
+	all := make([]head, len(names))
 	for i, name := range names {
-		h := newHead(fmt.Sprintf("id%d", i), 0)
-		set(&h, name)
-		add(t, s, h, "")
-		all = append(all, h)
+		all[i] = newHead(fmt.Sprintf("id%d", i), 0)
+		set(&all[i], name)
 	}
+	update(t, s, func(w tx) error {
+		for _, h := range all {
+			if err := w.AddVersion(ctx, h, bodyOf(h, "")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	return all
 }
 

@@ -252,7 +252,7 @@ func lookWhileUpdating(t *testing.T, s appsvc.Store, fn func(w tx) error, acknow
 			return look()
 		}
 		defer done.Store(true)
-		for range 4 * rounds {
+		for range 2 * rounds {
 			if err := s.Update(ctx, fn); err != nil {
 				return err
 			}

@@ -43,10 +43,12 @@ var tagRules = []appRule{
 	}},
 	{"tags go by name in byte order, after After and up to Limit", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "A", "a", "b")
+		var set []appsvc.Tag
 		for i := range oddNames {
 			name := oddNames[i*7%len(oddNames)] // not in the order that is wanted
-			setTags(t, s, tag("a", name, 0), tag("A", name, 0), tag("b", name+"b", 0))
+			set = append(set, tag("a", name, 0), tag("A", name, 0), tag("b", name+"b", 0))
 		}
+		setTags(t, s, set...)
 		for _, after := range append([]string{"", "A ", "aa", "\U0001f601"}, oddNames...) {
 			for _, limit := range []int{0, 1, 4, len(oddNames) + 1} {
 				var want []appsvc.Tag
@@ -62,9 +64,11 @@ var tagRules = []appRule{
 	}},
 	{"Tags of a name holds that tag or nothing", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a", "b")
+		set := []appsvc.Tag{tag("b", "b", 0)}
 		for _, name := range oddNames {
-			setTags(t, s, tag("a", name, 0), tag("b", "b", 0))
+			set = append(set, tag("a", name, 0))
 		}
+		setTags(t, s, set...)
 		for _, name := range oddNames {
 			checkEqual(t, name, read(t, s, tags(appsvc.TagQuery{AppID: "a", Name: name})), []appsvc.Tag{tag("a", name, 0)})
 			checkEqual(t, name+" after itself", read(t, s, tags(appsvc.TagQuery{AppID: "a", Name: name, After: name})), nil)
@@ -110,12 +114,17 @@ func setTags(t *testing.T, s appsvc.Store, tags ...appsvc.Tag) {
 	})
 }
 
-// addVersions stores apps with count versions each.
+// addVersions stores apps with count versions each, in one Update.
 func addVersions(t *testing.T, s appsvc.Store, count appsvc.Version, ids ...string) {
 	t.Helper()
-	for _, id := range ids {
-		for v := range count {
-			add(t, s, newHead(id, v), "")
+	update(t, s, func(w tx) error {
+		for _, id := range ids {
+			for v := range count {
+				if err := w.AddVersion(ctx, newHead(id, v), bodyOf(newHead(id, v), "")); err != nil {
+					return err
+				}
+			}
 		}
-	}
+		return nil
+	})
 }
