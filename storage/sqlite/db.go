@@ -188,5 +188,5 @@ func (db *DB) Close() error {
 	db.closed = true
 	db.mu.Unlock()
 	db.users.Wait()
-	return errors.Join(db.readers.close(), db.watch.close(), db.writer.close())
+	return errors.Join(db.readers.close(), db.writer.close(), db.watch.close()) // the writer reads what watch shows
 }
