@@ -31,12 +31,13 @@ var (
 
 // world is a server over an empty memory store.
 type world struct {
-	t      testing.TB
-	url    string
-	addr   string
-	tokens *httpapi.Tokens
-	log    *lockedBuffer
-	clock  *clock
+	t       testing.TB
+	url     string
+	addr    string
+	handler http.Handler
+	tokens  *httpapi.Tokens
+	log     *lockedBuffer
+	clock   *clock
 }
 
 // clock is a time that tests move.
@@ -96,6 +97,7 @@ func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.handler = h
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	w.url, w.addr = s.URL, s.Listener.Addr().String()
