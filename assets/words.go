@@ -15,7 +15,7 @@ import (
 // Each Han, Hiragana and Katakana character is a word of its own. It is the one place that says what
 // a word is, for what is indexed and for what is asked (contract, section 4.2, query).
 func words(text string) []string {
-	text = stripHTML(text)
+	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	if isASCII(text) {
 		return cutASCII(text)
 	}
@@ -61,7 +61,7 @@ func fold(s string) string {
 	for _, r := range s {
 		if !unicode.Is(unicode.M, r) {
 			european = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
-			b.WriteRune(unstroke(r))
+			b.WriteRune(foldMore(r))
 		} else if !european && !unicode.Is(unicode.Variation_Selector, r) {
 			b.WriteRune(r)
 		}
@@ -69,8 +69,9 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// unstroke folds the diacritics that Unicode does not take apart: strokes, and the missing dot.
-func unstroke(r rune) rune {
+// foldMore folds what the libraries leave. The diacritics that Unicode does not take apart: strokes,
+// and the missing dot. And the case of Cherokee, which package cases turns either way.
+func foldMore(r rune) rune {
 	switch r {
 	case 'đ':
 		return 'd'
@@ -84,6 +85,9 @@ func unstroke(r rune) rune {
 		return 'o'
 	case 'ŧ':
 		return 't'
+	}
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
 	}
 	return r
 }

@@ -12,6 +12,6 @@ type assetRule = rule[assets.Store]
 // Assets checks a driver against the contract of assets.Store. Open returns an empty store.
 func Assets(t *testing.T, open func(t *testing.T) assets.Store) {
 	checkRules(t, open, slices.Concat(
-		assetRowRules, assetTermRules, assetLibraryRules, assetTransactionRules, assetRandomRules,
+		assetRowRules, assetTermRules, assetLibraryRules, assetTransactionRules, assetRandomRules, assetServiceRules,
 	))
 }

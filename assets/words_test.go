@@ -1,0 +1,93 @@
+package assets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+func TestWords(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":                       {"", ""},
+		"no letter or digit":            {" -- !? … 🙂 ", ""},
+		"case":                          {"Hello WORLD", "hello world"},
+		"sharp s":                       {"Straße STRASSE", "strasse strasse"},
+		"final sigma":                   {"ΟΔΟΣ οδος ὁδός", "οδοσ οδοσ οδοσ"},
+		"Turkish dotted i":              {"İstanbul Istanbul ıstanbul", "istanbul istanbul istanbul"},
+		"diacritics of Latin":           {"Café cafe\u0301 naïve Ångström", "cafe cafe naive angstrom"},
+		"strokes":                       {"Łódź Søren Đorđe", "lodz soren dorde"},
+		"diacritics of Cyrillic":        {"Йод ёлка", "иод елка"},
+		"diacritics of Vietnamese":      {"Việt Nam", "viet nam"},
+		"marks of Hindi stay":           {"हिन्दी हन्द", "हिन्दी हन्द"},
+		"marks of Arabic stay":          {"كَتَبَ كتب", "كَتَبَ كتب"},
+		"hash, at and underscore":       {"#Tag @name a_b", "tag name a b"},
+		"punctuation":                   {"don't e-mail a.b,c/d", "don t e mail a b c d"},
+		"Cherokee in both cases":        {"Ꭰ ꭰ", "Ꭰ Ꭰ"},
+		"digits":                        {"v2 42 ٤٢ 3.14", "v2 42 ٤٢ 3 14"},
+		"Han":                           {"漢字かな", "漢 字 か な"},
+		"Han among Latin":               {"abc漢def", "abc 漢 def"},
+		"Katakana with a length mark":   {"コーヒー", "コ ー ヒ ー"},
+		"voiced Katakana, both forms":   {"ガ カ\u3099", "ガ ガ"},
+		"Hangul, both forms":            {"한국 \u1112\u1161\u11ab국", "한국 한국"},
+		"Thai":                          {"ภาษาไทย", "ภาษาไทย"},
+		"selector of an emoji":          {"❤\ufe0ftext", "text"},
+		"mark on nothing":               {"\u0301 \u0301abc", "abc"},
+		"mark of another script":        {"a\u093fb", "ab"},
+		"tags inside a line":            {"<b>H</b>ello <a href=\"x\">wor</a>ld", "hello world"},
+		"tags between lines":            {"<p>one</p><p>two</p>three<br>four<br/>five", "one two three four five"},
+		"attributes":                    {`<img alt="no" src="http://no.example/">yes`, "yes"},
+		"scripts, styles and comments":  {"a<script>no()</script>b<style>no{}</style>c<!-- no -->d", "a b cd"},
+		"entities":                      {"Caf&eacute; a&nbsp;b &#x6f22; &lt;b&gt;", "cafe a b 漢 b"},
+		"less-than that is no tag":      {"1 < 2 a<3", "1 2 a 3"},
+		"half a tag":                    {"yes <b no", "yes"},
+		"NUL":                           {"a\x00b", "a b"},
+		"not UTF-8":                     {"a\xffb", "a b"},
+		"search operators are no words": {`"foo" -bar NEAR(x*) col:y ^z`, "foo bar near x col y z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(words(c.text), " "); got != c.want {
+				t.Errorf("words(%q) are %q, want %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	for _, seed := range []string{
+		"Hello <b>World</b>", "Café cafe\u0301 İı ŉ ǰ ΐ", "漢字カ\u3099コーヒー", "a\xffb\x00", "&#x130;&eacute;<", "❤\ufe0f1\ufe0f\u20e3", "हिन्दी ᾳ\u0345",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list := words(text)
+		for _, w := range list {
+			if w == "" || !utf8.ValidString(w) || strings.ContainsAny(w, " \x00<&") {
+				t.Fatalf("words(%q) has %q", text, w)
+			}
+		}
+		if again := words(strings.Join(list, " ")); !slices.Equal(again, list) {
+			t.Fatalf("words(%q) are %q, but their words are %q", text, list, again)
+		}
+		if !strings.ContainsAny(text, "<&") && utf8.ValidString(text) {
+			for name, form := range map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD} {
+				if other := words(form.String(text)); !slices.Equal(other, list) {
+					t.Fatalf("words(%q) are %q, in %s they are %q", text, list, name, other)
+				}
+			}
+		}
+	})
+}
+
+func TestLongWordsKeepApart(t *testing.T) {
+	long := strings.Repeat("x", 300)
+	terms := wordTerms(words(long + "a " + long + "b"))
+	if len(terms) != 2 || terms[0] == terms[1] || len(terms[0]) > MaxTerm {
+		t.Errorf("two long words make the terms %q", terms)
+	}
+	if at := wordTerms([]string{strings.Repeat("x", MaxTerm-1)})[0]; len(at) != MaxTerm || at[0] != 'w' {
+		t.Errorf("a word that just fits makes the term %q", at)
+	}
+}
