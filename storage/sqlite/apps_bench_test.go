@@ -114,7 +114,7 @@ func BenchmarkAppend(b *testing.B) {
 	ctx := context.Background()
 	for _, n := range []int{1, writers} {
 		b.Run(fmt.Sprintf("store/%d", n), func(b *testing.B) {
-			db := openTest(b, nil)
+			db := openAt(b, filepath.Join(b.TempDir(), "vitrine.db"), nil)
 			s := db.Apps()
 			bodies := make([]appsvc.Body, n)
 			for i := range n {
@@ -133,7 +133,7 @@ func BenchmarkAppend(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("raw/%d", n), func(b *testing.B) {
-			db := openTest(b, nil)
+			db := openAt(b, filepath.Join(b.TempDir(), "vitrine.db"), nil)
 			_, body := benchApp("x", 0, 5<<10)
 			c := db.writer.c
 			if err := c.script("CREATE TABLE raw (key INTEGER PRIMARY KEY, body BLOB)"); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// few is how many apps are looked at one by one rather than met in order. When more are visible,
-// so many apps in a row of a million cannot all be somebody else's: a page is found soon.
-const few = 4096
+// fewApps is up to how many apps are read one by one and sorted. When more are visible, a page is
+// sooner found by going through all apps in their order: of a million, one in 256 belongs to it.
+const fewApps = 4096
 
 // Apps yields the latest versions of the apps that match q, in order.
 //
@@ -31,7 +31,7 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 	if err != nil {
 		return err
 	}
-	keys, all, err := c.candidates(q)
+	keys, all, err := c.candidates(q, r.db.few)
 	if err != nil {
 		return err
 	}
@@ -41,28 +41,28 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 	return c.sorted(q, keys, out)
 }
 
-// candidates returns the keys of apps among which are all that match, if they are few.
-func (c *conn) candidates(q appsvc.AppQuery) (keys map[int64]bool, all bool, err error) {
+// candidates returns the keys of apps among which are all that match, unless they are more than few.
+func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {
 		keys = map[int64]bool{}
-		err = c.gather(keys, "SELECT app FROM app_component WHERE component = $1 LIMIT $2", q.Component)
+		err = c.gather(keys, few, "SELECT app FROM app_component WHERE component = $1 LIMIT $2", q.Component)
 		if err != nil || len(keys) <= few {
 			return keys, true, err
 		}
 	}
 	keys = map[int64]bool{}
-	err = c.gather(keys, "SELECT key FROM app WHERE owner = $1 LIMIT $2", q.Owner)
+	err = c.gather(keys, few, "SELECT key FROM app WHERE owner = $1 LIMIT $2", q.Owner)
 	for _, g := range q.Groups {
 		if err != nil || len(keys) > few {
 			break
 		}
-		err = c.gather(keys, "SELECT app FROM app_scope WHERE scope = $1 LIMIT $2", g)
+		err = c.gather(keys, few, "SELECT app FROM app_scope WHERE scope = $1 LIMIT $2", g)
 	}
 	return keys, len(keys) <= few, err
 }
 
-// gather adds the keys that sql yields for value, until there are more than a few.
-func (c *conn) gather(keys map[int64]bool, sql, value string) error {
+// gather adds the keys that sql yields for value, until there are more than few.
+func (c *conn) gather(keys map[int64]bool, few int, sql, value string) error {
 	r := c.query(sql, value, few+1)
 	defer r.close()
 	for len(keys) <= few && r.next() {

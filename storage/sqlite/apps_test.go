@@ -1,32 +1,123 @@
-package sqlite_test
+package sqlite
 
 import (
-	"path/filepath"
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage/sqlite"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
-func openApps(t *testing.T, opts *sqlite.Options) appsvc.Store {
-	t.Helper()
-	db, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), opts)
+func TestApps(t *testing.T) {
+	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return openTest(t, nil).Apps() })
+}
+
+// The ways that a store takes only when it is large, or small of memory, mean the same.
+func TestAppsInOtherWays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same rules three times more")
+	}
+	ways := map[string]func(t *testing.T) *DB{
+		"without a cache":           func(t *testing.T) *DB { return openTest(t, &Options{Cache: -1}) },
+		"with a cache that is full": func(t *testing.T) *DB { return openTest(t, &Options{Cache: 16 << 10}) },
+		"walking all apps": func(t *testing.T) *DB {
+			db := openTest(t, nil)
+			db.few = -1
+			return db
+		},
+	}
+	for name, open := range ways {
+		t.Run(name, func(t *testing.T) {
+			storagetest.Apps(t, func(t *testing.T) appsvc.Store { return open(t).Apps() })
+		})
+	}
+}
+
+// A page that is met in order must not sort what comes after it.
+func TestWalkFollowsAnIndex(t *testing.T) {
+	db := openTest(t, nil)
+	for _, sort := range []appsvc.Sort{
+		appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending,
+	} {
+		err := db.view(context.Background(), func(c *conn) error {
+			q := appsvc.AppQuery{Sort: sort}
+			walk := c.inOrder(q)
+			walk.close()
+			var plan []string
+			r := c.query("EXPLAIN QUERY PLAN "+walk.sql, 0, "")
+			defer r.close()
+			for r.next() {
+				plan = append(plan, r.text(3))
+			}
+			if text := strings.Join(plan, "; "); !strings.Contains(text, "USING INDEX app_by_") || strings.Contains(text, "FOR ORDER BY") {
+				t.Errorf("%s: %s", sort, text)
+			}
+			return r.err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReopenedStoreHasEverything(t *testing.T) {
+	ctx := context.Background()
+	db := openTest(t, nil)
+	h, body := benchApp("app", 0, 5<<10)
+	addApp(t, db.Apps(), h, body)
+	for v := range appsvc.Version(300) {
+		h.Version, body = v+1, autosave(body, v)
+		addApp(t, db.Apps(), h, body)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(db.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
+	defer again.Close()
+	err = again.Apps().View(ctx, func(r appsvc.Reader) error {
+		latest, err := r.App(ctx, "app", appsvc.Latest)
+		if err != nil {
+			return err
 		}
+		if latest.Version != 300 || string(latest.Body) != string(body) {
+			return fmt.Errorf("version %d came back with %d bytes", latest.Version, len(latest.Body))
+		}
+		count := 0
+		for _, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: "app", Before: appsvc.Latest}) {
+			if err != nil {
+				return err
+			}
+			count++
+		}
+		if count != 301 {
+			return fmt.Errorf("%d versions came back, want 301", count)
+		}
+		return nil
 	})
-	return db.Apps()
+	if err != nil {
+		t.Error(err)
+	}
 }
 
-func TestApps(t *testing.T) {
-	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return openApps(t, nil) })
-}
-
-func TestAppsWithoutCache(t *testing.T) {
-	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return openApps(t, &sqlite.Options{Cache: -1}) })
+// A Reader that outlives its View finds nothing, rather than somebody else's snapshot.
+func TestReaderEndsWithItsView(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, nil).Apps()
+	var kept appsvc.Reader
+	if err := s.View(ctx, func(r appsvc.Reader) error { kept = r; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.Head(ctx, "a"); err != errEnded {
+		t.Errorf("Head after the View: %v", err)
+	}
+	for _, err := range kept.Tags(ctx, appsvc.TagQuery{AppID: "a"}) {
+		if err != errEnded {
+			t.Errorf("Tags after the View: %v", err)
+		}
+	}
 }

@@ -3,14 +3,30 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
-// openTest opens a store in a new directory and closes it when the test ends.
+// openTest opens a new store that does not wait for the disk, and closes it when the test ends.
 func openTest(t testing.TB, opts *Options) *DB {
 	t.Helper()
-	db, err := Open(filepath.Join(t.TempDir(), "vitrine.db"), opts)
+	path := filepath.Join(t.TempDir(), "vitrine.db")
+	if err := os.WriteFile(path, emptyStore(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, path, opts)
+	if err := db.writer.c.script("PRAGMA synchronous=OFF"); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// openAt opens the store at path and closes it when the test ends.
+func openAt(t testing.TB, path string, opts *Options) *DB {
+	t.Helper()
+	db, err := Open(path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,6 +37,24 @@ func openTest(t testing.TB, opts *Options) *DB {
 	})
 	return db
 }
+
+// emptyStore is the content of a store that was just built.
+var emptyStore = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "vitrine")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "vitrine.db")
+	if err := create(path); err != nil {
+		panic(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return content
+})
 
 // mark writes a row, and marks counts them.
 func mark(c *conn, name string) error {

@@ -22,6 +22,7 @@ type DB struct {
 	watch   *watch
 	cache   *cache
 	codec   *history.Codec
+	few     int // fewApps, but in tests
 
 	mu     sync.Mutex
 	closed bool
@@ -104,7 +105,7 @@ func start(path string, o Options) (_ *DB, err error) {
 		return nil, err
 	}
 	cache := newCache(o.Cache, w.now)
-	db := &DB{path: path, watch: w, cache: cache, codec: codec, writer: newWriter(c, cache)}
+	db := &DB{path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache)}
 	db.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
 	})
