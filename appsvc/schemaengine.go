@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -61,7 +62,7 @@ const maxViolations = 5
 // violationsOf returns the first violations in the order of their pointers. Those without causes
 // name the places; what is above them only says that something below failed.
 func violationsOf(verdict *jsonschema.ValidationError) []Violation {
-	var first []*jsonschema.ValidationError
+	var smallest []*jsonschema.ValidationError
 	var visit func(*jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
 		for _, cause := range e.Causes {
@@ -70,15 +71,15 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 		if len(e.Causes) > 0 {
 			return
 		}
-		at, _ := slices.BinarySearchFunc(first, e, compareErrors)
+		at, _ := slices.BinarySearchFunc(smallest, e, compareErrors)
 		if at < maxViolations {
-			first = slices.Insert(first, at, e)
-			first = first[:min(len(first), maxViolations)]
+			smallest = slices.Insert(smallest, at, e)
+			smallest = smallest[:min(len(smallest), maxViolations)]
 		}
 	}
 	visit(verdict)
 	var out []Violation
-	for _, e := range first {
+	for _, e := range smallest {
 		var pointer strings.Builder
 		for _, token := range e.InstanceLocation {
 			pointer.WriteString("/" + escapePointer(token))
@@ -107,6 +108,10 @@ func describeViolation(of jsonschema.ErrorKind) string {
 		return "nothing is allowed here"
 	case *kind.Type:
 		return fmt.Sprintf("want %s, have %s", strings.Join(k.Want, " or "), k.Got)
+	case *kind.Const:
+		return "want " + showValue(k.Want)
+	case *kind.Enum:
+		return "want one of " + firstOf(k.Want, showValue)
 	case *kind.AdditionalProperties:
 		return "not allowed: " + quoteNames(k.Properties)
 	case *kind.Required:
@@ -163,19 +168,31 @@ func describeViolation(of jsonschema.ErrorKind) string {
 }
 
 func quoteNames(names []string) string {
+	return firstOf(slices.Sorted(slices.Values(names)), quoteName)
+}
+
+// firstOf shows the first values and says how many more there are.
+func firstOf[T any](values []T, show func(T) string) string {
 	const most = 5
-	names = slices.Sorted(slices.Values(names))
 	var out []string
-	for _, name := range names[:min(len(names), most)] {
-		out = append(out, quoteName(name))
+	for _, v := range values[:min(len(values), most)] {
+		out = append(out, show(v))
 	}
-	if more := len(names) - most; more > 0 {
+	if more := len(values) - most; more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(out, ", ")
 }
 
 func quoteName(name string) string { return strconv.Quote(shorten(name)) }
+
+func showValue(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "another value"
+	}
+	return shorten(string(text))
+}
 
 func showNumber(n *big.Rat) string {
 	if n.IsInt() {

@@ -1,0 +1,337 @@
+package appsvc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+)
+
+// TestSchemaVerdicts has a valid and an invalid config for each keyword, and for what drafts differ in.
+func TestSchemaVerdicts(t *testing.T) {
+	const (
+		d4 = `{"$schema":"http://json-schema.org/draft-04/schema#",`
+		d6 = `{"$schema":"http://json-schema.org/draft-06/schema#",`
+		d7 = `{"$schema":"http://json-schema.org/draft-07/schema#",`
+		d9 = `{"$schema":"https://json-schema.org/draft/2019-09/schema",`
+		d0 = `{"$schema":"https://json-schema.org/draft/2020-12/schema",`
+	)
+	for _, tc := range []struct{ name, schema, valid, invalid, says string }{
+		{"type", `{"type":"object"}`, `{}`, `[]`, "want object, have array"},
+		{"types", `{"type":["string","null"]}`, `null`, `1`, "want null or string, have number"},
+		{"integer", `{"type":"integer"}`, `1.0`, `1.5`, "want integer"},
+		{"enum", `{"enum":["a",{"b":1.0}]}`, `{"b":1}`, `"b"`, `want one of "a", {"b":1.0}`},
+		{"const", `{"const":null}`, `null`, `false`, "want null"},
+		{"multipleOf", `{"multipleOf":0.1}`, `0.3`, `0.35`, "not a multiple of 0.1"},
+		{"minimum", `{"minimum":2}`, `2`, `1.9`, "want at least 2"},
+		{"maximum", `{"maximum":2}`, `2`, `2.1`, "want at most 2"},
+		{"exclusiveMinimum", `{"exclusiveMinimum":2}`, `2.1`, `2`, "want more than 2"},
+		{"exclusiveMaximum", `{"exclusiveMaximum":2}`, `1.9`, `2`, "want less than 2"},
+		{"exclusiveMinimum, draft 04", d4 + `"minimum":2,"exclusiveMinimum":true}`, `3`, `2`, "want more than 2"},
+		{"numbers beyond float64", `{"const":9007199254740993}`, `9007199254740993`, `9007199254740992`, "9007199254740993"},
+		{"bounds beyond float64", `{"maximum":9007199254740992}`, `9007199254740992`, `9007199254740993`, "at most 9007199254740992"},
+		{"minLength counts characters", `{"minLength":2}`, `"éé"`, `"é"`, "1 characters, want at least 2"},
+		{"maxLength", `{"maxLength":1}`, `"𝄞"`, `"ab"`, "2 characters, want at most 1"},
+		{"pattern", `{"pattern":"^\\d+\\/$"}`, `"12/"`, `"x"`, "does not match the pattern"},
+		{"minItems", `{"minItems":1}`, `[1]`, `[]`, "0 items, want at least 1"},
+		{"maxItems", `{"maxItems":1}`, `[1]`, `[1,2]`, "2 items, want at most 1"},
+		{"uniqueItems", `{"uniqueItems":true}`, `[1,true]`, `[1,{},1.0]`, "items 0 and 2 are equal"},
+		{"items", `{"items":{"type":"number"}}`, `[1]`, `[1,"a"]`, "/1: want number"},
+		{"items by position, draft 07", d7 + `"items":[true],"additionalItems":false}`, `[1]`, `[1,2]`, "last 1 items"},
+		{"prefixItems", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a"]`, `["a",1]`, "/1: nothing is allowed"},
+		{"contains", `{"contains":{"type":"string"}}`, `[1,"a"]`, `[1]`, "/0: want string"},
+		{"minContains", `{"contains":{"const":1},"minContains":2}`, `[1,1]`, `[1]`, "1 items are what contains asks for, want at least 2"},
+		{"maxContains", `{"contains":{"const":1},"maxContains":1}`, `[1]`, `[1,1]`, "want at most 1"},
+		{"unevaluatedItems", `{"allOf":[{"prefixItems":[true]}],"unevaluatedItems":false}`, `[1]`, `[1,2]`, "/1: nothing"},
+		{"properties", `{"properties":{"a":{"type":"number"}}}`, `{"a":1,"b":""}`, `{"a":""}`, "/a: want number"},
+		{"an escaped property", `{"properties":{"a/b~c":{"type":"number"}}}`, `{}`, `{"a/b~c":""}`, "/a~1b~0c: want number"},
+		{"patternProperties", `{"patternProperties":{"^x":{"type":"number"}}}`, `{"x":1,"y":""}`, `{"x":""}`, "/x: want number"},
+		{"additionalProperties", `{"properties":{"a":{}},"additionalProperties":false}`, `{"a":1}`, `{"b":1,"c":1}`, `not allowed: "b", "c"`},
+		{"additionalProperties beside a nested property", `{"properties":{"a":{"properties":{"b":{}}}},"additionalProperties":false}`, `{"a":{"b":1}}`, `{"a":{"b":1},"b":1}`, `not allowed: "b"`},
+		{"unevaluatedProperties", `{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1}`, `{"b":1}`, "/b: nothing"},
+		{"required", `{"required":["a","b"]}`, `{"a":1,"b":1}`, `{}`, `missing: "a", "b"`},
+		{"minProperties", `{"minProperties":1}`, `{"a":1}`, `{}`, "0 members, want at least 1"},
+		{"maxProperties", `{"maxProperties":0}`, `{}`, `{"a":1}`, "1 members, want at most 0"},
+		{"propertyNames", `{"propertyNames":{"maxLength":1}}`, `{"a":1}`, `{"ab":1}`, "2 characters"},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"b":1}`, `{"a":1}`, `missing beside "a": "b"`},
+		{"dependentSchemas", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":1}`, `{"a":1}`, `missing: "b"`},
+		{"dependencies, draft 04", d4 + `"dependencies":{"a":["b"]}}`, `{"a":1,"b":1}`, `{"a":1}`, `missing beside "a": "b"`},
+		{"dependencies, draft 06", d6 + `"dependencies":{"a":false}}`, `{"b":1}`, `{"a":1}`, "nothing is allowed"},
+		{"allOf", `{"allOf":[{"minimum":1},{"maximum":3}]}`, `2`, `4`, "want at most 3"},
+		{"anyOf", `{"anyOf":[{"type":"string"},{"minimum":3}]}`, `3`, `2`, "want string, have number; want at least 3"},
+		{"oneOf, none", `{"oneOf":[{"type":"string"},{"type":"null"}]}`, `null`, `2`, "want string, have number"},
+		{"oneOf, two", `{"oneOf":[{"type":"number"},{"minimum":3}]}`, `1`, `4`, "alternatives 0 and 1"},
+		{"not", `{"not":{"type":"string"}}`, `1`, `"a"`, "what not excludes"},
+		{"if, then", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{}`, `{"a":1}`, `missing: "b"`},
+		{"if, else", d7 + `"if":{"required":["a"]},"else":{"required":["b"]}}`, `{"a":1}`, `{}`, `missing: "b"`},
+		{"if is not known to draft 06", d6 + `"type":"object","if":true,"then":false}`, `{}`, `1`, "want object"},
+		{"$ref", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `""`, `1`, "want string"},
+		{"$ref alone counts, draft 07", d7 + `"$ref":"#/definitions/a","maximum":1,"definitions":{"a":{"type":"number"}}}`, `5`, `""`, "want number"},
+		{"beside $ref, 2019-09", d9 + `"$ref":"#/$defs/a","maximum":1,"$defs":{"a":{"type":"number"}}}`, `1`, `5`, "want at most 1"},
+		{"$anchor", `{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"string"}}}`, `""`, `1`, "want string"},
+		{"an embedded $id", d0 + `"$id":"https://example.test/a/","$ref":"b","$defs":{"x":{"$id":"b","type":"string"}}}`, `""`, `1`, "want string"},
+		{"$recursiveRef", d9 + `"$recursiveAnchor":true,"properties":{"a":{"$recursiveRef":"#"}},"additionalProperties":false}`, `{"a":{"a":{}}}`, `{"a":{"b":1}}`, `/a: not allowed: "b"`},
+		{"$dynamicRef to the outermost", d0 + `"$id":"https://example.test/strict","$dynamicAnchor":"n","$ref":"loose","unevaluatedProperties":false,
+			"$defs":{"l":{"$id":"loose","$dynamicAnchor":"n","properties":{"kids":{"items":{"$dynamicRef":"#n"}}}}}}`, `{"kids":[{}]}`, `{"kids":[{"kid":[]}]}`, "/kids/0/kid: nothing"},
+		{"a meta-schema", `{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"type":"object"}`, `{"type":"text"}`, "/type"},
+		{"formats are annotations", d4 + `"type":"string","format":"date-time"}`, `"yesterday"`, `1`, "want string"},
+		{"also regex", d7 + `"type":"string","format":"regex"}`, `"("`, `1`, "want string"},
+		{"content is an annotation", `{"type":"string","contentEncoding":"base64","contentMediaType":"application/json"}`, `"?"`, `1`, "want string"},
+		{"false", `{"properties":{"a":false}}`, `{}`, `{"a":1}`, "/a: nothing is allowed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newSchemas(nil)
+			if err := s.check([]byte(tc.schema)); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.validate([]byte(tc.schema), []byte(tc.valid)); err != nil {
+				t.Errorf("%s: %v", tc.valid, err)
+			}
+			if err := s.validate([]byte(tc.schema), []byte(tc.invalid)); err == nil || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("%s: have %v, want an error that says %q", tc.invalid, err, tc.says)
+			}
+		})
+	}
+}
+
+func TestSchemaSentences(t *testing.T) {
+	s := newSchemas(nil)
+	const schema = `{"items":{"type":"string","maxLength":3,"enum":["a"]},"additionalProperties":false}`
+	var first string
+	for range 20 { // the same sentence each time, whatever the order of maps
+		err := s.validate([]byte(schema), []byte(`["a",1,2,3,4,5,6,7,8]`))
+		if err == nil {
+			t.Fatal("valid")
+		}
+		if first == "" {
+			first = err.Error()
+		}
+		if err.Error() != first {
+			t.Fatalf("%v, then %v", first, err)
+		}
+	}
+	if strings.Count(first, ";") != maxViolations-1 || !strings.HasPrefix(first, "/1: want string, have number; /2:") {
+		t.Error(first)
+	}
+	object := jsonObject(1000, func(i int) (string, string) { return strings.Repeat("n", 1000) + fmt.Sprint(i), "1" })
+	if err := s.validate([]byte(schema), []byte(object)); err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "and 995 more") {
+		t.Errorf("have %v", err)
+	}
+}
+
+// TestSchemaFetchesNothing points every kind of reference at a listener and at a file.
+func TestSchemaFetchesNothing(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections atomic.Int32
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			conn.Close()
+		}
+	}()
+	file := filepath.Join(t.TempDir(), "schema.json")
+	if err := os.WriteFile(file, []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(file))
+	s := newSchemas(nil)
+	for _, url := range []string{"http://" + listener.Addr().String() + "/schema.json", "file://" + file, file, "schema.json", "./schema.json", "//" + listener.Addr().String() + "/schema.json"} {
+		for _, schema := range []string{
+			`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$ref":"URL#a"}`, `{"$dynamicRef":"URL"}`, `{"$schema":"URL"}`,
+			`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"URL"}`,
+			`{"$defs":{"a":{"$ref":"URL"}}}`, `{"$defs":{"a":{"$id":"x","$schema":"URL"}}}`,
+			`{"x":{"$ref":"URL"},"$ref":"#/x"}`, `{"properties":{"a":{"items":{"$ref":"URL"}}}}`,
+			`{"$schema":"http://json-schema.org/draft-04/schema#","id":"URL","$ref":"schema.json"}`,
+		} {
+			schema = strings.ReplaceAll(schema, "URL", url)
+			if err := s.check([]byte(schema)); err == nil {
+				t.Errorf("%s is taken", schema)
+			}
+			if err := s.validate([]byte(schema), []byte(`{}`)); err == nil {
+				t.Errorf("%s validates", schema)
+			}
+		}
+		own := fmt.Sprintf(`{"$id":%q,"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"a":{"$ref":"#"}}}`, url)
+		if err := s.validate([]byte(own), []byte(`{"a":{}}`)); err != nil {
+			t.Errorf("%s: %v", own, err)
+		}
+	}
+	listener.Close()
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+// TestSchemaIDsNeverMeet validates with two schemas of the same id at the same time.
+func TestSchemaIDsNeverMeet(t *testing.T) {
+	s := newSchemas(nil)
+	const frame = `{"$id":"https://example.test/a","$ref":"#/$defs/x","$defs":{"x":{"$anchor":"x","type":%q}}}`
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			text, number := fmt.Sprintf(frame, "string"), fmt.Sprintf(frame, "number")
+			mine, other, config := text, number, `"a"`
+			if i%2 == 0 {
+				mine, other, config = number, text, "1"
+			}
+			for range 20 {
+				if err := s.validate([]byte(mine), []byte(config)); err != nil {
+					t.Error(err)
+				}
+				if err := s.validate([]byte(other), []byte(config)); err == nil {
+					t.Error("validated against another schema")
+				}
+			}
+		}()
+	}
+	all.Wait()
+}
+
+// countingEngine counts what it is asked to compile.
+type countingEngine struct {
+	SchemaEngine
+	compiled atomic.Int32
+}
+
+func (e *countingEngine) Compile(schema []byte) (Schema, error) {
+	e.compiled.Add(1)
+	return e.SchemaEngine.Compile(schema)
+}
+
+func TestSchemaCache(t *testing.T) {
+	t.Run("a schema is compiled once", func(t *testing.T) {
+		engine := &countingEngine{SchemaEngine: DefaultSchemaEngine()}
+		s := newSchemas(engine)
+		var all sync.WaitGroup
+		for range 50 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				if err := s.validate([]byte(`{"type":"object"}`), []byte(`{}`)); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		all.Wait()
+		if n := engine.compiled.Load(); n != 1 {
+			t.Errorf("compiled %d times", n)
+		}
+	})
+	t.Run("the number of schemas is bounded, the last used stay", func(t *testing.T) {
+		engine := &countingEngine{SchemaEngine: DefaultSchemaEngine()}
+		s := newSchemas(engine)
+		for i := range 2 * maxCachedSchemas {
+			_ = s.validate([]byte(`{}`), []byte(`{}`))
+			_ = s.validate(fmt.Appendf(nil, `{"title":"%d"}`, i), []byte(`{}`))
+		}
+		if n := s.cache.recent.Len(); n != maxCachedSchemas || len(s.cache.entries) != n {
+			t.Errorf("%d schemas, %d entries", n, len(s.cache.entries))
+		}
+		if n := engine.compiled.Load(); n != 2*maxCachedSchemas+1 {
+			t.Errorf("compiled %d times", n)
+		}
+	})
+	t.Run("their bytes are bounded", func(t *testing.T) {
+		s := newSchemas(nil)
+		for i := range 40 {
+			_ = s.validate(fmt.Appendf(nil, `{"title":"%d%s"}`, i, strings.Repeat("x", 200_000)), []byte(`{}`))
+		}
+		if s.cache.bytes > maxCachedBytes || s.cache.bytes < maxCachedBytes/2 {
+			t.Errorf("%d bytes", s.cache.bytes)
+		}
+	})
+	t.Run("what does not compile is not kept", func(t *testing.T) {
+		s := newSchemas(nil)
+		for range 3 {
+			if err := s.validate([]byte(`{"type":5}`), []byte(`{}`)); err == nil {
+				t.Error("valid")
+			}
+		}
+		if s.cache.recent.Len() != 0 || s.cache.bytes != 0 {
+			t.Errorf("%d schemas, %d bytes", s.cache.recent.Len(), s.cache.bytes)
+		}
+	})
+}
+
+// engineFunc is an engine whose schemas all validate by one function.
+type engineFunc func(config []byte) ([]Violation, error)
+
+func (f engineFunc) Compile([]byte) (Schema, error)              { return f, nil }
+func (f engineFunc) Validate(config []byte) ([]Violation, error) { return f(config) }
+
+func TestOwnEngine(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		engine engineFunc
+		says   string
+	}{
+		{"valid", func([]byte) ([]Violation, error) { return nil, nil }, ""},
+		{"violations", func([]byte) ([]Violation, error) { return []Violation{{"/a", "too blue"}, {"", "too old"}}, nil }, "/a: too blue; too old"},
+		{"no verdict", func([]byte) ([]Violation, error) { return nil, errors.New("no ink") }, "no ink"},
+		{"a panic", func([]byte) ([]Violation, error) { panic("oops") }, "validating the config failed: oops"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := newSchemas(tc.engine).validate([]byte(`{}`), []byte(`{}`))
+			if (err == nil) != (tc.says == "") || err != nil && err.Error() != tc.says {
+				t.Errorf("have %v, want %q", err, tc.says)
+			}
+		})
+	}
+	t.Run("behind the guard", func(t *testing.T) {
+		s := newSchemas(engineFunc(func([]byte) ([]Violation, error) { t.Error("the engine was asked"); return nil, nil }))
+		if err := s.check([]byte(`{"$ref":"#"}`)); err == nil {
+			t.Error("taken")
+		}
+		if err := s.validate([]byte(`{"multipleOf":2}`), []byte(`1e1000000`)); !errors.Is(err, schemaguard.ErrCostly) {
+			t.Errorf("have %v", err)
+		}
+	})
+}
+
+func FuzzSchema(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{}`, `{}`},
+		{`{"$ref":"#"}`, `{}`},
+		{`{"type":[]}`, `1`},
+		{`{"properties":{"a":{"$ref":"#"}},"additionalProperties":{"type":"string"}}`, `{"a":{"a":{}},"b":""}`},
+		{`{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"unevaluatedItems":false}`, `[[],[[1]]]`},
+		{`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,"items":{"$recursiveRef":"#"}}`, `[[]]`},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x.test/a","definitions":{"a":{"id":"b"}},"allOf":[{"$ref":"b"}]}`, `{}`},
+		{`{"pattern":"((a{0,100}){0,10}){0,1}$","patternProperties":{"^\\s[]":false}}`, `"aaa"`},
+		{`{"multipleOf":0.1,"enum":[1,1.0,1e2],"uniqueItems":true}`, `1e1000000`},
+		{`{"oneOf":[{"const":1},{"not":{"if":{},"then":{},"else":false}}],"dependencies":{"a":["b"]}}`, `{"a":1}`},
+		{`{"x":{"y":[{"contains":{}}]},"$ref":"#/x/y/0"}`, `[1]`},
+		{`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, `{"type":"x"}`},
+	} {
+		f.Add([]byte(seed[0]), []byte(seed[1]))
+	}
+	s := newSchemas(nil)
+	f.Fuzz(func(t *testing.T, schema, config []byte) {
+		if err := s.check(schema); err != nil {
+			if strings.Contains(err.Error(), "cannot be compiled: runtime") {
+				t.Errorf("%s: %v", schema, err)
+			}
+			return
+		}
+		if err := s.validate(schema, config); err != nil && strings.Contains(err.Error(), "failed") {
+			t.Errorf("%s, %s: %v", schema, config, err) // a panic was caught
+		}
+		_, _ = WithDefaults(schema, config)
+	})
+}
