@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -133,29 +134,33 @@ func TestCorruptStepsAreBounded(t *testing.T) {
 	for size := len(base); size < 1<<40; size *= 2 {
 		doublings = append(doublings, doubling(size))
 	}
-	long := append(binary.AppendUvarint([]byte{kindSplice, 0}, 0), 0)
+	same := []byte{kindSplice, 0, 0, 0}
+	large := append([]byte{kindSplice, 0, 0, 0}, make([]byte, 5<<20)...)
 	for _, tt := range []struct {
 		name  string
 		steps [][]byte
+		want  string
 	}{
-		{"nothing", [][]byte{{}}},
-		{"a kind that is not known", [][]byte{{kindMask, 0}}},
-		{"a splice behind the end", [][]byte{{kindSplice, 0, 0xff, 0x7f, 0}}},
-		{"a splice over the end", [][]byte{{kindSplice, 0, 10, 0xff, 0x7f}}},
-		{"a copy before the start", [][]byte{{kindSpans, 0, 1, 5, 1, 0}}},
-		{"a copy over the end", [][]byte{{kindSpans, 0, 1, 0xe8, 0x07, 2, 0}}},
-		{"a copy from far away", [][]byte{append(binary.AppendVarint([]byte{kindSpans, 0, 1, 5}, 1<<62), 0)}},
-		{"a literal that is not there", [][]byte{{kindSpans, 0, 1, 0, 5}}},
-		{"bytes too many", [][]byte{{kindSpans, 0, 0, 5}}},
-		{"more spans than bytes", [][]byte{{kindSpans, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}}},
-		{"an editor longer than the step", [][]byte{{flagEditor, 0, 0xff, 0x7f}}},
-		{"a number without end", [][]byte{bytes.Repeat([]byte{0xff}, 30)}},
-		{"not what the compressor makes", [][]byte{{kindPacked, 0, 100, 1, 2, 3, 4}}},
-		{"more than it says when unpacked", [][]byte{packed(1000)}},
-		{"much more than a chain may have", [][]byte{packed(MaxBody)}},
-		{"doubling again and again", doublings},
-		{"more steps than a chain has", slices.Repeat([][]byte{long}, maxSteps+1)},
-		{"marks that make it too large", [][]byte{append([]byte{flagMarked, 0, 0, 0}, bytes.Repeat([]byte{mark}, MaxBody/21)...)}},
+		{"nothing", [][]byte{{}}, "flags has 0 bytes"},
+		{"a kind that is not known", [][]byte{{kindMask, 0}}, "kind 3 of an edit"},
+		{"a splice behind the end", [][]byte{{kindSplice, 0, 0xff, 0x7f, 0}}, "start of a splice is 16383"},
+		{"a splice over the end", [][]byte{{kindSplice, 0, 10, 0xff, 0x7f}}, "length of a splice is 16383, more than 990"},
+		{"a copy before the start", [][]byte{{kindSpans, 0, 1, 5, 1, 0}}, "copy of 5 bytes from -1 of 1000"},
+		{"a copy over the end", [][]byte{{kindSpans, 0, 1, 0xe8, 0x07, 2, 0}}, "copy of 1000 bytes from 1 of 1000"},
+		{"a copy from far away", [][]byte{append(binary.AppendVarint([]byte{kindSpans, 0, 1, 5}, 1<<62), 0)}, "copy of 5 bytes from 4611686018427387904"},
+		{"a literal that is not there", [][]byte{{kindSpans, 0, 1, 0, 5}}, "literals has 0 bytes, not 5"},
+		{"bytes too many", [][]byte{{kindSpans, 0, 0, 5}}, "1 bytes too many"},
+		{"more spans than bytes", [][]byte{{kindSpans, 0, 0xff, 0xff, 0xff, 0xff, 0x7f}}, "number of spans"},
+		{"an editor longer than the step", [][]byte{{flagEditor, 0, 0xff, 0x7f}}, "length of an editor"},
+		{"a number without end", [][]byte{bytes.Repeat([]byte{0xff}, 30)}, "time of a step is not a number"},
+		{"not what the compressor makes", [][]byte{{kindPacked, 0, 100, 1, 2, 3, 4}}, "magic number"},
+		{"more than it says when unpacked", [][]byte{packed(1000)}, "exceeds"},
+		{"much more than a chain may have", [][]byte{packed(MaxBody)}, "size of an edit is 67108864"},
+		{"step after step of much", [][]byte{large, large}, "chain with more than 8388608 bytes of edits"},
+		{"doubling again and again", doublings, "makes more than 67108864 bytes"},
+		{"more steps than a chain has", slices.Repeat([][]byte{same}, maxSteps+1), "chain of more than 1024 steps"},
+		{"marks that make it too large", [][]byte{append([]byte{flagMarked, 0, 0, 0}, bytes.Repeat([]byte{mark}, MaxBody/21)...)}, "a body of 88368370 bytes"},
+		{"another text", [][]byte{{kindSplice, 0, 1, 0, 'y'}}, "does not have its checksum"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rows := func(yield func(Row, error) bool) { yield(snapshotOf(codec, base), nil) }
@@ -163,14 +168,22 @@ func TestCorruptStepsAreBounded(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := codec.Read(packOf(base, tt.steps...), rows, int64(len(tt.steps)))
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("got %v", err)
+			if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, not %q", err, tt.want)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 4*MaxBody {
 				t.Errorf("took %d bytes of memory", used)
 			}
-			t.Log(err)
 		})
+	}
+}
+
+func TestAStepShorterThanItsChecksumIsAnError(t *testing.T) {
+	codec := newCodec(t)
+	rows := func(yield func(Row, error) bool) { yield(snapshotOf(codec, nil), nil) }
+	tail := newPack(1, 0, Version{}.sum()).with([]byte{0, 0}, 0).encode()
+	if _, err := codec.Read(tail, rows, 1); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("got %v", err)
 	}
 }
 

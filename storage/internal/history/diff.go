@@ -9,7 +9,6 @@ import (
 const (
 	window = 16      // bytes compared by hash; shorter matches are not looked for
 	stride = 8       // every so many bytes of the old text are indexed
-	depth  = 16      // equal windows tried at one place
 	reach  = 2 << 10 // how far a better match may reach back over earlier ones
 	skip   = 7       // largest advance through text without a match; odd, so that no alignment is missed
 )
@@ -37,12 +36,13 @@ func diff(old, new []byte) edit {
 	return e
 }
 
-// matcher finds places in a text by the hash of window bytes.
+// matcher finds places in a text by the hash of window bytes. Of several places
+// with the same bytes it knows the first: where that is the wrong one, the copy
+// ends early, and the next match reaches back over it.
 type matcher struct {
-	old   []byte
-	shift int
-	heads []int32 // by hash: 1 + the block's number, 0 for none
-	nexts []int32 // by block: the next one of that hash, later in the text
+	old    []byte
+	shift  int
+	places []int32 // by hash: 1 + the place divided by stride, 0 for none
 }
 
 func newMatcher(old []byte) *matcher {
@@ -51,11 +51,9 @@ func newMatcher(old []byte) *matcher {
 		blocks = (len(old)-window)/stride + 1
 	}
 	width := max(8, bits.Len(uint(blocks)))
-	m := &matcher{old: old, shift: 64 - width, heads: make([]int32, 1<<width), nexts: make([]int32, blocks)}
+	m := &matcher{old: old, shift: 64 - width, places: make([]int32, 1<<width)}
 	for b := blocks - 1; b >= 0; b-- {
-		h := m.hash(old[b*stride:])
-		m.nexts[b] = m.heads[h]
-		m.heads[h] = int32(b + 1)
+		m.places[m.hash(old[b*stride:])] = int32(b + 1)
 	}
 	return m
 }
@@ -70,8 +68,9 @@ func (m *matcher) hash(text []byte) uint64 {
 func (m *matcher) match(e edit, new []byte, at, end int) edit {
 	literal := at // new[literal:at] has no match so far
 	for at+window <= end {
-		from, n := m.longest(e, new[:end], at)
-		if n == 0 {
+		from := max(0, int(m.places[m.hash(new[at:])])-1) * stride
+		n := commonPrefix(m.old[from:], new[at:end])
+		if n < window {
 			at += min(skip, 1+(at-literal)/512*2)
 			continue
 		}
@@ -88,29 +87,6 @@ func (m *matcher) match(e edit, new []byte, at, end int) edit {
 		e = e.add(0, ^int32(literal), int32(end-literal))
 	}
 	return e
-}
-
-// longest returns the longest match for new[at:] among the places tried, of
-// equal ones that which goes on where the last copy ended; n is 0 for none.
-func (m *matcher) longest(e edit, new []byte, at int) (from, n int) {
-	if last := len(e) - 1; last >= 0 && e[last].from >= 0 {
-		from = int(e[last].from) - int(e.start(last)) + at
-		if from < len(m.old) {
-			n = commonPrefix(m.old[from:], new[at:])
-		}
-		if n < window {
-			n = 0
-		}
-	}
-	next := m.heads[m.hash(new[at:])]
-	for tries := depth; next > 0 && tries > 0; tries-- {
-		place := int(next-1) * stride
-		if found := commonPrefix(m.old[place:], new[at:]); found >= window && found > n {
-			from, n = place, found
-		}
-		next = m.nexts[next-1]
-	}
-	return from, n
 }
 
 // cut shortens the new text to size.

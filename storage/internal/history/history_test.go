@@ -205,10 +205,10 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestReadTakesNoRowBelowTheSnapshot(t *testing.T) {
+func TestRowsAreTakenOnlyDownToTheSnapshot(t *testing.T) {
 	h := newHistory(t)
 	p := newPage(3, 5<<10)
-	for range 1000 {
+	for range 600 {
 		h.append(Version{Body: p.body()})
 		traces()[0].edit(p, 0)
 	}
@@ -219,24 +219,47 @@ func TestReadTakesNoRowBelowTheSnapshot(t *testing.T) {
 		}
 	}
 	if snapshots < 3 {
-		t.Fatalf("%d snapshots in 1,000 versions", snapshots)
+		t.Fatalf("%d snapshots in %d versions", snapshots, len(h.all))
 	}
-	seen := 0
-	rows := func(yield func(Row, error) bool) {
-		for row := range h.upTo(998) {
-			if seen > 0 {
-				t.Fatalf("row %d is taken after the snapshot", row.Version)
-			}
-			if row.Snapshot() {
-				seen++
-			}
-			if !yield(row, nil) {
-				return
+	for _, limit := range []int{1, 500} { // the larger one ends because of its bytes
+		seen := 0
+		rows := func(yield func(Row, error) bool) {
+			for row := range h.upTo(598) {
+				if seen > 0 {
+					t.Fatalf("row %d is taken after the snapshot", row.Version)
+				}
+				if row.Snapshot() {
+					seen++
+				}
+				if !yield(row, nil) {
+					return
+				}
 			}
 		}
+		list, err := h.codec.List(h.tail, rows, 598, limit, 1)
+		if err != nil || len(list) != 1 || !equal(list[0], h.all[598]) {
+			t.Errorf("got %d versions, %v", len(list), err)
+		}
 	}
-	if v, err := h.codec.Read(h.tail, rows, 998); err != nil || !equal(v, h.all[998]) {
-		t.Errorf("got version %d, %v", v.Number, err)
+}
+
+// Small edits of a large body reach the number of steps before anything else.
+func TestChainsEndAfterSoManySteps(t *testing.T) {
+	body := make([]byte, 100<<10)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range body {
+		body[i] = byte(rnd.Uint32())
+	}
+	h := newHistory(t)
+	for range maxSteps + 10 {
+		h.append(Version{Body: bytes.Clone(body)})
+		body[rnd.IntN(len(body))]++
+	}
+	for _, number := range []int64{maxSteps - 1, maxSteps, maxSteps + 1, maxSteps + 2, maxSteps + 8} {
+		h.check(number)
+	}
+	if first := h.rows[len(h.rows)-1]; !first.Snapshot() || first.Version != maxSteps+1 {
+		t.Errorf("the last row is version %d's", first.Version)
 	}
 }
 

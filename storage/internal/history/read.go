@@ -110,9 +110,8 @@ func (ch *chain) addPack(row Row, number int64) error {
 	if err != nil {
 		return err
 	}
-	last := ch.lastNumber()
-	if p.first != row.Version || p.first != last+1 || binary.LittleEndian.Uint32(p.rest) != ch.last().sum {
-		return fmt.Errorf("%w: steps from version %d, stored as %d, do not follow version %d", ErrCorrupt, p.first, row.Version, last)
+	if binary.LittleEndian.Uint32(p.rest) != ch.last().sum {
+		return fmt.Errorf("%w: steps stored as version %d do not follow version %d", ErrCorrupt, row.Version, ch.lastNumber())
 	}
 	in := input{rest: p.rest[sumSize:]}
 	for len(in.rest) > 0 && ch.lastNumber() < number {

@@ -12,7 +12,7 @@ func TestStepsAreNearTheSizeOfTheEdit(t *testing.T) {
 		name string
 		edit func(p *page, i int) string
 	}{
-		kinds[0], kinds[1], kinds[2], kinds[3], kinds[4],
+		kinds[0], kinds[1], kinds[2], kinds[3], kinds[4], kinds[6],
 		{"DeleteFirst", func(p *page, _ int) string { p.remove(0); return "" }},
 		{"MoveLastToFirst", func(p *page, _ int) string { p.move(len(p.elements)-1, 0); return "" }},
 		{"Swap", func(p *page, _ int) string { p.move(1, 5); p.move(6, 2); return "" }},
@@ -45,8 +45,32 @@ func TestReorderNamesElementsOnly(t *testing.T) {
 	prev := Version{Body: p.body()}
 	traces()[5].edit(p, 0)
 	step, _ := codec.makeStep(prev, Version{Number: 1, Body: p.body()}, 0)
-	if limit := 16 + 12*len(p.elements); len(step) > limit {
+	if limit := 16 + 8*len(p.elements); len(step) > limit {
 		t.Errorf("step of %d bytes for %d elements, more than %d", len(step), len(p.elements), limit)
+	}
+}
+
+func TestRowsFillHalfAPage(t *testing.T) {
+	for _, tr := range traces()[:4] {
+		h := newHistory(t)
+		p := newPage(5, 5<<10)
+		packs, bytes := 0, 0
+		for i := range 300 {
+			h.append(Version{Body: p.body()})
+			tr.edit(p, i)
+		}
+		for _, row := range h.rows {
+			if row.Snapshot() {
+				continue
+			}
+			if len(row.Data) > packBytes {
+				t.Errorf("%s: row of %d bytes, more than %d", tr.name, len(row.Data), packBytes)
+			}
+			packs, bytes = packs+1, bytes+len(row.Data)
+		}
+		if bytes/packs < packBytes/2 {
+			t.Errorf("%s: rows of %d bytes", tr.name, bytes/packs)
+		}
 	}
 }
 
