@@ -14,14 +14,13 @@
 // The library implements draft 2019-09 and reads schemas of every draft as if they were of that
 // one. Its verdicts differ from the specification, among others:
 //
-//   - additionalProperties and unevaluatedProperties take members that only a nested object declares
+//   - additionalProperties takes members that only a nested object declares
 //   - numbers are float64: 2^53 and 2^53+1 are equal, and a number beyond 1e308 is an error
 //   - multipleOf is a float64 division: 0.3 is not a multiple of 0.1
 //   - dependencies is ignored; so are prefixItems, $dynamicRef and, in draft 04, id
 //   - exclusiveMinimum and exclusiveMaximum of draft 04, which are booleans there, are refused
 //   - references to #/definitions are never resolved, and a config at such a place is invalid
-//   - a failing subschema of additionalProperties, and a failing name of propertyNames, is an
-//     error only in some places
+//   - keywords beside $ref count in every draft
 //   - formats are assertions, in every draft
 //   - patterns are those of package regexp, not of ECMA 262
 //
