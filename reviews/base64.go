@@ -1,0 +1,31 @@
+package reviews
+
+// base64Fault says what keeps text from being Base64 of at least one byte, "" if nothing does:
+// the standard alphabet or the one for URLs, but not both, padded fully or not at all.
+func base64Fault(text []byte) string {
+	n := len(text)
+	for n > 0 && len(text)-n < 2 && text[n-1] == '=' {
+		n--
+	}
+	var standard, url bool
+	for _, c := range text[:n] {
+		switch {
+		case 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+		case c == '+' || c == '/':
+			standard = true
+		case c == '-' || c == '_':
+			url = true
+		default:
+			return "this is not Base64: it holds a character of neither alphabet"
+		}
+	}
+	switch {
+	case standard && url:
+		return "this is not Base64: it mixes the standard alphabet and the one for URLs"
+	case n == 0:
+		return "this is Base64 of nothing"
+	case n%4 == 1 || n < len(text) && len(text)%4 != 0:
+		return "this is not Base64: it has a length that no encoder writes"
+	}
+	return ""
+}

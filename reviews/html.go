@@ -1,0 +1,264 @@
+package reviews
+
+import (
+	"bytes"
+	"html"
+)
+
+// markup reads body_html, in pieces of any size, and accepts exactly text, entities, <p>, </p>,
+// <a href="…"> and </a>: letters in either case, white space where HTML has it between the parts
+// of a tag. Paragraphs do not nest, links do not nest, no paragraph is in a link, and each is closed.
+type markup struct {
+	state   htmlState
+	tag     mark // the '<' of the tag that is being read
+	p, a    mark // of the paragraph and the link that are open
+	inP     bool
+	inA     bool
+	matched int // letters of href seen
+	quote   byte
+	href    []byte
+}
+
+// mark is a place in the text: in the current piece until it is settled, then in the file.
+type mark struct {
+	index  int
+	offset int64 // -1: not settled
+}
+
+type htmlState uint8
+
+const (
+	inText      htmlState = iota
+	afterLess             // <
+	afterSlash            // </
+	inOpenP               // <p
+	inCloseP              // </p
+	inCloseA              // </a
+	afterA                // <a
+	beforeHref            // <a and a space
+	inHref                // some letters of href
+	afterHref             // href
+	beforeQuote           // href=
+	inValue               // href="
+	afterValue            // href="…"
+)
+
+// maxHref is the longest href that is looked at, in bytes.
+const maxHref = 64 << 10
+
+const (
+	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; write &lt; for a '<' in the text`
+	faultNoHref   = `<a> needs href="…"`
+	faultAttr     = "no other attribute than one href of <a> is allowed"
+	faultUnquoted = "href needs a value in single or double quotes"
+	faultNested   = "a link may not hold another link or a paragraph, and a paragraph no other paragraph"
+	faultStray    = "this tag closes nothing that is open here"
+	faultUnclosed = "this is never closed"
+	faultCrossed  = "</a> is missing before this </p>"
+	faultLong     = "href is longer than 65536 bytes"
+)
+
+func (m *markup) reset() {
+	*m = markup{href: m.href[:0]}
+}
+
+// read takes the current piece of a string. It gives what is wrong, once, and where.
+func (m *markup) read(t *tokens) (offset int64, message string) {
+	piece := t.str.piece
+	for i := 0; i < len(piece); {
+		n, message := m.step(piece, i)
+		if message != "" {
+			return m.tag.settle(t), message
+		}
+		i += n
+	}
+	if !t.str.closed {
+		// The next piece has its own indexes.
+		if m.state != inText {
+			m.tag.settle(t)
+		}
+		if m.inP {
+			m.p.settle(t)
+		}
+		if m.inA {
+			m.a.settle(t)
+		}
+		return 0, ""
+	}
+	switch {
+	case m.state != inText:
+		return m.tag.settle(t), faultUnclosed
+	case m.inA:
+		return m.a.settle(t), faultUnclosed
+	case m.inP:
+		return m.p.settle(t), faultUnclosed
+	}
+	return 0, ""
+}
+
+func (k *mark) settle(t *tokens) int64 {
+	if k.offset < 0 {
+		k.offset = t.at(k.index)
+	}
+	return k.offset
+}
+
+// step reads at least one byte of piece from i on.
+func (m *markup) step(piece []byte, i int) (n int, message string) {
+	switch m.state {
+	case inText:
+		n = bytes.IndexByte(piece[i:], '<')
+		if n < 0 {
+			return len(piece) - i, ""
+		}
+		m.state, m.tag = afterLess, mark{i + n, -1}
+		return n + 1, ""
+	case inValue:
+		n = bytes.IndexByte(piece[i:], m.quote)
+		if n < 0 {
+			return len(piece) - i, m.addHref(piece[i:])
+		}
+		m.state = afterValue
+		return n + 1, m.addHref(piece[i : i+n])
+	}
+	return 1, m.byte(piece[i])
+}
+
+func (m *markup) addHref(part []byte) string {
+	if len(m.href)+len(part) > maxHref {
+		return faultLong
+	}
+	m.href = append(m.href, part...)
+	return ""
+}
+
+// byte reads one byte inside a tag.
+func (m *markup) byte(c byte) (message string) {
+	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
+	lower := c | 0x20
+	switch m.state {
+	case afterLess:
+		switch {
+		case c == '/':
+			m.state = afterSlash
+		case lower == 'p':
+			m.state = inOpenP
+		case lower == 'a':
+			m.state = afterA
+		default:
+			return faultTag
+		}
+	case afterSlash:
+		switch lower {
+		case 'p':
+			m.state = inCloseP
+		case 'a':
+			m.state = inCloseA
+		default:
+			return faultTag
+		}
+	case inOpenP, inCloseP, inCloseA:
+		switch {
+		case c == '>':
+			return m.endTag()
+		case !space:
+			return faultTag
+		}
+	case afterA:
+		switch {
+		case space:
+			m.state, m.matched, m.href = beforeHref, 0, m.href[:0]
+		case c == '>':
+			return faultNoHref
+		default:
+			return faultTag
+		}
+	case beforeHref, inHref:
+		switch {
+		case space && m.state == beforeHref:
+		case c == '>':
+			return faultNoHref
+		case lower != "href"[m.matched]:
+			return faultAttr
+		default:
+			m.state = inHref
+			if m.matched++; m.matched == len("href") {
+				m.state = afterHref
+			}
+		}
+	case afterHref:
+		switch {
+		case c == '=':
+			m.state = beforeQuote
+		case !space:
+			return faultAttr
+		}
+	case beforeQuote:
+		switch {
+		case c == '"' || c == '\'':
+			m.state, m.quote = inValue, c
+		case !space:
+			return faultUnquoted
+		}
+	case afterValue:
+		switch {
+		case c == '>':
+			return m.endTag()
+		case !space:
+			return faultAttr
+		}
+	}
+	return ""
+}
+
+// endTag judges a tag at its '>'.
+func (m *markup) endTag() (message string) {
+	tag := m.state
+	m.state = inText
+	switch tag {
+	case inOpenP:
+		if m.inP || m.inA {
+			return faultNested
+		}
+		m.inP, m.p = true, m.tag
+	case inCloseP:
+		if !m.inP {
+			return faultStray
+		}
+		if m.inA {
+			return faultCrossed
+		}
+		m.inP = false
+	case inCloseA:
+		if !m.inA {
+			return faultStray
+		}
+		m.inA = false
+	case afterValue:
+		if m.inA {
+			return faultNested
+		}
+		m.inA, m.a = true, m.tag
+		return hrefFault(m.href)
+	}
+	return ""
+}
+
+// hrefFault says what is wrong with the value of an href, as it stands in the HTML.
+func hrefFault(value []byte) string {
+	if bytes.IndexByte(value, '&') >= 0 {
+		value = []byte(html.UnescapeString(string(value)))
+	}
+	for _, c := range value {
+		if c < ' ' || c == 0x7f {
+			return "href holds a control character"
+		}
+	}
+	if rest, ok := afterScheme(value, "mailto:"); ok && len(rest) > 0 {
+		return ""
+	}
+	if isWebAddress(value) {
+		return ""
+	}
+	return "href is no http, https or mailto address"
+}

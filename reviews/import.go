@@ -1,0 +1,239 @@
+package reviews
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+// ImportOptions are how an import runs; the zero value works.
+type ImportOptions struct {
+	Options
+	DryRun  bool          // compare with the store and report, but store nothing
+	Problem func(Problem) // if not nil, gets every problem, in the order of the file
+}
+
+// maxQueued is how many problems may wait for the transaction before them.
+const maxQueued = 1000
+
+// Import reads a file as Check does and stores what is accepted, in transactions of some MiB. A
+// review is identified by the source and the id of its collection and its own id; it is created,
+// updated if its content is another than the stored one, or left unchanged. Nothing is deleted.
+//
+// The store is the only checkpoint: an import that was killed is simply run again, and finds what
+// it stored unchanged. An error says that the file could not be read on or the store failed; the
+// report then tells what was done until there. The caller must moderate something, else
+// ErrForbidden.
+func (s *Service) Import(ctx context.Context, by Caller, file io.Reader, o *ImportOptions) (Report, error) {
+	if err := by.mayMove(); err != nil {
+		return Report{Problems: []Problem{}}, err
+	}
+	if o == nil {
+		o = &ImportOptions{}
+	}
+	i := &importer{ctx: ctx, store: s.store, dryRun: o.DryRun}
+	i.report.DryRun = o.DryRun
+	i.report.Problems = []Problem{}
+	i.tell = o.Progress
+	i.out = func(p Problem) bool {
+		if o.Problem != nil {
+			o.Problem(p)
+		}
+		return true
+	}
+	err := newPipeline(o.Options, true, i).run(file)
+	if i.err == nil {
+		i.err = ctx.Err()
+	}
+	if i.err == nil {
+		i.commit()
+	}
+	if i.err != nil {
+		err = i.err
+	}
+	return i.report, err
+}
+
+// importer stores what a pipeline accepts. What waits for a transaction and the problems
+// behind it are in queue, so that problems come out in the order of the file.
+type importer struct {
+	results
+	ctx    context.Context
+	store  Store
+	dryRun bool
+	queue  []queued
+	size   int
+	err    error
+}
+
+// queued is a problem, or what is to be stored.
+type queued struct {
+	problem  Problem
+	incoming *incoming
+}
+
+func (i *importer) problem(p Problem) {
+	if len(i.queue) == 0 {
+		i.results.problem(p)
+		return
+	}
+	i.queue = append(i.queue, queued{problem: p})
+	if len(i.queue) >= maxQueued {
+		i.commit()
+	}
+}
+
+func (i *importer) batch(b batch) {
+	if !i.count(b, i.problem) || b.incoming == nil {
+		return
+	}
+	b.incoming.line, b.incoming.first = b.line, b.first
+	i.queue = append(i.queue, queued{incoming: b.incoming})
+	i.size += b.incoming.size + len(b.incoming.collection.Fields)
+	if i.size >= maxBatch || len(i.queue) >= maxQueued {
+		i.commit()
+	}
+}
+
+func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
+
+// commit stores what is queued, in one transaction.
+func (i *importer) commit() {
+	if i.err != nil || len(i.queue) == 0 {
+		return
+	}
+	var done outcome
+	if i.dryRun {
+		i.err = i.store.View(i.ctx, func(r Reader) error {
+			done = outcome{}
+			return done.apply(i.ctx, r, nil, i.queue)
+		})
+	} else {
+		i.err = i.store.Update(i.ctx, func(tx Tx) error {
+			done = outcome{}
+			return done.apply(i.ctx, tx, tx, i.queue)
+		})
+	}
+	if i.err == nil {
+		i.report.Created += done.created
+		i.report.Updated += done.updated
+		i.report.Unchanged += done.unchanged
+		i.report.Rejected += done.rejected
+		i.tellQueued(done.mismatches)
+	}
+	i.queue, i.size = i.queue[:0], 0
+}
+
+// tellQueued gives out the problems of the queue, and those that storing found.
+func (i *importer) tellQueued(mismatches map[*incoming]string) {
+	for _, q := range i.queue {
+		if q.incoming == nil {
+			i.results.problem(q.problem)
+		} else if message := mismatches[q.incoming]; message != "" {
+			in := q.incoming
+			i.results.problem(ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, message))
+		}
+	}
+}
+
+// outcome is what storing a queue did, or would do.
+type outcome struct {
+	created, updated, unchanged, rejected int64
+	mismatches                            map[*incoming]string
+}
+
+// apply compares the queue with what is stored and, where tx is not nil, stores it.
+func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued) error {
+	for _, q := range queue {
+		if q.incoming == nil {
+			continue
+		}
+		if err := done.merge(ctx, r, tx, q.incoming); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge does it for a collection.
+func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
+	old, err := r.Collection(ctx, in.collection.Key)
+	known := err == nil
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	var counts tally
+	if known {
+		if counts, err = parseTally(old); err != nil {
+			return err
+		}
+		if counts.reviews > 0 && len(counts.values) != in.dims {
+			done.mismatch(in, len(counts.values))
+			return nil
+		}
+	}
+	counts.size(in.dims)
+	put, err := done.compare(ctx, r, in, known, &counts)
+	if err != nil || tx == nil {
+		return err
+	}
+	now := Collection{in.collection.Key, in.collection.Fields, counts.encode()}
+	if !known || !bytes.Equal(now.Fields, old.Fields) || !bytes.Equal(now.Tally, old.Tally) {
+		if err := tx.PutCollection(ctx, now); err != nil {
+			return err
+		}
+	}
+	if len(put) == 0 {
+		return nil
+	}
+	return tx.PutReviews(ctx, now.Key, put)
+}
+
+// compare tells new, changed and unchanged reviews apart, gives the first two and counts their
+// ratings.
+func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
+	stored := map[string][]byte{}
+	if known && len(in.reviews) > 0 {
+		ids := make([]string, len(in.reviews))
+		for i, review := range in.reviews {
+			ids[i] = review.ID
+		}
+		for review, err := range r.ReviewsByID(ctx, in.collection.Key, ids) {
+			if err != nil {
+				return nil, err
+			}
+			stored[review.ID] = review.Data
+		}
+	}
+	put = make([]Review, 0, len(in.reviews))
+	for _, review := range in.reviews {
+		old, had := stored[review.ID]
+		if had && bytes.Equal(old, review.Data) {
+			done.unchanged++
+			continue
+		}
+		if had {
+			if err := counts.remove(old); err != nil {
+				return nil, err
+			}
+			done.updated++
+		} else {
+			done.created++
+		}
+		counts.add(review.ratings)
+		put = append(put, review.Review)
+	}
+	return put, nil
+}
+
+func (done *outcome) mismatch(in *incoming, stored int) {
+	done.rejected += int64(len(in.reviews))
+	if !in.first {
+		return // said at the beginning of the line
+	}
+	if done.mismatches == nil {
+		done.mismatches = map[*incoming]string{}
+	}
+	done.mismatches[in] = mismatchMessage(in.dims, stored)
+}

@@ -1,0 +1,95 @@
+package reviews
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	maxStored = 16 << 20 // bytes of JSON, for one review or one collection without its reviews
+	maxBatch  = 1 << 20  // bytes of JSON, about, that one transaction stores
+)
+
+// incoming is what an import is to store of a line, or of a part of it.
+type incoming struct {
+	collection Collection
+	dims       int
+	dimsAt     int64  // offset of dimensions, or of the record that lacks it
+	dimsPath   string // pointer to the same
+	reviews    []incomingReview
+	size       int // bytes
+	line       int64
+	first      bool // the line begins here
+}
+
+type incomingReview struct {
+	Review
+	ratings []byte
+}
+
+// next takes further reviews of the same collection.
+func (in *incoming) next() *incoming {
+	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath}
+}
+
+// takeField keeps a member of the collection.
+func (c *checker) takeField(name string) {
+	raw, ok := c.kept()
+	if !ok || len(c.fields)+len(raw) > maxStored {
+		c.fields = append(c.fields[:0], make([]byte, maxStored)...)
+		return
+	}
+	c.fields = append(c.fields, `,"`+name+`":`...)
+	c.fields = append(c.fields, raw...)
+}
+
+// takeCollection keeps the collection, when all of it but its reviews was read.
+func (c *checker) takeCollection() {
+	if c.got.refused {
+		return
+	}
+	in := c.got.incoming
+	if len(c.fields) >= maxStored {
+		c.report(ruleStoredSize, c.start, "", "the collection is longer than 16 MiB without its reviews")
+		return
+	}
+	c.fields[0] = '{'
+	in.collection.Fields = canonical(append(c.fields, '}'))
+	in.dims, in.dimsAt, in.dimsPath = int(c.dims), c.dimsAt, "/dimensions"
+	if c.dimsAt < 0 {
+		in.dimsAt, in.dimsPath = c.start, ""
+	}
+}
+
+// takeReview keeps a review, unless it is rejected.
+func (c *checker) takeReview(start int64) {
+	raw, ok := c.kept()
+	if c.faults == 0 && !ok {
+		c.report(ruleStoredSize, start, "", "the review is longer than 16 MiB")
+	}
+	if c.faults > 0 || c.got.refused {
+		return
+	}
+	in := c.got.incoming
+	in.reviews = append(in.reviews, incomingReview{Review{c.idText, canonical(raw)}, bytes.Clone(c.ratings)})
+	in.size += len(raw)
+	if c.spool != nil && in.size >= maxBatch {
+		c.flush()
+	}
+}
+
+// canonical gives an accepted record the one form in which equal content is equal bytes: members
+// sorted, no white space, no needless escapes.
+func canonical(raw []byte) []byte {
+	v := jsontext.Value(bytes.Clone(raw))
+	if err := v.Canonicalize(); err != nil {
+		panic("reviews: an accepted record is not JSON: " + err.Error())
+	}
+	return v
+}
+
+func mismatchMessage(dims, stored int) string {
+	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d", dims, stored)
+}

@@ -1,0 +1,134 @@
+package reviews
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+)
+
+// lines cuts a file, unpacked if it is compressed, into stretches of whole lines.
+type lines struct {
+	in     counted
+	r      io.Reader // unpacked
+	carry  []byte    // read already, after the last stretch
+	offset int64     // of the next stretch
+	number int64     // of the line that begins it
+	over   bool
+	err    error // of r; comes after the lines before it
+}
+
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+const (
+	gzipMagic = "\x1f\x8b"
+	bom       = "\xef\xbb\xbf"
+)
+
+func newLines(r io.Reader) (*lines, error) {
+	l := &lines{in: counted{r: r}, number: 1}
+	buffered := bufio.NewReader(&l.in)
+	if head, _ := buffered.Peek(len(gzipMagic)); string(head) == gzipMagic {
+		unzip, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("reviews: reading gzip: %w", err)
+		}
+		buffered = bufio.NewReader(unzip)
+	}
+	if head, _ := buffered.Peek(len(bom)); string(head) == bom {
+		buffered.Discard(len(bom))
+		l.offset = int64(len(bom))
+	}
+	l.r = buffered
+	return l, nil
+}
+
+// stretch is a piece of the file.
+type stretch struct {
+	data   []byte
+	offset int64
+	number int64 // of its first line
+	lines  int64
+	long   bool // data is the beginning of one line that is longer than the buffer
+}
+
+// next reads a stretch of whole lines into buf, or the beginning of a line that does not fit; then
+// rest and skipLine read on. An empty stretch is the end.
+func (l *lines) next(buf []byte) stretch {
+	n := copy(buf, l.carry)
+	l.carry = l.carry[:0]
+	for n < len(buf) && !l.over {
+		var m int
+		m, l.err = l.r.Read(buf[n:])
+		l.over = l.err != nil
+		n += m
+	}
+	s := stretch{data: buf[:n], offset: l.offset, number: l.number}
+	if !l.over || l.failed() {
+		cut := bytes.LastIndexByte(s.data, '\n') + 1
+		if cut == 0 && !l.failed() {
+			s.long = true
+			return s
+		}
+		l.carry = append(l.carry[:0], s.data[cut:]...)
+		s.data = s.data[:cut]
+	}
+	s.lines = int64(bytes.Count(s.data, []byte{'\n'}))
+	if len(s.data) > 0 && s.data[len(s.data)-1] != '\n' {
+		s.lines++
+	}
+	l.offset += int64(len(s.data))
+	l.number += s.lines
+	return s
+}
+
+// failed says whether reading ended for another reason than the end of the file.
+func (l *lines) failed() bool { return l.over && l.err != io.EOF }
+
+// longLine is the rest of a line that is longer than the buffer.
+type longLine struct {
+	*lines
+	read    int64
+	done    bool
+	newline bool
+}
+
+// Read reads up to the end of the line.
+func (l *longLine) Read(p []byte) (n int, err error) {
+	if l.done {
+		return 0, io.EOF
+	}
+	if l.over {
+		l.done = true
+		return 0, l.err
+	}
+	n, l.err = l.r.Read(p)
+	l.over = l.err != nil
+	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
+		l.carry = append(l.carry[:0], p[end+1:n]...)
+		l.done, l.newline = true, true
+		n = end
+	}
+	l.read += int64(n)
+	return n, nil
+}
+
+// finish reads over what is left of the line that began with s.
+func (l *longLine) finish(s stretch) {
+	io.Copy(io.Discard, l)
+	l.offset += int64(len(s.data)) + l.read
+	l.number++
+	if l.newline {
+		l.offset++
+	}
+}

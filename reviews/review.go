@@ -1,0 +1,215 @@
+package reviews
+
+import "strconv"
+
+// reviewMembers are those of a review, the required ones first.
+var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
+	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
+
+const (
+	reviewID = iota
+	reviewTitle
+	reviewBody
+	reviewCreated
+	reviewRatings
+	reviewAuthor
+	reviewName
+	reviewEmail
+	reviewURL
+	reviewSubparts
+	reviewParent
+)
+
+const (
+	maxAuthorID = 255 // characters
+	maxRating   = 100
+)
+
+// readReview reads one review and decides whether it is accepted.
+func (c *checker) readReview() bool {
+	c.faults, c.id, c.ratings = 0, known{}, c.ratings[:0]
+	c.next()
+	start := c.offset()
+	if c.load {
+		c.keep(maxStored, nil)
+	}
+	yes, ok := c.is('{', "", "an object")
+	if yes {
+		ok = c.reviewObject(start)
+	}
+	if !ok {
+		return false
+	}
+	c.got.reviews++
+	if c.load {
+		c.takeReview(start)
+	}
+	if c.faults > 0 {
+		c.got.rejected++
+	} else {
+		c.ids.mark(c.id.fingerprint)
+	}
+	return true
+}
+
+func (c *checker) reviewObject(start int64) bool {
+	seen, ok := c.object(reviewMembers, c.reviewMember)
+	if !ok {
+		return false
+	}
+	c.missing(reviewMembers, reviewAuthor, seen, start)
+	if c.id.ok && !c.ids.add(c.id.fingerprint) {
+		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection")
+	}
+	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
+	switch {
+	case seen&author != 0 && seen&imported != 0:
+		c.report(ruleAuthorConflict, start, "", "author_id and imported_ members exclude each other")
+	case seen&(author|1<<reviewName) == 0:
+		c.report(ruleAuthorMissing, start, "", "author_id or imported_display_name is missing")
+	}
+	return true
+}
+
+func (c *checker) reviewMember(i int) (ok bool) {
+	switch i {
+	case reviewID:
+		ok = c.readID()
+	case reviewTitle:
+		ok = c.anyText("/title")
+	case reviewBody:
+		ok = c.bodyHTML("/body_html")
+	case reviewCreated:
+		ok = c.timestamp("/created")
+	case reviewRatings:
+		ok = c.readRatings()
+	case reviewAuthor:
+		_, _, ok = c.limited("/author_id", maxAuthorID, ruleAuthorLength)
+	case reviewName:
+		_, _, ok = c.identity("/imported_display_name")
+	case reviewEmail:
+		ok = c.nullOr(func() bool { return c.anyText("/imported_email") })
+	case reviewURL:
+		ok = c.nullOr(func() bool { return c.address("/imported_url") })
+	case reviewSubparts:
+		ok = c.subparts()
+	case reviewParent:
+		ok = c.parent()
+	}
+	return ok
+}
+
+func (c *checker) readID() (ok bool) {
+	var text []byte
+	c.id, text, ok = c.identity("/id")
+	if c.load {
+		c.idText = string(text)
+	}
+	return ok
+}
+
+func (c *checker) parent() bool {
+	c.next()
+	at := c.offset()
+	parent, _, ok := c.identity("/parent_id")
+	if !ok {
+		return false
+	}
+	if parent.ok && !c.ids.marked(parent.fingerprint) {
+		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id")
+	}
+	return true
+}
+
+func (c *checker) readRatings() bool {
+	c.next()
+	at := c.offset()
+	if yes, ok := c.is('[', "/ratings", "an array of integers"); !yes {
+		return ok
+	}
+	if !c.enter() {
+		return false
+	}
+	var n int64
+	for ; ; n++ {
+		if more, ok := c.element(']', n == 0); !ok {
+			return false
+		} else if !more {
+			break
+		}
+		c.item = n
+		ok := c.rating()
+		c.item = -1
+		if !ok {
+			return false
+		}
+	}
+	if c.dims >= 0 && n != c.dims {
+		c.report(ruleRatingsCount, at, "/ratings", strconv.FormatInt(n, 10)+" ratings, want one for each of "+
+			strconv.FormatInt(c.dims, 10)+" dimensions")
+	}
+	return true
+}
+
+func (c *checker) rating() bool {
+	first := c.next()
+	at, ok := c.offset(), true
+	rule, message := ruleID(0), ""
+	if first == '-' || '0' <= first && first <= '9' {
+		var value int
+		var integer bool
+		value, integer, ok = c.number()
+		switch {
+		case !integer:
+			rule, message = ruleRatingInteger, "a rating is written as an integer, without fraction and exponent"
+		case value < 1 || value > maxRating:
+			rule, message = ruleRatingRange, "a rating is from 1 to 100"
+		case c.load:
+			c.ratings = append(c.ratings, byte(value))
+		}
+	} else {
+		rule, message = ruleType, "this is "+c.kind()+", want an integer"
+		ok = c.skip()
+	}
+	if ok && message != "" {
+		c.report(rule, at, "/ratings", message)
+	}
+	return ok
+}
+
+// subparts reads an object of strings under names of any kind, each once.
+func (c *checker) subparts() bool {
+	if yes, ok := c.is('{', "/subparts", "an object of strings"); !yes {
+		return ok
+	}
+	if !c.enter() {
+		return false
+	}
+	c.names.clear()
+	for first := true; ; first = false {
+		if more, ok := c.element('}', first); !more {
+			return ok
+		}
+		if !c.subpart() {
+			return false
+		}
+	}
+}
+
+func (c *checker) subpart() bool {
+	if c.next() != '"' {
+		return c.unexpected("a member name in quotes")
+	}
+	id, name, ok := c.print(maxName)
+	if !ok {
+		return false
+	}
+	// The window moves on from the name; a problem of the value needs it still.
+	c.key = append(c.key[:0], name[:min(len(name), maxName)]...)
+	defer func() { c.key = nil }()
+	c.flaws("/subparts")
+	if !c.names.add(id) {
+		c.report(ruleRepeated, c.str.offset, "/subparts", "this member was given before")
+	}
+	return c.colon() && c.anyText("/subparts")
+}

@@ -1,0 +1,135 @@
+package reviews_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// A sample is one file of testdata/rules: a head, "ok" or "bad" and a JSON pointer, and lines of a
+// file in the import format. In a bad one a mark stands where its problem is reported.
+type sample struct {
+	rule    string
+	where   string // file and line
+	bad     bool
+	text    []byte
+	pointer string
+	offset  int64
+	line    int64
+}
+
+const markSign = "⟦"
+
+func samples(t testing.TB) []sample {
+	t.Helper()
+	files, err := filepath.Glob("testdata/rules/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	var all []sample
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 1
+		for block := range bytes.SplitSeq(bytes.TrimRight(data, "\n"), []byte("\n\n")) {
+			all = append(all, newSample(t, name, line, block))
+			line += bytes.Count(block, []byte("\n")) + 2
+		}
+	}
+	return all
+}
+
+func newSample(t testing.TB, name string, line int, block []byte) sample {
+	head, text, _ := bytes.Cut(block, []byte("\n"))
+	head, _, _ = bytes.Cut(head, []byte("  # "))
+	s := sample{rule: strings.TrimSuffix(filepath.Base(name), ".txt"), where: name + ":" + strconv.Itoa(line), text: text}
+	kind, pointer, _ := strings.Cut(string(head), " ")
+	switch kind {
+	case "ok":
+		return s
+	case "bad":
+		s.bad, s.pointer = true, strings.ReplaceAll(strings.Trim(pointer, `"`), `\u0000`, "\x00")
+	default:
+		t.Fatalf("%s: a sample begins with %q", s.where, head)
+	}
+	at := bytes.Index(text, []byte(markSign))
+	if at < 0 {
+		t.Fatalf("%s: no mark", s.where)
+	}
+	s.offset = int64(at)
+	s.line = int64(bytes.Count(text[:at], []byte("\n"))) + 1
+	s.text = bytes.Replace(text, []byte(markSign), nil, 1)
+	return s
+}
+
+func TestEveryRuleHasAcceptedAndRefusedSamples(t *testing.T) {
+	ok, bad := map[string]int{}, map[string]int{}
+	for _, s := range samples(t) {
+		if s.bad {
+			bad[s.rule]++
+		} else {
+			ok[s.rule]++
+		}
+	}
+	for _, r := range reviews.Rules() {
+		if strings.HasPrefix(r.ID, "stored-") {
+			continue // needs a store: TestImport…
+		}
+		if ok[r.ID] == 0 || bad[r.ID] == 0 {
+			t.Errorf("testdata/rules/%s.txt has %d accepted and %d refused samples, want some of each", r.ID, ok[r.ID], bad[r.ID])
+		}
+		delete(ok, r.ID)
+	}
+	for id := range ok {
+		t.Errorf("testdata/rules/%s.txt is about no rule", id)
+	}
+}
+
+func TestSamples(t *testing.T) {
+	for _, s := range samples(t) {
+		t.Run(s.where, func(t *testing.T) {
+			s.judge(t, check(t, s.text, nil), 0, 0)
+		})
+	}
+}
+
+// judge compares what was found with what the sample says, when the sample's text lies behind
+// the given bytes and lines.
+func (s sample) judge(t *testing.T, found []reviews.Problem, bytesBefore, linesBefore int64) {
+	t.Helper()
+	if !s.bad {
+		if len(found) > 0 {
+			t.Errorf("%s: accepted sample has %v", s.where, found)
+		}
+		return
+	}
+	if len(found) != 1 {
+		t.Errorf("%s: %d problems, want 1: %v", s.where, len(found), found)
+		return
+	}
+	p := found[0]
+	p.Message, p.Severity = "", ""
+	want := reviews.Problem{Line: s.line + linesBefore, Offset: s.offset + bytesBefore, Pointer: s.pointer, Rule: s.rule}
+	if p != want {
+		t.Errorf("%s:\n got %+v\nwant %+v", s.where, p, want)
+	}
+}
+
+func check(t testing.TB, file []byte, o *reviews.Options) []reviews.Problem {
+	t.Helper()
+	var all []reviews.Problem
+	for p, err := range reviews.Check(bytes.NewReader(file), o).Problems() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
