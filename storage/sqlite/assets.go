@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// Assets returns the store's assets and folders.
+func (db *DB) Assets() assets.Store { return assetStore{db} }
+
+type assetStore struct{ db *DB }
+
+// View runs fn on one snapshot.
+func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+	err := s.db.view(ctx, func(c *conn) error {
+		r := &assetReader{c: c}
+		defer func() { r.ended = true }()
+		if err := r.enter(lib); err != nil {
+			return err
+		}
+		return fn(r)
+	})
+	return domainError(err, assets.ErrBusy, assets.ErrFull)
+}
+
+// Update runs fn in the turn that the writer gives it.
+func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+	err := s.db.update(ctx, func(c *conn) error {
+		t := &assetTx{assetReader: assetReader{c: c}, lib: lib}
+		defer func() { t.ended = true }()
+		if err := t.enter(lib); err != nil {
+			return err
+		}
+		return fn(t)
+	})
+	return domainError(err, assets.ErrBusy, assets.ErrFull)
+}
+
+// Libraries yields the libraries that have a State.
+func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
+	return func(yield func(assets.Library, error) bool) {
+		left := false
+		err := s.db.view(ctx, func(c *conn) error {
+			rows := c.query("SELECT network, id FROM library WHERE secret IS NOT NULL ORDER BY network, id")
+			defer rows.close()
+			for !left && rows.next() {
+				left = !yield(assets.Library{Network: rows.text(0), ID: rows.text(1)}, nil)
+			}
+			return rows.err
+		})
+		if err != nil && !left {
+			yield(assets.Library{}, domainError(err, assets.ErrBusy, assets.ErrFull))
+		}
+	}
+}
+
+// assetReader reads one library.
+type assetReader struct {
+	c      *conn
+	number int64 // of the library; 0 when nothing is stored of it
+	ended  bool
+}
+
+// ordinalBits is how many bits of a place hold the ordinal.
+const ordinalBits = 40
+
+// place is the key of an asset: the rowid of its row and of its terms.
+func (r *assetReader) place(ordinal int64) int64 { return r.number<<ordinalBits | ordinal }
+
+// places returns the first and the last place of the library between two ordinals, 0 = no bound. The
+// first is above the last when there is none.
+func (r *assetReader) places(after, before int64) (first, last int64) {
+	first, last = max(after+1, 1), int64(assets.MaxOrdinal)
+	if before != 0 {
+		last = min(last, before-1)
+	}
+	if r.number == 0 || first > last {
+		return 1, 0
+	}
+	return r.place(first), r.place(last)
+}
+
+func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }
+
+func (r *assetReader) enter(lib assets.Library) (err error) {
+	r.number, err = r.c.value("SELECT number FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
+	return err
+}
+
+func (r *assetReader) check(ctx context.Context) error {
+	if r.ended {
+		return errEnded
+	}
+	return ctx.Err()
+}
+
+// State returns what the library knows of itself.
+func (r *assetReader) State(ctx context.Context) (s assets.State, err error) {
+	if err := r.check(ctx); err != nil {
+		return s, err
+	}
+	rows := r.c.query("SELECT secret, last, at, count, tree FROM library WHERE number = $1 AND secret IS NOT NULL", r.number)
+	defer rows.close()
+	if rows.next() {
+		copy(s.Key[:], rows.blob(0))
+		s.Last, s.At, s.Count, s.Tree = rows.int(1), rows.int(2), rows.int(3), rows.int(4)
+	}
+	return s, rows.err
+}
+
+// Asset returns the asset with this ordinal.
+func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
+	if ordinal < 1 || ordinal > assets.MaxOrdinal {
+		return assets.Record{}, errNoAsset
+	}
+	return r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE place = $1", r.place(ordinal))
+}
+
+// AssetFrom returns the asset with this origin.
+func (r *assetReader) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
+	first, last := r.places(0, 0)
+	return r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE origin = $1 AND place BETWEEN $2 AND $3", o[:], first, last)
+}
+
+var errNoAsset = fmt.Errorf("%w: asset", assets.ErrNotFound)
+
+const assetColumns = "asset.place, origin, created, updated, folders, body"
+
+func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assets.Record, error) {
+	if err := r.check(ctx); err != nil {
+		return assets.Record{}, err
+	}
+	rows := r.c.query(sql, args...)
+	defer rows.close()
+	if rows.next() {
+		return assetOf(rows), nil
+	}
+	if rows.err != nil {
+		return assets.Record{}, rows.err
+	}
+	return assets.Record{}, errNoAsset
+}
+
+// assetOf reads a row of assetColumns.
+func assetOf(rows *rows) assets.Record {
+	a := assets.Record{
+		Ordinal: ordinalOf(rows.int(0)), CreatedAt: rows.int(2), UpdatedAt: rows.int(3),
+		Folders: splitList(rows.blob(4)), Body: rows.blob(5),
+	}
+	copy(a.Origin[:], rows.blob(1))
+	return a
+}

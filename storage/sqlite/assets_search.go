@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// maxAnyOf is the most terms that a set may have in one MATCH: each costs SQLite an open iterator. A
+// larger set is asked for in pieces.
+const maxAnyOf = 512
+
+// Assets yields the assets that match q.
+func (r *assetReader) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
+	return func(yield func(assets.Record, error) bool) {
+		left := false
+		err := r.assets(ctx, q, func(a assets.Record) bool {
+			left = !yield(a, nil)
+			return !left
+		})
+		if err != nil && !left {
+			yield(assets.Record{}, err)
+		}
+	}
+}
+
+func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	pieces, ok := split(q.All)
+	if first, last := r.places(q.After, q.Before); !ok || first > last {
+		return nil
+	}
+	if len(pieces) == 1 {
+		return r.rows(ctx, q, pieces[0], out)
+	}
+	// What matches is the union of what the pieces match. Each is asked for as much as is wanted of all.
+	var places []int64
+	for _, match := range pieces {
+		some, err := r.matching(ctx, q, match)
+		if err != nil {
+			return err
+		}
+		places = append(places, some...)
+	}
+	slices.SortFunc(places, q.Compare)
+	places = slices.Compact(places)
+	if q.Limit > 0 {
+		places = places[:min(q.Limit, len(places))]
+	}
+	for _, place := range places {
+		a, err := r.Asset(ctx, ordinalOf(place))
+		if err != nil || !out(a) {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows yields the assets that one expression matches; "" is all of them.
+func (r *assetReader) rows(ctx context.Context, q assets.AssetQuery, match string, out func(assets.Record) bool) error {
+	sql := "SELECT " + assetColumns + " FROM asset WHERE $1 = '' AND place BETWEEN $2 AND $3 ORDER BY place"
+	if match != "" {
+		// The join is a CROSS JOIN so that the index leads it, and gives the order.
+		sql = "SELECT " + assetColumns + ` FROM asset_term CROSS JOIN asset ON asset.place = asset_term.rowid
+			WHERE asset_term MATCH $1 AND asset_term.rowid BETWEEN $2 AND $3 ORDER BY asset_term.rowid`
+	}
+	first, last := r.places(q.After, q.Before)
+	rows := r.c.query(sql+direction(q)+" LIMIT $4", match, first, last, limitOf(q))
+	defer rows.close()
+	for rows.next() && out(assetOf(rows)) {
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+	}
+	return rows.err
+}
+
+// matching returns the places of the assets that one expression matches.
+func (r *assetReader) matching(ctx context.Context, q assets.AssetQuery, match string) ([]int64, error) {
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	first, last := r.places(q.After, q.Before)
+	rows := r.c.query("SELECT rowid FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid"+
+		direction(q)+" LIMIT $4", match, first, last, limitOf(q))
+	defer rows.close()
+	var places []int64
+	for rows.next() {
+		places = append(places, rows.int(0))
+	}
+	return places, rows.err
+}
+
+func direction(q assets.AssetQuery) string {
+	if q.Ascending {
+		return ""
+	}
+	return " DESC"
+}
+
+func limitOf(q assets.AssetQuery) int {
+	if q.Limit > 0 {
+		return q.Limit
+	}
+	return -1
+}
+
+// Count counts the assets that match q.
+func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
+	if err := r.check(ctx); err != nil {
+		return 0, err
+	}
+	pieces, ok := split(q.All)
+	first, last := r.places(q.After, q.Before)
+	switch {
+	case !ok || first > last:
+		return 0, nil
+	case len(pieces) > 1:
+		var places []int64
+		for _, match := range pieces {
+			some, err := r.matching(ctx, assets.AssetQuery{After: q.After, Before: q.Before, Ascending: true}, match)
+			if err != nil {
+				return 0, err
+			}
+			places = append(places, some...)
+		}
+		slices.Sort(places)
+		return int64(len(slices.Compact(places))), nil
+	case pieces[0] == "":
+		return r.c.value("SELECT count(*) FROM asset WHERE place BETWEEN $1 AND $2", first, last)
+	}
+	return r.c.value("SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3", pieces[0], first, last)
+}
+
+// split writes the sets as MATCH expressions, of which together those match that all the sets match:
+// one, or more when a set is too large. Not ok means that nothing can match.
+func split(all []assets.AnyOf) (pieces []string, ok bool) {
+	pieces = []string{""}
+	for _, set := range all {
+		if len(set) == 0 {
+			return nil, false
+		}
+		var next []string
+		for part := range slices.Chunk(set, maxAnyOf) {
+			expression := anyOf(part)
+			for _, piece := range pieces {
+				if piece != "" {
+					piece += " AND "
+				}
+				next = append(next, piece+expression)
+			}
+		}
+		pieces = next
+	}
+	return pieces, true
+}
+
+// anyOf writes a set as an expression.
+func anyOf(set assets.AnyOf) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, term := range set {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteByte('"')
+		encodeTerm(&b, term)
+		b.WriteByte('"')
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// encodeTerm writes a term in the characters that the tokenizer passes as they are: lower-case
+// letters, digits and all that is not ASCII. Others become an underscore and two digits.
+func encodeTerm(b *strings.Builder, term string) {
+	const digits = "0123456789abcdef"
+	for i := range len(term) {
+		switch c := term[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c >= 0x80:
+			b.WriteByte(c)
+		default:
+			b.Write([]byte{'_', digits[c>>4], digits[c&15]})
+		}
+	}
+}

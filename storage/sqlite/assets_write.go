@@ -1,0 +1,128 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// assetTx writes one library.
+type assetTx struct {
+	assetReader
+	lib assets.Library
+}
+
+// ready has the library have a number.
+func (t *assetTx) ready(ctx context.Context) error {
+	if err := t.check(ctx); err != nil || t.number != 0 {
+		return err
+	}
+	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree) VALUES ($1, $2, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
+	if err == nil && number >= 1<<(63-ordinalBits) {
+		err = fmt.Errorf("%w: there are %d libraries", assets.ErrFull, number-1)
+	}
+	if err == nil {
+		t.number = number
+	}
+	return err
+}
+
+// SetState replaces the library's State.
+func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	_, err := t.c.exec("UPDATE library SET secret = $2, last = $3, at = $4, count = $5, tree = $6 WHERE number = $1",
+		t.number, s.Key[:], s.Last, s.At, s.Count, s.Tree)
+	return err
+}
+
+// PutAsset adds an asset or replaces it. It says INSERT first: most are new.
+//
+// The statements change one row each, and so need no savepoint of their own, at each of which FTS5
+// would write out what it has gathered.
+func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
+		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
+	}
+	place := t.place(a.Ordinal)
+	args := []any{place, a.Origin[:], a.CreatedAt, a.UpdatedAt, orNull(joinList(a.Folders)), []byte(a.Body)}
+	_, err := t.c.exec("INSERT INTO asset (place, origin, created, updated, folders, body) VALUES ($1, $2, $3, $4, $5, $6)", args...)
+	switch {
+	case err == nil:
+		_, err = t.c.exec("INSERT INTO asset_term (rowid, terms) VALUES ($1, $2)", place, termText(x.Terms))
+	case isTaken(err):
+		_, err = t.c.exec("UPDATE asset SET origin = $2, created = $3, updated = $4, folders = $5, body = $6 WHERE place = $1", args...)
+		if err == nil {
+			_, err = t.c.exec("UPDATE asset_term SET terms = $2 WHERE rowid = $1", place, termText(x.Terms))
+		}
+		if err == nil {
+			err = t.unlabel(a.Ordinal)
+		}
+	}
+	for _, attribute := range x.Attributes {
+		if err == nil {
+			_, err = t.c.exec("INSERT INTO attribute (library, key, value, ordinal) VALUES ($1, $2, $3, $4)",
+				t.number, attribute.Key, attribute.Value, a.Ordinal)
+		}
+	}
+	return err
+}
+
+// termText writes terms as the text that FTS5 takes apart again.
+func termText(terms []string) string {
+	var b strings.Builder
+	for _, term := range terms {
+		encodeTerm(&b, term)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func (t *assetTx) unlabel(ordinal int64) error {
+	_, err := t.c.exec("DELETE FROM attribute WHERE library = $1 AND ordinal = $2", t.number, ordinal)
+	return err
+}
+
+// DeleteAsset removes an asset.
+func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	if ordinal < 1 || ordinal > assets.MaxOrdinal {
+		return errNoAsset
+	}
+	n, err := t.c.exec("DELETE FROM asset WHERE place = $1", t.place(ordinal))
+	if err == nil && n == 0 {
+		return errNoAsset
+	}
+	if err == nil {
+		_, err = t.c.exec("DELETE FROM asset_term WHERE rowid = $1", t.place(ordinal))
+	}
+	if err == nil {
+		err = t.unlabel(ordinal)
+	}
+	return err
+}
+
+// PutFolder adds a folder or replaces it.
+func (t *assetTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	permissions, err := json.Marshal(f.Permissions)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(`INSERT INTO folder (library, id, parent, label, inherit, deleted, permissions) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT DO UPDATE SET parent = excluded.parent, label = excluded.label, inherit = excluded.inherit,
+			deleted = excluded.deleted, permissions = excluded.permissions`,
+		t.number, f.ID, f.Parent, f.Label, f.Inherit, f.Deleted, string(permissions))
+	return err
+}
