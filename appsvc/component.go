@@ -201,6 +201,9 @@ func (s *Service) CreateComponent(ctx context.Context, by Caller, manifest []byt
 // where all versions are semantic versions, else the newest (contract, endpoint 16).
 func (s *Service) Component(ctx context.Context, _ Caller, name string) (Component, error) {
 	var best Component
+	if name == "" { // a store would take it for all
+		return best, noComponent(name)
+	}
 	err := s.store.View(ctx, func(r Reader) error {
 		var versions latest
 		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
@@ -210,7 +213,7 @@ func (s *Service) Component(ctx context.Context, _ Caller, name string) (Compone
 			versions.add(c)
 		}
 		if !versions.any {
-			return fmt.Errorf("%w: component %q", ErrNotFound, name)
+			return noComponent(name)
 		}
 		var err error
 		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version}, false)
@@ -218,6 +221,8 @@ func (s *Service) Component(ctx context.Context, _ Caller, name string) (Compone
 	})
 	return best, err
 }
+
+func noComponent(name string) error { return fmt.Errorf("%w: component %q", ErrNotFound, name) }
 
 // Components returns the latest version of each component with a name after the given one, by
 // name, and whether more remain beyond a full page. Manifests are left out (contract, endpoint 14).
@@ -293,7 +298,7 @@ func (s *Service) DeleteComponent(ctx context.Context, by Caller, name, idempote
 	_, err = s.write(ctx, once, &struct{}{}, nil, func(tx Tx) error {
 		err := tx.DeleteComponent(ctx, name)
 		if errors.Is(err, ErrNotFound) {
-			return fmt.Errorf("%w: component %q", ErrNotFound, name)
+			return noComponent(name)
 		}
 		return err
 	})

@@ -85,6 +85,9 @@ func (s *Service) Tag(ctx context.Context, by Caller, appID, name string, embed 
 		if _, err := usable(ctx, r, by, appID); err != nil {
 			return err
 		}
+		if !tagName.MatchString(name) {
+			return noTag(appID, name)
+		}
 		out, err = s.tagPage(ctx, r, TagQuery{AppID: appID, Name: name}, 1, embed)
 		if err == nil && len(out.Tags) == 0 {
 			return noTag(appID, name)
@@ -179,6 +182,9 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 		return nil, fmt.Errorf("%w: appId: given %d times, want 1 to %d", ErrInvalid, len(appIDs), s.limits.AppIDs)
 	}
 	var tags []Tag
+	if !tagName.MatchString(name) {
+		return nil, nil
+	}
 	err := s.store.View(ctx, func(r Reader) error {
 		tags = nil
 		for i, id := range appIDs {

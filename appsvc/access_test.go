@@ -1,0 +1,500 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+const network = "urn:vitrine:example.test"
+
+// owner created the apps of these tests, and has no rights but that.
+var owner = appsvc.Caller{URN: network + ":user=owner"}
+
+// admin moderates all that is there.
+var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{"urn"}, ManageComponents: true}
+
+// moderator is a user who owns nothing and moderates these.
+func moderator(urns ...string) appsvc.Caller {
+	return appsvc.Caller{URN: network + ":user=moderator", Moderates: urns}
+}
+
+var accessCallers = map[string]appsvc.Caller{
+	"owner":          owner,
+	"network":        moderator(network),
+	"site=1":         moderator(site1),
+	"site=2":         moderator(site2),
+	"site=10":        moderator(network + ":site=10"),
+	"both-sites":     moderator(site1, site2),
+	"other-network":  moderator("urn:vitrine:other.test"),
+	"longer-network": moderator("urn:vitrine:example.test2"),
+	"shorter":        moderator("urn:vitrine:example"),
+	"other-vendor":   moderator("urn:other:example.test"),
+	"other-case":     moderator("urn:vitrine:EXAMPLE.test"),
+	"below-site=1":   moderator(site1 + ":deeper"),
+	"vendor":         moderator("urn:vitrine"), // what it contains is decided segment by segment, so: all
+	"half-a-segment": moderator("urn:vitrine:"),
+	"owner-as-group": moderator(owner.URN),
+	"empty":          moderator(""),
+	"nobody":         moderator(),
+	"no-name":        {},
+	"components":     {URN: network + ":user=c", ManageComponents: true},
+}
+
+// accessStates are the groups of an app, version by version.
+var accessStates = map[string][][]string{
+	"site1":   {{site1}},
+	"moved":   {{site1}, {site2}}, // was in site 1, and its latest version is in site 2
+	"both":    {{site1, site2}},
+	"left":    {{site1, site2}, {site2}}, // is no longer in site 1
+	"network": {{network}},
+	"site10":  {{network + ":site=10"}},
+}
+
+// mayUse says who may use an app in which state: every operation, every version, every tag.
+const mayUse = `
+                 site1  moved  both  left  network  site10
+ owner           yes    yes    yes   yes   yes      yes
+ network         yes    yes    yes   yes   yes      yes
+ site=1          yes    no     yes   no    no       no
+ site=2          no     yes    yes   yes   no       no
+ site=10         no     no     no    no    no       yes
+ both-sites      yes    yes    yes   yes   no       no
+ other-network   no     no     no    no    no       no
+ longer-network  no     no     no    no    no       no
+ shorter         no     no     no    no    no       no
+ other-vendor    no     no     no    no    no       no
+ other-case      no     no     no    no    no       no
+ below-site=1    no     no     no    no    no       no
+ vendor          yes    yes    yes   yes   yes      yes
+ half-a-segment  no     no     no    no    no       no
+ owner-as-group  no     no     no    no    no       no
+ empty           no     no     no    no    no       no
+ nobody          no     no     no    no    no       no
+ no-name         no     no     no    no    no       no
+ components      no     no     no    no    no       no
+`
+
+// mayRestore says what bringing version 0 back comes to: it must add no group that the caller does
+// not moderate.
+const mayRestore = `
+                 site1  moved      both  left       network  site10
+ owner           yes    forbidden  yes   forbidden  yes      yes
+ network         yes    yes        yes   yes        yes      yes
+ site=1          yes    no         yes   no         no       no
+ site=2          no     forbidden  yes   forbidden  no       no
+ site=10         no     no         no    no         no       yes
+ both-sites      yes    yes        yes   yes        no       no
+ other-network   no     no         no    no         no       no
+ longer-network  no     no         no    no         no       no
+ shorter         no     no         no    no         no       no
+ other-vendor    no     no         no    no         no       no
+ other-case      no     no         no    no         no       no
+ below-site=1    no     no         no    no         no       no
+ vendor          yes    yes        yes   yes        yes      yes
+ half-a-segment  no     no         no    no         no       no
+ owner-as-group  no     no         no    no         no       no
+ empty           no     no         no    no         no       no
+ nobody          no     no         no    no         no       no
+ no-name         no     no         no    no         no       no
+ components      no     no         no    no         no       no
+`
+
+// accessOperations are all that can be done with one app, as functions that say whether they found
+// it. Before each the app has the tag "live" at version 0.
+var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string) error{
+	"App": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.App(context.Background(), by, id)
+		return err
+	},
+	"Version 0": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.Version(context.Background(), by, id, 0)
+		return err
+	},
+	"Versions": func(w *workshop, by appsvc.Caller, id string) error {
+		_, _, err := w.Versions(context.Background(), by, appsvc.ListVersions{AppID: id, Before: appsvc.Latest})
+		return err
+	},
+	"Patch": func(w *workshop, by appsvc.Caller, id string) error {
+		latest, _ := w.App(context.Background(), admin, id)
+		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
+			{"op":"replace","path":"/apps/0/title","value":"patched"}]`, latest.Version))
+		return err
+	},
+	"Patch of nothing": func(w *workshop, by appsvc.Caller, id string) error {
+		latest, _ := w.App(context.Background(), admin, id)
+		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version))
+		return err
+	},
+	"Restore of the latest": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.Restore(context.Background(), by, appsvc.Restore{AppID: id, Version: appsvc.Latest})
+		return err
+	},
+	"Tags": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.Tags(context.Background(), by, appsvc.ListTags{AppID: id, Embed: true})
+		return err
+	},
+	"Tag": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.Tag(context.Background(), by, id, "live", true)
+		return err
+	},
+	"TaggedApp": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.TaggedApp(context.Background(), by, id, "live")
+		return err
+	},
+	"PutTag": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: "live", Version: 0, Embed: true})
+		return err
+	},
+	"PutTag with a key": func(w *workshop, by appsvc.Caller, id string) error {
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: "keyed", Version: 0, IdempotencyKey: "k"})
+		return err
+	},
+	"DeleteTag": func(w *workshop, by appsvc.Caller, id string) error {
+		return w.DeleteTag(context.Background(), by, id, "live", "")
+	},
+	"TagsNamed": func(w *workshop, by appsvc.Caller, id string) error {
+		tags, err := w.TagsNamed(context.Background(), by, "live", []string{id})
+		if err == nil && len(tags) == 0 {
+			err = appsvc.ErrNotFound
+		}
+		return err
+	},
+	"Apps": func(w *workshop, by appsvc.Caller, id string) error {
+		apps, _, err := w.Apps(context.Background(), by, appsvc.ListApps{})
+		if err == nil && !slices.ContainsFunc(apps, func(a appsvc.App) bool { return a.ID == id }) {
+			err = appsvc.ErrNotFound
+		}
+		return err
+	},
+}
+
+// outcomes are the words of the tables.
+var outcomes = map[string]error{"yes": nil, "no": appsvc.ErrNotFound, "forbidden": appsvc.ErrForbidden}
+
+// eachCell reads a table: a caller at the start of a line, a state at the head of a column. All
+// callers and all states must be in it.
+func eachCell(t *testing.T, table string, fn func(t *testing.T, caller, state string, want error)) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	states := strings.Fields(lines[0])
+	if len(states) != len(accessStates) || len(lines)-1 != len(accessCallers) {
+		t.Fatalf("the table has %d states and %d callers, there are %d and %d", len(states), len(lines)-1, len(accessStates), len(accessCallers))
+	}
+	for _, line := range lines[1:] {
+		cells := strings.Fields(line)
+		caller := cells[0]
+		if _, known := accessCallers[caller]; !known || len(cells) != len(states)+1 {
+			t.Fatalf("line %q: an unknown caller, or a cell is missing", line)
+		}
+		for i, state := range states {
+			want, known := outcomes[cells[i+1]]
+			if !known || accessStates[state] == nil {
+				t.Fatalf("line %q, column %q: unknown", line, state)
+			}
+			t.Run(caller+" "+state, func(t *testing.T) { fn(t, caller, state, want) })
+		}
+	}
+}
+
+// stateApp creates an app in a state, tagged live.
+func (w *workshop) stateApp(state string) string {
+	w.t.Helper()
+	creator := owner
+	creator.Moderates = admin.Moderates
+	versions := accessStates[state]
+	app, err := w.CreateApp(context.Background(), creator, appsvc.NewApp{Title: state, Groups: versions[0]})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, groups := range versions[1:] {
+		w.regroup(app.ID, groups)
+	}
+	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: app.ID, Name: "live"}); err != nil {
+		w.t.Fatal(err)
+	}
+	return app.ID
+}
+
+// regroup gives an app other groups, as admin may.
+func (w *workshop) regroup(id string, groups []string) {
+	w.t.Helper()
+	if err := w.patchGroups(admin, id, groups); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *workshop) patchGroups(by appsvc.Caller, id string, groups []string) error {
+	w.t.Helper()
+	now, err := w.App(context.Background(), admin, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
+		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`)))
+	return err
+}
+
+// everything tells all that is there of an app.
+func (w *workshop) everything(id string) string {
+	w.t.Helper()
+	versions, _, err := w.Versions(context.Background(), admin, appsvc.ListVersions{AppID: id, Before: appsvc.Latest})
+	tags, err2 := w.Tags(context.Background(), admin, appsvc.ListTags{AppID: id})
+	if err := errors.Join(err, err2); err != nil {
+		w.t.Fatal(err)
+	}
+	var text []byte
+	for _, v := range versions {
+		text = append(v.AppendJSON(text), '\n')
+	}
+	return fmt.Sprintf("%s%+v", text, tags)
+}
+
+// checkHidden holds an error against that of an app that is not there: nothing but the id, which
+// the caller knows, may differ.
+func checkHidden(t *testing.T, hidden, absent error, id, absentID string) {
+	t.Helper()
+	got, want := strings.ReplaceAll(hidden.Error(), id, "ID"), strings.ReplaceAll(absent.Error(), absentID, "ID")
+	if got != want {
+		t.Errorf("hidden: %s\nabsent: %s", got, want)
+	}
+}
+
+const absentID = "00000000-0000-4000-8000-000000000000"
+
+func TestWhoMayUseAnApp(t *testing.T) {
+	eachCell(t, mayUse, func(t *testing.T, caller, state string, want error) {
+		by := accessCallers[caller]
+		for name, operation := range accessOperations {
+			w := newWorkshop(t)
+			id := w.stateApp(state)
+			before := w.everything(id)
+			err := operation(w, by, id)
+			if !errors.Is(err, want) {
+				t.Errorf("%s: error %v, want %v", name, err, want)
+				continue
+			}
+			if want != nil {
+				checkHidden(t, err, operation(w, by, absentID), id, absentID)
+				if after := w.everything(id); after != before {
+					t.Errorf("%s: changed\n%s\ninto\n%s", name, before, after)
+				}
+			}
+		}
+	})
+}
+
+func TestWhoMayRestoreAnOldVersion(t *testing.T) {
+	eachCell(t, mayRestore, func(t *testing.T, caller, state string, want error) {
+		w := newWorkshop(t)
+		id := w.stateApp(state)
+		before := w.everything(id)
+		in := appsvc.Restore{AppID: id, Version: 0}
+		_, err := w.Restore(context.Background(), accessCallers[caller], in)
+		if !errors.Is(err, want) {
+			t.Fatalf("error %v, want %v", err, want)
+		}
+		if after := w.everything(id); (after != before) != (want == nil) {
+			t.Errorf("error %v, and the app went from\n%s\nto\n%s", err, before, after)
+		}
+		if errors.Is(want, appsvc.ErrNotFound) {
+			in.AppID = absentID
+			_, absent := w.Restore(context.Background(), accessCallers[caller], in)
+			checkHidden(t, err, absent, id, absentID)
+		}
+	})
+}
+
+// mayCreate says who may create an app in these groups: the caller moderates each of them.
+const mayCreate = `
+                 site1      moved      both       left       network    site10
+ owner           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ network         yes        yes        yes        yes        yes        yes
+ site=1          yes        forbidden  forbidden  forbidden  forbidden  forbidden
+ site=2          forbidden  yes        forbidden  yes        forbidden  forbidden
+ site=10         forbidden  forbidden  forbidden  forbidden  forbidden  yes
+ both-sites      yes        yes        yes        yes        forbidden  forbidden
+ other-network   forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ longer-network  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ shorter         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ other-vendor    forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ other-case      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ below-site=1    forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ vendor          yes        yes        yes        yes        yes        yes
+ half-a-segment  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ owner-as-group  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ empty           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ nobody          forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ no-name         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ components      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+`
+
+func TestWhoMayCreateAnApp(t *testing.T) {
+	eachCell(t, mayCreate, func(t *testing.T, caller, state string, want error) {
+		w := newWorkshop(t)
+		versions := accessStates[state]
+		_, err := w.CreateApp(context.Background(), accessCallers[caller], appsvc.NewApp{Title: "x", Groups: versions[len(versions)-1]})
+		if !errors.Is(err, want) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+		apps, _, err := w.Apps(context.Background(), admin, appsvc.ListApps{})
+		if err != nil || (len(apps) == 1) != (want == nil) {
+			t.Errorf("%d apps are there, %v", len(apps), err)
+		}
+	})
+}
+
+func TestWhoMayChangeGroups(t *testing.T) {
+	tests := []struct {
+		name          string
+		by            appsvc.Caller
+		before, after []string
+		err           error
+	}{
+		{"the owner takes one away", owner, []string{site1, site2}, []string{site2}, nil},
+		{"the owner reorders them", owner, []string{site1, site2}, []string{site2, site1}, nil},
+		{"the owner adds one", owner, []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
+		{"the owner exchanges one", owner, []string{site1}, []string{site2}, appsvc.ErrForbidden},
+		{"the owner narrows one", owner, []string{network}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator adds a group of theirs", moderator(site1, site2), []string{site1}, []string{site1, site2}, nil},
+		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
+		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, appsvc.ErrForbidden},
+		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
+		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, network + ":site=10"}, nil},
+		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, network + ":site=10"}, appsvc.ErrForbidden},
+		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, appsvc.ErrNotFound},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			id := w.stateApp("site1")
+			w.regroup(id, append(slices.Clone(test.before), "urn:vitrine:other.test")) // another version, in any case
+			w.regroup(id, test.before)
+			before := w.everything(id)
+			if err := w.patchGroups(test.by, id, test.after); !errors.Is(err, test.err) {
+				t.Fatalf("error %v, want %v", err, test.err)
+			}
+			if after := w.everything(id); (after != before) != (test.err == nil) {
+				t.Errorf("the app went from\n%s\nto\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.stateApp("moved")
+	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("before: %v", err)
+	}
+	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.Restore{AppID: id, Version: 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Version(ctx, moderator(site1), id, 1); err != nil {
+		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
+	}
+	if _, err := w.Version(ctx, moderator(site2), id, 1); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
+	}
+}
+
+func TestWhoMayManageComponents(t *testing.T) {
+	ctx := context.Background()
+	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
+	for name, by := range accessCallers {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkshop(t)
+			var want error
+			if name != "components" {
+				want = appsvc.ErrForbidden
+			}
+			if _, err := w.CreateComponent(ctx, by, manifest, ""); !errors.Is(err, want) {
+				t.Errorf("create: error %v, want %v", err, want)
+			}
+			for _, present := range []string{"any", "absent"} { // who may not delete learns nothing
+				err := w.DeleteComponent(ctx, by, present, "")
+				if want == nil && present == "absent" {
+					checkKind(t, err, appsvc.ErrNotFound)
+				} else {
+					checkKind(t, err, want)
+				}
+			}
+			if _, err := w.Component(ctx, by, "text"); err != nil {
+				t.Errorf("everybody may read a component: %v", err)
+			}
+			if list, _, err := w.Components(ctx, by, ""); err != nil || len(list) == 0 {
+				t.Errorf("everybody may list components: %d, %v", len(list), err)
+			}
+		})
+	}
+}
+
+func checkKind(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+// A list holds just what its caller could read one by one: for random apps and callers, all orders
+// and with and without a component.
+func TestAListIsWhatCanBeReadOneByOne(t *testing.T) {
+	const seed = 7
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	ctx, w := context.Background(), newWorkshop(t)
+	groups := []string{network, site1, site2, network + ":site=10", network + "2", network + "2:site=1", "urn:vitrine:other.test", "urn:other:example.test:site=1"}
+	some := func(most int) (out []string) {
+		for _, at := range random.Perm(len(groups))[:random.IntN(most+1)] {
+			out = append(out, groups[at])
+		}
+		return out
+	}
+	user := func() string { return fmt.Sprint(network, ":user=", random.IntN(4)) }
+	root := admin
+	ids := map[string]string{} // the component of each app
+	for range 60 {
+		root.URN = user()
+		component := []appsvc.ComponentRef{{Name: "any", Version: "1"}, {Name: "text", Version: "2.0.0"}}[random.IntN(2)]
+		app, err := w.CreateApp(ctx, root, appsvc.NewApp{Title: "x", Groups: append(some(2), "urn:none:none"),
+			Elements: []appsvc.NewElement{{Component: component, Config: []byte(`{}`)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[app.ID] = component.Name
+		if random.IntN(2) == 0 {
+			if err := w.patchGroups(root, app.ID, append(some(2), "urn:none:none")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 60 {
+		by := appsvc.Caller{URN: user(), Moderates: some(3)}
+		for _, component := range []string{"", "any", "text", "absent"} {
+			var want []string
+			for _, id := range slices.Sorted(maps.Keys(ids)) {
+				if _, err := w.App(ctx, by, id); err == nil && (component == "" || component == ids[id]) {
+					want = append(want, id)
+				}
+			}
+			for _, sort := range []appsvc.Sort{"", "createdAt", "-createdAt", "updatedAt", "-updatedAt"} {
+				apps, _, err := w.Apps(ctx, by, appsvc.ListApps{Sort: sort, UsingComponent: component})
+				var got []string
+				for _, app := range apps {
+					got = append(got, app.ID)
+				}
+				slices.Sort(got)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("caller %+v, component %q, sort %q: listed %v, readable %v, error %v", by, component, sort, got, want, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// bench is a workshop without components.
+func bench(t *testing.T, limits appsvc.Limits) *workshop {
+	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
+	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
+	return w
+}
+
+func (w *workshop) addComponent(name, version string) {
+	w.t.Helper()
+	w.component(fmt.Sprintf(`{"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, name, version))
+}
+
+func TestTheLatestComponent(t *testing.T) {
+	for _, test := range []struct{ name, versions, latest string }{
+		{"one alone", "1.0.0", "1.0.0"},
+		{"one alone that is no semantic version", "spring", "spring"},
+		{"the highest, in whatever order they came", "1.0.0 2.0.0 1.5.0", "2.0.0"},
+		{"by number, not by text", "9.0.0 10.0.0 2.0.0", "10.0.0"},
+		{"by minor and patch", "1.9.9 1.10.0 1.10.0-rc.1", "1.10.0"},
+		{"a release is above its candidates", "2.0.0-rc.1 2.0.0 2.0.0-rc.2", "2.0.0"},
+		{"candidates by number", "1.0.0-rc.9 1.0.0-rc.10 1.0.0-rc.2", "1.0.0-rc.10"},
+		{"numbers are below words", "1.0.0-alpha 1.0.0-1", "1.0.0-alpha"},
+		{"builds are equal, so the newest of them", "1.0.0+b 1.0.0+a", "1.0.0+a"},
+		{"the newest when one is no semantic version", "3.0.0 spring 2.0.0", "2.0.0"},
+		{"the newest when the first is none", "spring 3.0.0 2.0.0", "2.0.0"},
+		{"the newest when the last is none", "3.0.0 2.0.0 1", "1"},
+		{"1.0 is no semantic version", "2.0.0 1.0", "1.0"},
+		{"v1.0.0 is no semantic version", "2.0.0 v1.0.0", "v1.0.0"},
+		{"01.0.0 is no semantic version", "2.0.0 01.0.0", "01.0.0"},
+		{"a sign is no semantic version", "2.0.0 +1.0.0", "+1.0.0"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, w := context.Background(), bench(t, appsvc.Limits{})
+			for _, version := range strings.Fields(test.versions) {
+				w.addComponent("x", version)
+				w.addComponent("y", "1.0.0-between."+strings.NewReplacer(".", "-", "+", "-").Replace(version))
+			}
+			c, err := w.Component(ctx, editor, "x")
+			if err != nil || c.Version != test.latest || c.Manifest == nil {
+				t.Errorf("version %q, %v; want %q, manifest and all", c.Version, err, test.latest)
+			}
+			list, more, err := w.Components(ctx, editor, "")
+			if err != nil || more || len(list) != 2 || list[0].Version != test.latest {
+				t.Errorf("in the list: %q, %t, %v; want %q", list, more, err, test.latest)
+			}
+		})
+	}
+}
+
+func TestComponentsAreListedByName(t *testing.T) {
+	ctx := context.Background()
+	for _, limits := range []appsvc.Limits{{}, {PageBytes: 1}, {PageBytes: 300}} {
+		w := bench(t, limits)
+		names := []string{"10", "2", "@scope/x", "A", "B", "a", "a b", "b", "\u00e4"}
+		for _, version := range []string{"1.0.0", "2.0.0"} {
+			for i := range names {
+				w.addComponent(names[i*5%len(names)], version)
+			}
+		}
+		var got []string
+		for after, more := "", true; more; after = got[len(got)-1] {
+			var page []appsvc.Component
+			var err error
+			page, more, err = w.Components(ctx, editor, after)
+			if err != nil || len(page) == 0 {
+				t.Fatalf("%d after %q, %v", len(page), after, err)
+			}
+			for _, c := range page {
+				if got = append(got, c.Name); c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" {
+					t.Errorf("%+v", c)
+				}
+			}
+		}
+		if !slices.Equal(got, names) {
+			t.Errorf("pages of %d bytes: %q, want %q", limits.PageBytes, got, names)
+		}
+	}
+	if list, more, err := bench(t, appsvc.Limits{}).Components(ctx, editor, ""); len(list) > 0 || more || err != nil {
+		t.Errorf("of none: %q, %t, %v", list, more, err)
+	}
+}
+
+func TestAComponentThatIsNotThere(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	for _, name := range []string{"", "Any", "any ", "%", "absent"} {
+		_, err := w.Component(ctx, editor, name)
+		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, w.DeleteComponent(ctx, editor, name, ""), appsvc.ErrNotFound)
+	}
+}
+
+func TestDeletingAComponentRemovesAllVersions(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.Component(ctx, editor, "text")
+	checkKind(t, err, appsvc.ErrNotFound)
+	list, _, err := w.Components(ctx, editor, "")
+	if err != nil || len(list) != 1 || list[0].Name != "any" {
+		t.Errorf("there is %q, %v", list, err)
+	}
+	w.addComponent("text", "1.0.0")
+}
+
+// Elements keep the copy of what they were made with; only a write that changes such an element
+// needs the component.
+func TestElementsOutliveTheirComponent(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	app := w.app()
+	patch := func(v int, op string) error {
+		_, err := w.Patch(ctx, editor, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op))
+		return err
+	}
+	checkKind(t, patch(0, `{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), nil)
+	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.component(`{"name":"text","version":"9.0.0","main":"nine.js","configSchema":{}}`) // another one of that name
+	if now, err := w.Version(ctx, editor, app.ID, 0); err != nil || string(now.Body) != string(app.Body) {
+		t.Errorf("version 0 is now %s, %v", now.Body, err)
+	}
+	for _, op := range []string{
+		`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":3}}`,
+		`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace","path":"/apps/0/elements/2/config","value":{}}`,
+		`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"text","version":"1.0.0"},"config":{}}}`,
+	} {
+		checkKind(t, patch(1, op), appsvc.ErrUnprocessable)
+	}
+	checkKind(t, patch(1, `{"op":"replace","path":"/apps/0/title","value":"still"}`), nil)
+	checkKind(t, patch(2, `{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"}`), nil)
+	checkKind(t, patch(3, `{"op":"copy","from":"/apps/0/elements/1","path":"/apps/0/elements/-"}`), nil)
+	restored, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID, Version: 0})
+	if err != nil || string(restored.Body) != string(app.Body) {
+		t.Errorf("restored it is %s, %v; want %s", restored.Body, err, app.Body)
+	}
+	for component, want := range map[string]int{"text": 1, "any": 1, "absent": 0} {
+		apps, _, err := w.Apps(ctx, editor, appsvc.ListApps{UsingComponent: component})
+		if err != nil || len(apps) != want {
+			t.Errorf("using %s: %d apps, %v", component, len(apps), err)
+		}
+	}
+}
+
+func TestAComponentIsKeptAsItWasSent(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	sent := `{ "vendor" : {"n":1.10, "big":9007199254740993}, "name":"kept", "description":"what it does", "id":"my-id",
+		"version":"1.0.0", "main":"https://example.test/a.js?b=%20#c", "configSchema":{"default":{"x":1.0}}, "Ünï":null }`
+	c, err := w.CreateComponent(ctx, editor, []byte(sent), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"name":"kept","version":"1.0.0","id":"my-id","description":"what it does","main":"https://example.test/a.js?b=%20#c",` +
+		`"configSchema":{"default":{"x":1.0}},"vendor":{"n":1.10,"big":9007199254740993},"Ünï":null}`
+	read, err := w.Component(ctx, moderator(), "kept")
+	if err != nil || string(read.Manifest) != want || string(c.Manifest) != want || read.ID != "my-id" || read.Description() == nil || *read.Description() != "what it does" {
+		t.Errorf("it is kept as\n%s\n%s, %v\nwant\n%s", read.Manifest, c.Manifest, err, want)
+	}
+
+	plain, err := w.CreateComponent(ctx, editor, []byte(`{"name":"plain","version":"1","main":"m.js","configSchema":{}}`), "")
+	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil || !uuid.MatchString(plain.ID) {
+		t.Errorf("an id that was not given is %q, %v", plain.ID, err)
+	}
+	if plain.Description() != nil {
+		t.Errorf("a description that was not given is %q", *plain.Description())
+	}
+}
+
+func TestCreateComponentRefuses(t *testing.T) {
+	with := func(change string) string { // the members of change replace those of a good manifest
+		var manifest, changes map[string]json.RawMessage
+		_ = json.Unmarshal([]byte(`{"name":"x","version":"1","id":"i","description":"d","main":"m.js","configSchema":{}}`), &manifest)
+		if err := json.Unmarshal([]byte(change), &changes); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range changes {
+			if manifest[name] = value; string(value) == `"-"` {
+				delete(manifest, name)
+			}
+		}
+		text, _ := json.Marshal(manifest)
+		return string(text)
+	}
+	long := func(n int) string { return strings.Repeat("é", n) }
+	for _, test := range []struct {
+		name, manifest string
+		says           string // part of the refusal, "" = it is taken
+	}{
+		{"nothing wrong", with(`{}`), ""},
+		{"no id and no description", with(`{"id":"-","description":"-"}`), ""},
+		{"an id and a description of null", with(`{"id":null,"description":null}`), ""},
+		{"no name", with(`{"name":"-"}`), "name"},
+		{"an empty name", with(`{"name":""}`), "name"},
+		{"a name of 128 characters", with(`{"name":"` + long(128) + `"}`), ""},
+		{"a name of 129 characters", with(`{"name":"` + long(129) + `"}`), "name"},
+		{"a name with a control character", with(`{"name":"a\tb"}`), "name"},
+		{"a name that is no string", with(`{"name":1}`), "name"},
+		{"a name of null", with(`{"name":null}`), "name"},
+		{"a scoped name", with(`{"name":"@scope/name"}`), ""},
+		{"no version", with(`{"version":"-"}`), "version"},
+		{"an empty version", with(`{"version":""}`), "version"},
+		{"a version of 128 characters", with(`{"version":"` + long(128) + `"}`), ""},
+		{"a version of 129 characters", with(`{"version":"` + long(129) + `"}`), "version"},
+		{"an empty id", with(`{"id":""}`), "id"},
+		{"an id that is no string", with(`{"id":7}`), "id"},
+		{"a description that is no string", with(`{"description":[]}`), "description"},
+		{"no main", with(`{"main":"-"}`), "main"},
+		{"an empty main", with(`{"main":""}`), "main"},
+		{"main without a scheme", with(`{"main":"//cdn.test/m.js"}`), ""},
+		{"a javascript: main", with(`{"main":"javascript:alert(1)"}`), "javascript"},
+		{"a JavaScript: main after a space", with(`{"main":" JavaScript:alert(1)"}`), "javascript"},
+		{"a javascript: main split by a tab", with(`{"main":"java\tscript:alert(1)"}`), "javascript"},
+		{"a javascript: main after a control character", with(`{"main":"\u0001javascript:alert(1)"}`), "javascript"},
+		{"a data: main", with(`{"main":"data:text/javascript,1"}`), "data"},
+		{"a vbscript: main", with(`{"main":"VBSCRIPT:x"}`), "vbscript"},
+		{"no configSchema", with(`{"configSchema":"-"}`), "configSchema"},
+		{"a configSchema that is no schema", with(`{"configSchema":{"type":"colour"}}`), "configSchema"},
+		{"a configSchema of null", with(`{"configSchema":null}`), "configSchema"},
+		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`), "configSchema"},
+		{"a name in another case", with(`{"Name":"y"}`), "Name"},
+		{"a member twice", `{"name":"x","version":"1","version":"2","main":"m.js","configSchema":{}}`, "version"},
+		{"a member twice, unknown", `{"name":"x","version":"1","main":"m.js","configSchema":{},"v":1,"v":2}`, "v"},
+		{"no object", `[]`, " "},
+		{"no JSON", `{`, " "},
+		{"two values", `{"name":"x","version":"1","main":"m.js","configSchema":{}}{}`, " "},
+		{"nothing", ``, " "},
+		{"null", `null`, " "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := bench(t, appsvc.Limits{})
+			_, err := w.CreateComponent(context.Background(), editor, []byte(test.manifest), "")
+			list, _, _ := w.Components(context.Background(), editor, "")
+			if test.says == "" {
+				if err != nil || len(list) != 1 {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			checkKind(t, err, appsvc.ErrInvalid)
+			if err == nil || !strings.Contains(err.Error(), test.says) || len(list) != 0 {
+				t.Errorf("error %v, want %q in it; %d components are stored", err, test.says, len(list))
+			}
+		})
+	}
+}
+
+func TestAComponentExistsOnce(t *testing.T) {
+	ctx, w := context.Background(), bench(t, appsvc.Limits{})
+	create := func(id, name, version string) error {
+		_, err := w.CreateComponent(ctx, editor, fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, id, name, version), "")
+		return err
+	}
+	checkKind(t, create("1", "a", "1"), nil)
+	checkKind(t, create("1", "b", "1"), appsvc.ErrInvalid)
+	checkKind(t, create("2", "a", "1"), appsvc.ErrInvalid)
+	checkKind(t, create("2", "a", "2"), nil)
+	checkKind(t, create("3", "A", "1"), nil)
+	checkKind(t, w.DeleteComponent(ctx, editor, "a", ""), nil)
+	checkKind(t, create("1", "b", "1"), nil)
+	checkKind(t, create("2", "a", "1"), nil)
+}

@@ -1,0 +1,269 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+var allSorts = []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}
+
+// titledApp creates an app without elements.
+func (w *workshop) titledApp(title string) appsvc.App {
+	w.t.Helper()
+	app, err := w.CreateApp(context.Background(), editor, appsvc.NewApp{Title: title, Groups: []string{site1}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return app
+}
+
+// titledApps creates count apps, three at a time, and returns their ids.
+func (w *workshop) titledApps(count int) (ids []string) {
+	w.t.Helper()
+	for i := range count {
+		if i%3 == 0 {
+			w.clock = w.clock.Add(time.Millisecond)
+		}
+		ids = append(ids, w.titledApp(fmt.Sprint(i)).ID)
+	}
+	return ids
+}
+
+// walk goes through all pages, and calls between after each.
+func (w *workshop) walk(by appsvc.Caller, in appsvc.ListApps, between func()) (ids []string) {
+	w.t.Helper()
+	for {
+		apps, next, err := w.Apps(context.Background(), by, in)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(apps) == 0 && next != "" || len(ids) > 1000 {
+			w.t.Fatalf("after %d apps comes a page of %d, and then %q", len(ids), len(apps), next)
+		}
+		for _, app := range apps {
+			ids = append(ids, app.ID)
+		}
+		if in.After = next; next == "" {
+			return ids
+		}
+		between()
+	}
+}
+
+func TestAWalkMeetsEachAppOnceWhileOthersAreAdded(t *testing.T) {
+	for _, sort := range allSorts {
+		for _, limit := range []int{1, 2, 3, 7, 19, 20, 21} {
+			t.Run(fmt.Sprint(sort, " by ", limit), func(t *testing.T) {
+				w := newWorkshop(t)
+				there, added := w.titledApps(20), 0
+				met := w.walk(editor, appsvc.ListApps{Sort: sort, Limit: limit}, func() {
+					if added++; added <= 10 { // an ascending walk must come to an end
+						w.clock = w.clock.Add(time.Duration(added%2) * time.Millisecond)
+						w.titledApp("new")
+					}
+				})
+				for _, id := range there {
+					if n := count(met, id); n != 1 {
+						t.Errorf("an app that was there from the start was met %d times", n)
+					}
+				}
+				for _, id := range met {
+					if n := count(met, id); n != 1 {
+						t.Errorf("%s was met %d times", id, n)
+					}
+				}
+			})
+		}
+	}
+}
+
+func count(list []string, s string) (n int) {
+	for _, x := range list {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAWalkMeetsAppsInOrder(t *testing.T) {
+	w := newWorkshop(t)
+	ids := w.titledApps(20)
+	for i, id := range ids {
+		if w.clock = w.clock.Add(time.Duration(i%2) * time.Millisecond); i%3 == 0 {
+			w.regroup(id, []string{site1, site2})
+		}
+	}
+	for _, sort := range allSorts {
+		var want []appsvc.App
+		for _, id := range ids {
+			app, err := w.App(context.Background(), editor, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, app)
+		}
+		q := appsvc.AppQuery{Sort: sort}
+		slices.SortFunc(want, func(a, b appsvc.App) int { return q.Compare(appsvc.Head{Meta: a.Meta}, appsvc.Head{Meta: b.Meta}) })
+		for _, limit := range []int{1, 6, 20} {
+			got := w.walk(editor, appsvc.ListApps{Sort: sort, Limit: limit}, func() {})
+			if !slices.EqualFunc(got, want, func(id string, app appsvc.App) bool { return id == app.ID }) {
+				t.Errorf("%s by %d: %v", sort, limit, got)
+			}
+		}
+	}
+}
+
+func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {
+	w := newWorkshop(t)
+	w.titledApps(7)
+	unasked := w.walk(editor, appsvc.ListApps{Limit: 2}, func() {})
+	if newest := w.walk(editor, appsvc.ListApps{Sort: appsvc.CreatedDescending}, func() {}); !slices.Equal(unasked, newest) {
+		t.Errorf("%v, want %v", unasked, newest)
+	}
+	_, _, err := w.Apps(context.Background(), editor, appsvc.ListApps{Sort: "title"})
+	checkKind(t, err, appsvc.ErrInvalid)
+}
+
+func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	w.titledApps(501)
+	app := w.titledApp("versions")
+	for range 500 {
+		if _, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		limit, apps, versions int // asked for, and there: 502 apps, 501 versions
+		err                   error
+	}{
+		{0, 100, 50, nil}, {1, 1, 1, nil}, {499, 499, 499, nil}, {500, 500, 500, nil},
+		{501, 0, 0, appsvc.ErrInvalid}, {-1, 0, 0, appsvc.ErrInvalid}, {1 << 40, 0, 0, appsvc.ErrInvalid},
+	} {
+		apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: test.limit})
+		checkKind(t, err, test.err)
+		if len(apps) != test.apps || (next == "") != (err != nil) {
+			t.Errorf("limit %d: %d apps, next %q; want %d", test.limit, len(apps), next, test.apps)
+		}
+		versions, more, err := w.Versions(ctx, editor, appsvc.ListVersions{AppID: app.ID, Before: appsvc.Latest, Limit: test.limit})
+		checkKind(t, err, test.err)
+		if len(versions) != test.versions || more != (err == nil) {
+			t.Errorf("limit %d: %d versions, more %t; want %d", test.limit, len(versions), more, test.versions)
+		}
+		_, err = w.Tags(ctx, editor, appsvc.ListTags{AppID: app.ID, Limit: test.limit})
+		checkKind(t, err, test.err)
+	}
+}
+
+func TestTheLastPageSaysSo(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	if apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{}); len(apps) > 0 || next != "" || err != nil {
+		t.Errorf("of none: %d apps, %q, %v", len(apps), next, err)
+	}
+	w.titledApps(3)
+	for limit, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
+		_, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: limit})
+		if (next != "") != more || err != nil {
+			t.Errorf("limit %d of 3: next %q, %v", limit, next, err)
+		}
+	}
+}
+
+func TestVersionsAreWalkedNewestFirst(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.titledApp("x").ID
+	for range 9 {
+		if _, err := w.Restore(ctx, editor, appsvc.Restore{AppID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit := 1; limit <= 11; limit++ {
+		var got []appsvc.Version
+		in := appsvc.ListVersions{AppID: id, Before: appsvc.Latest, Limit: limit}
+		for more := true; more; {
+			page, rest, err := w.Versions(ctx, editor, in)
+			if err != nil || len(page) == 0 || len(page) > limit {
+				t.Fatalf("limit %d, before %d: %d versions, %v", limit, in.Before, len(page), err)
+			}
+			for _, app := range page {
+				got = append(got, app.Version)
+			}
+			more, in.Before = rest, page[len(page)-1].Version
+		}
+		if want := []appsvc.Version{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
+			t.Errorf("limit %d: %v", limit, got)
+		}
+	}
+	if page, more, err := w.Versions(ctx, editor, appsvc.ListVersions{AppID: id, Before: 0}); len(page) > 0 || more || err != nil {
+		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
+	}
+}
+
+// A page ends when it has reached the limit of bytes, and holds one item at least.
+func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
+	ctx := context.Background()
+	for _, bytes := range []int{1, 1000, 2500, 1 << 20} {
+		w := &workshop{t: t, clock: time.UnixMilli(0)}
+		w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: appsvc.Limits{PageBytes: bytes}})
+		var there []string
+		for range 6 {
+			there = append(there, w.titledApp(strings.Repeat("x", 800)).ID)
+		}
+		apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{})
+		total := 0
+		for _, app := range apps {
+			total += len(app.AppendJSON(nil))
+		}
+		if err != nil || len(apps) == 0 || total > bytes+2000 || (next == "") != (len(apps) == 6) {
+			t.Errorf("%d bytes: a page of %d apps in %d bytes, next %q, %v", bytes, len(apps), total, next, err)
+		}
+		met := w.walk(editor, appsvc.ListApps{}, func() {})
+		slices.Sort(met)
+		slices.Sort(there)
+		if !slices.Equal(met, there) {
+			t.Errorf("%d bytes: the walk met %v, there are %v", bytes, met, there)
+		}
+	}
+}
+
+func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	w.titledApps(3)
+	_, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: next}); err != nil {
+		t.Errorf("the cursor itself: %v", err)
+	}
+	encode := base64.RawURLEncoding.EncodeToString
+	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!", "ä", "\x00",
+		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
+		_, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: after})
+		if checkKind(t, err, appsvc.ErrInvalid); err == nil {
+			t.Errorf("after %q", after)
+		}
+	}
+}
+
+func TestACursorGivesNoRights(t *testing.T) {
+	w := newWorkshop(t)
+	w.titledApps(5)
+	_, next, err := w.Apps(context.Background(), editor, appsvc.ListApps{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apps, next, err := w.Apps(context.Background(), moderator(site2), appsvc.ListApps{After: next})
+	if len(apps) > 0 || next != "" || err != nil {
+		t.Errorf("somebody else got %d apps, %q, %v", len(apps), next, err)
+	}
+}

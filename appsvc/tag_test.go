@@ -1,0 +1,207 @@
+package appsvc_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// tagged is an app of three versions, as the editor has it, with these tags at version 1.
+func (w *workshop) tagged(names ...string) string {
+	w.t.Helper()
+	id := w.titledApp("x").ID
+	for range 2 {
+		if _, err := w.Restore(context.Background(), editor, appsvc.Restore{AppID: id}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		w.putTag(id, name, 1)
+	}
+	return id
+}
+
+func (w *workshop) putTag(id, name string, v appsvc.Version) {
+	w.t.Helper()
+	if _, err := w.PutTag(context.Background(), editor, appsvc.PutTag{AppID: id, Name: name, Version: v}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// tagVersion is the version that a tag points to, or -1.
+func (w *workshop) tagVersion(id, name string) appsvc.Version {
+	page, err := w.Tag(context.Background(), editor, id, name, false)
+	if err != nil || len(page.Tags) != 1 {
+		return -1
+	}
+	return page.Tags[0].AppVersion
+}
+
+func TestPutTagCreatesAndMoves(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.tagged()
+	for _, v := range []appsvc.Version{1, 0, 2, 2, appsvc.Latest} {
+		page, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: "live", Version: v, Embed: true})
+		want := v
+		if v == appsvc.Latest {
+			want = 2
+		}
+		if err != nil || !slices.Equal(page.Tags, []appsvc.Tag{{AppID: id, Name: "live", AppVersion: want}}) || len(page.Apps) != 1 || page.Apps[0].Version != want {
+			t.Errorf("put at %d: %+v, %v", v, page, err)
+		}
+		if got := w.tagVersion(id, "live"); got != want {
+			t.Errorf("put at %d: it points to %d", v, got)
+		}
+		app, err := w.TaggedApp(ctx, editor, id, "live")
+		if err != nil || app.Version != want {
+			t.Errorf("put at %d: the tagged app is version %d, %v", v, app.Version, err)
+		}
+	}
+	for _, v := range []appsvc.Version{3, 1 << 40} {
+		_, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: "live", Version: v})
+		checkKind(t, err, appsvc.ErrNotFound)
+	}
+	if got := w.tagVersion(id, "live"); got != 2 {
+		t.Errorf("a tag that could not be moved points to %d", got)
+	}
+}
+
+func TestTagsStayWhereTheyAre(t *testing.T) {
+	w := newWorkshop(t)
+	id, other := w.tagged("live"), w.tagged("live")
+	w.regroup(id, []string{site1, site2})
+	if _, err := w.Restore(context.Background(), admin, appsvc.Restore{AppID: id, Version: 0}); err != nil {
+		t.Fatal(err)
+	}
+	w.putTag(other, "live", 0)
+	if got := w.tagVersion(id, "live"); got != 1 {
+		t.Errorf("after a patch, a restore and another app's tag: %d, want 1", got)
+	}
+}
+
+func TestDeleteTag(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.tagged("live", "Live", "live2")
+	for _, want := range []error{nil, appsvc.ErrNotFound} {
+		checkKind(t, w.DeleteTag(ctx, editor, id, "live", ""), want)
+	}
+	if w.tagVersion(id, "live") != -1 || w.tagVersion(id, "Live") != 1 || w.tagVersion(id, "live2") != 1 {
+		t.Error("another tag is gone, or the one is still there")
+	}
+}
+
+func TestTagNames(t *testing.T) {
+	ctx := context.Background()
+	for name, valid := range map[string]bool{
+		"a": true, "_": true, "0": true, "A.b-c_d": true, "a..": true, "a-": true, strings.Repeat("x", 128): true,
+		"": false, ".": false, "..": false, "-a": false, ".a": false, "a b": false, "a/b": false, "a%2Fb": false, "ä": false, "aä": false,
+		"a\n": false, "\na": false, "a\x00": false, "\xff": false, "a:b": false, strings.Repeat("x", 129): false,
+	} {
+		w := newWorkshop(t)
+		id := w.tagged("another")
+		_, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: name, Version: 1})
+		if valid != (err == nil) {
+			t.Errorf("put %q: %v", name, err)
+		}
+		if valid {
+			continue
+		}
+		checkKind(t, err, appsvc.ErrInvalid)
+		_, err = w.Tag(ctx, editor, id, name, true)
+		checkKind(t, err, appsvc.ErrNotFound)
+		_, err = w.TaggedApp(ctx, editor, id, name)
+		checkKind(t, err, appsvc.ErrNotFound)
+		checkKind(t, w.DeleteTag(ctx, editor, id, name, ""), appsvc.ErrNotFound)
+		if tags, err := w.TagsNamed(ctx, editor, name, []string{id}); len(tags) > 0 || err != nil {
+			t.Errorf("tags named %q: %v, %v", name, tags, err)
+		}
+	}
+}
+
+func TestTagsAreListedByName(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	names := []string{"0", "10", "2", "A", "B", "_", "a", "a-", "a.", "aB", "ab", "b"}
+	id := w.tagged("b", "_", "a.", "A", "ab", "10", "a", "0", "B", "a-", "2", "aB")
+	w.putTag(id, "a", 2)
+	for limit := range len(names) + 2 {
+		var got []string
+		in := appsvc.ListTags{AppID: id, Limit: limit, Embed: true}
+		for more := true; more; {
+			page, err := w.Tags(ctx, editor, in)
+			if err != nil || len(page.Tags) == 0 || limit > 0 && len(page.Tags) > limit || len(page.Apps) != len(page.Tags) {
+				t.Fatalf("limit %d after %q: %+v, %v", limit, in.After, page, err)
+			}
+			for i, tag := range page.Tags {
+				if got = append(got, tag.Name); page.Apps[i].Version != tag.AppVersion || page.Apps[i].ID != id {
+					t.Errorf("tag %+v comes with version %d", tag, page.Apps[i].Version)
+				}
+			}
+			more, in.After = page.More, page.Tags[len(page.Tags)-1].Name
+		}
+		if !slices.Equal(got, names) {
+			t.Errorf("limit %d: %v, want %v", limit, got, names)
+		}
+	}
+	page, err := w.Tags(ctx, editor, appsvc.ListTags{AppID: w.tagged()})
+	if err != nil || len(page.Tags) > 0 || page.More {
+		t.Errorf("of none: %+v, %v", page, err)
+	}
+}
+
+func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
+	ctx := context.Background()
+	w := &workshop{t: t, clock: time.UnixMilli(0)}
+	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 2500}})
+	id := w.titledApp(strings.Repeat("x", 1000)).ID
+	for i := range 6 {
+		w.putTag(id, fmt.Sprint("t", i), 0)
+	}
+	page, err := w.Tags(ctx, editor, appsvc.ListTags{AppID: id})
+	if err != nil || len(page.Tags) != 6 || page.More || page.Apps != nil {
+		t.Errorf("tags alone: %d of 6, %v", len(page.Tags), err)
+	}
+	page, err = w.Tags(ctx, editor, appsvc.ListTags{AppID: id, Embed: true})
+	if err != nil || len(page.Tags) < 2 || len(page.Tags) > 3 || !page.More || len(page.Apps) != len(page.Tags) {
+		t.Errorf("with apps of 1,000 bytes on a page of 2,500: %d tags, %d apps, more %t, %v", len(page.Tags), len(page.Apps), page.More, err)
+	}
+}
+
+func TestTagsNamed(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	first, second, without, hidden := w.tagged("live"), w.tagged("live"), w.tagged("Live"), w.tagged("live")
+	w.putTag(second, "live", 2)
+	w.regroup(hidden, []string{site2})
+	by := moderator(site1)
+	tag := func(id string, v appsvc.Version) appsvc.Tag {
+		return appsvc.Tag{AppID: id, Name: "live", AppVersion: v}
+	}
+	many := slices.Repeat([]string{second}, 100)
+	for _, test := range []struct {
+		name string
+		ids  []string
+		want []appsvc.Tag
+		err  error
+	}{
+		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, 2), tag(first, 1)}, nil},
+		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, 1), tag(second, 2)}, nil},
+		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, 1)}, nil},
+		{"nothing at all", []string{hidden}, nil, nil},
+		{"of a hundred", many, []appsvc.Tag{tag(second, 2)}, nil},
+		{"of a hundred and one", append(many, first), nil, appsvc.ErrInvalid},
+		{"of none", nil, nil, appsvc.ErrInvalid},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := w.TagsNamed(ctx, by, "live", test.ids)
+			checkKind(t, err, test.err)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
