@@ -118,7 +118,7 @@ func (c *compiledSchema) validate(config []byte, decoded any) (violations []Viol
 // rescue turns a panic of an engine into an error. The guard keeps out what is known to cause one.
 func rescue(doing string, err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s failed: %s", doing, shorten(fmt.Sprint(r)))
+		*err = fmt.Errorf("%s failed: %v", doing, r)
 	}
 }
 

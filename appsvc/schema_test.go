@@ -256,6 +256,15 @@ func TestSchemaCache(t *testing.T) {
 			t.Errorf("%d bytes", s.cache.bytes)
 		}
 	})
+	t.Run("patterns count as they are compiled", func(t *testing.T) {
+		s := newSchemas(nil)
+		for i := range 60 {
+			_ = s.validate(fmt.Appendf(nil, `{"pattern":"%d%s"}`, i, strings.Repeat("a{1000}", 9)), []byte(`{}`))
+		}
+		if n := s.cache.recent.Len(); n < 10 || n == 60 {
+			t.Errorf("%d schemas", n)
+		}
+	})
 	t.Run("what does not compile is not kept", func(t *testing.T) {
 		s := newSchemas(nil)
 		for range 3 {

@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// Bounds of a schemaCache: schemas, and bytes of their texts. A compiled schema takes some forty
-// times its text.
+// Bounds of a schemaCache: schemas, and bytes of memory that they take by the guard's estimate.
 const (
 	maxCachedSchemas = 512
-	maxCachedBytes   = 2 << 20
+	maxCachedBytes   = 64 << 20
 )
 
 // schemaCache keeps the schemas that were used last, by their content, so that two components can
@@ -24,7 +23,7 @@ type schemaCache struct {
 
 type schemaEntry struct {
 	key      [sha256.Size]byte
-	size     int
+	weight   int // 0 until it is compiled
 	once     sync.Once
 	compiled *compiledSchema
 	err      error
@@ -33,10 +32,10 @@ type schemaEntry struct {
 // get returns the compiled form of schema. However many ask for it at a time, it is compiled once.
 func (c *schemaCache) get(schema []byte, compile func([]byte) (*compiledSchema, error)) (*compiledSchema, error) {
 	entry := c.entry(schema)
-	entry.once.Do(func() { entry.compiled, entry.err = compile(schema) })
-	if entry.err != nil {
-		c.forget(entry)
-	}
+	entry.once.Do(func() {
+		entry.compiled, entry.err = compile(schema)
+		c.weigh(entry)
+	})
 	return entry.compiled, entry.err
 }
 
@@ -48,29 +47,41 @@ func (c *schemaCache) entry(schema []byte) *schemaEntry {
 		c.recent.MoveToFront(at)
 		return at.Value.(*schemaEntry)
 	}
-	entry := &schemaEntry{key: key, size: len(schema)}
+	entry := &schemaEntry{key: key}
 	if c.entries == nil {
 		c.entries = map[[sha256.Size]byte]*list.Element{}
 	}
 	c.entries[key] = c.recent.PushFront(entry)
-	c.bytes += entry.size
-	for c.recent.Len() > 1 && (c.recent.Len() > maxCachedSchemas || c.bytes > maxCachedBytes) {
-		c.remove(c.recent.Back())
-	}
+	c.shrink()
 	return entry
 }
 
-// forget removes entry, unless it is gone already.
-func (c *schemaCache) forget(entry *schemaEntry) {
+// weigh counts an entry that was compiled, unless it is gone already, or drops it if it was not.
+func (c *schemaCache) weigh(entry *schemaEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at, ok := c.entries[entry.key]; ok && at.Value == entry {
+	at, ok := c.entries[entry.key]
+	if !ok || at.Value != entry {
+		return
+	}
+	if entry.err != nil {
 		c.remove(at)
+		return
+	}
+	entry.weight = entry.compiled.guard.Weight()
+	c.bytes += entry.weight
+	c.shrink()
+}
+
+// shrink removes what was not used for the longest time while there is too much.
+func (c *schemaCache) shrink() {
+	for c.recent.Len() > 1 && (c.recent.Len() > maxCachedSchemas || c.bytes > maxCachedBytes) {
+		c.remove(c.recent.Back())
 	}
 }
 
 func (c *schemaCache) remove(at *list.Element) {
 	entry := c.recent.Remove(at).(*schemaEntry)
 	delete(c.entries, entry.key)
-	c.bytes -= entry.size
+	c.bytes -= entry.weight
 }

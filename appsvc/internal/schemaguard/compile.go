@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // base is what relative references resolve against. It names nothing that exists.
@@ -120,8 +118,7 @@ func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
 	for _, token := range leaf.InstanceLocation {
 		at += "/" + escape(token)
 	}
-	reason := leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-	return refuse(at, "not valid against the meta-schema: %s", shorten(reason))
+	return refuse(at, "not valid against the meta-schema: %s", Reason(leaf.ErrorKind))
 }
 
 // referrer returns the pointer of a reference that may have led to a location that failed.

@@ -75,6 +75,7 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	root     *node
 	spent    int64 // the price of compiling
+	weight   int
 }
 
 // Compile checks schema and compiles it. The error is an *Error.
@@ -110,8 +111,11 @@ func Compile(schema []byte) (s *Schema, err error) {
 	if err := graph.check(); err != nil {
 		return nil, err
 	}
-	return &Schema{compiled, graph.root, found.cost()}, nil
+	return &Schema{compiled, graph.root, found.cost(), 60*len(schema) + 200*found.patternProgram}, nil
 }
+
+// Weight is about how many bytes of memory the schema takes.
+func (s *Schema) Weight() int { return s.weight }
 
 // Compiled returns the schema as jsonschema/v6 has it. Formats are annotations in it, in every draft.
 func (s *Schema) Compiled() *jsonschema.Schema { return s.compiled }

@@ -57,15 +57,22 @@ func reason(err error) string {
 
 // steps bounds the size of the program that re compiles to, without building it.
 func steps(re *syntax.Regexp, most int) int {
-	n := 2
-	if re.Op == syntax.OpLiteral {
-		n = 1 + len(re.Rune)
+	n := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpCapture:
+		n = 2
+	case syntax.OpAlternate:
+		n = len(re.Sub)
+	case syntax.OpConcat:
+		n = 0
 	}
 	for _, sub := range re.Sub {
 		n += steps(sub, most)
 	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min, re.Max, 1) + 1
+	if re.Op == syntax.OpRepeat { // n is one more than what is repeated: a branch for each time
+		n *= max(re.Min, re.Max, 1)
 	}
 	return min(n, most+1) // no overflow on nested repetitions
 }

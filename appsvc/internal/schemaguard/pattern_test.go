@@ -2,6 +2,7 @@ package schemaguard
 
 import (
 	"math/rand/v2"
+	"regexp/syntax"
 	"strings"
 	"testing"
 )
@@ -79,7 +80,9 @@ func TestPatternSize(t *testing.T) {
 		`(a{100}){10}`:                 true,
 		`.{1000}.{1000}`:               true,
 		`.{1000}.{1000}.{1000}.{1000}`: true,
-		strings.Repeat(`.{1000}`, 20):  false,
+		strings.Repeat(`.{1000}`, 9):   true,
+		strings.Repeat(`.{1000}`, 21):  false,
+		`(((a|b){0,100}){0,10}c?)+`:    true,
 		strings.Repeat(`.{1000}`, 500): false,
 	} {
 		p, err := compilePattern(pattern, maxProgram)
@@ -89,7 +92,23 @@ func TestPatternSize(t *testing.T) {
 		if err == nil && len(p.program.Inst) > maxProgram {
 			t.Errorf("%.40s: %d steps", pattern, len(p.program.Inst))
 		}
+		if err == nil && steps(parse(t, pattern), maxProgram)+2 < len(p.program.Inst) { // and two around it
+			t.Errorf("%.40s: %d steps, estimated as %d", pattern, len(p.program.Inst), steps(parse(t, pattern), maxProgram))
+		}
 	}
+}
+
+func parse(t *testing.T, pattern string) *syntax.Regexp {
+	t.Helper()
+	translated, err := translate(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	re, err := syntax.Parse(translated, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return re
 }
 
 // TestMatcherAgrees compares the simulation that counts steps with package regexp.
@@ -107,6 +126,9 @@ func TestMatcherAgrees(t *testing.T) {
 		p, err := compilePattern(text.String(), maxProgram)
 		if err != nil {
 			continue // ^* and the like
+		}
+		if estimate := steps(parse(t, text.String()), maxProgram); estimate+2 < len(p.program.Inst) {
+			t.Fatalf("%s: %d steps, estimated as %d", text.String(), len(p.program.Inst), estimate)
 		}
 		m := newMatcher(p)
 		for range 2 { // a matcher is used again and again

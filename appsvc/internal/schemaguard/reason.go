@@ -1,0 +1,117 @@
+package schemaguard
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// Reason says in words what a validator of jsonschema/v6 found wrong. It quotes at most a few names
+// and values, however many there are.
+func Reason(of jsonschema.ErrorKind) string {
+	switch k := of.(type) {
+	case *kind.FalseSchema:
+		return "nothing is allowed here"
+	case *kind.Type:
+		return fmt.Sprintf("want %s, have %s", strings.Join(k.Want, " or "), k.Got)
+	case *kind.Const:
+		return "want " + showValue(k.Want)
+	case *kind.Enum:
+		return "want one of " + firstOf(k.Want, showValue)
+	case *kind.AdditionalProperties:
+		return "not allowed: " + quoteNames(k.Properties)
+	case *kind.Required:
+		return "missing: " + quoteNames(k.Missing)
+	case *kind.Dependency:
+		return fmt.Sprintf("missing beside %s: %s", quoteName(k.Prop), quoteNames(k.Missing))
+	case *kind.DependentRequired:
+		return fmt.Sprintf("missing beside %s: %s", quoteName(k.Prop), quoteNames(k.Missing))
+	case *kind.PropertyNames:
+		return fmt.Sprintf("the name %s is not allowed", quoteName(k.Property))
+	case *kind.MinProperties:
+		return fmt.Sprintf("%d members, want at least %d", k.Got, k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("%d members, want at most %d", k.Got, k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("%d items, want at least %d", k.Got, k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("%d items, want at most %d", k.Got, k.Want)
+	case *kind.AdditionalItems:
+		return fmt.Sprintf("the last %d items are not allowed", k.Count)
+	case *kind.UniqueItems:
+		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Contains:
+		return "no item is what contains asks for"
+	case *kind.MinContains:
+		return fmt.Sprintf("%d items are what contains asks for, want at least %d", len(k.Got), k.Want)
+	case *kind.MaxContains:
+		return fmt.Sprintf("%d items are what contains asks for, want at most %d", len(k.Got), k.Want)
+	case *kind.MinLength:
+		return fmt.Sprintf("%d characters, want at least %d", k.Got, k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("%d characters, want at most %d", k.Got, k.Want)
+	case *kind.Pattern:
+		return fmt.Sprintf("does not match the pattern %s", quoteName(k.Want))
+	case *kind.Minimum:
+		return "want at least " + showNumber(k.Want)
+	case *kind.Maximum:
+		return "want at most " + showNumber(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "want more than " + showNumber(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "want less than " + showNumber(k.Want)
+	case *kind.MultipleOf:
+		return "not a multiple of " + showNumber(k.Want)
+	case *kind.Not:
+		return "it is what not excludes"
+	case *kind.Format:
+		return "not a " + k.Want
+	case *kind.OneOf:
+		if len(k.Subschemas) > 1 {
+			return fmt.Sprintf("alternatives %d and %d of oneOf both apply", k.Subschemas[0], k.Subschemas[1])
+		}
+		return "no alternative of oneOf applies"
+	}
+	return "it breaks " + strings.Join(append([]string{"the schema"}, of.KeywordPath()...), "/")
+}
+
+func quoteNames(names []string) string {
+	return firstOf(slices.Sorted(slices.Values(names)), quoteName)
+}
+
+// firstOf shows the first values and says how many more there are.
+func firstOf[T any](values []T, show func(T) string) string {
+	const most = 5
+	var out []string
+	for _, v := range values[:min(len(values), most)] {
+		out = append(out, show(v))
+	}
+	if more := len(values) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+func quoteName(name string) string { return strconv.Quote(shorten(name)) }
+
+func showValue(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "another value"
+	}
+	return shorten(string(text))
+}
+
+func showNumber(n *big.Rat) string {
+	if n.IsInt() {
+		return shorten(n.Num().String())
+	}
+	f, _ := n.Float64()
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
