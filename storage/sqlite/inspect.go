@@ -92,7 +92,7 @@ func (c *conn) checkMarks(path string) error {
 		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, err)
 	}
 	if id != applicationID {
-		return fmt.Errorf("%s is a database of another program: application_id is %#x, want %#x", path, id, applicationID)
+		return fmt.Errorf("%s is not a Vitrine store: its application_id is %#x, want %#x", path, id, applicationID)
 	}
 	version, err := c.value("PRAGMA user_version")
 	if err != nil {

@@ -1,0 +1,316 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// The test binary is also the other process: it does what this variable names, and ends.
+const roleVariable = "VITRINE_SQLITE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		name, path, _ := strings.Cut(role, " ")
+		if err := roles[name](path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// roles are what another process can be.
+var roles = map[string]func(path string) error{
+	"append": appendForEver,
+	"create": createAndKeep,
+	"limit":  limitFiles,
+}
+
+// process starts another process in a role. It is killed when the test ends.
+func process(t *testing.T, role, path string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleVariable+"="+role+" "+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return cmd, bufio.NewScanner(out)
+}
+
+// nextVersion adds a version to an app in an update of its own, with a tag on it.
+func nextVersion(s appsvc.Store, id string) (appsvc.Version, error) {
+	ctx, added := context.Background(), appsvc.Version(0)
+	err := s.Update(ctx, func(t appsvc.Tx) error {
+		h, err := t.Head(ctx, id)
+		if errors.Is(err, appsvc.ErrNotFound) {
+			h.Version = -1
+		} else if err != nil {
+			return err
+		}
+		added = h.Version + 1
+		next, body := benchApp(id, added, 1<<10)
+		return errors.Join(t.AddVersion(ctx, next, autosave(body, added)),
+			t.SetTag(ctx, appsvc.Tag{AppID: id, Name: "live", AppVersion: added}))
+	})
+	return added, err
+}
+
+// look reads an app, its body and its tag in one View and holds them against one another.
+func look(s appsvc.Store, id string) (appsvc.Version, error) {
+	ctx, version := context.Background(), appsvc.Version(0)
+	err := s.View(ctx, func(r appsvc.Reader) error {
+		h, err := r.Head(ctx, id)
+		if err != nil {
+			return err
+		}
+		version = h.Version
+		app, err := r.App(ctx, id, appsvc.Latest)
+		if err != nil {
+			return err
+		}
+		for tag, err := range r.Tags(ctx, appsvc.TagQuery{AppID: id, Name: "live"}) {
+			if err != nil {
+				return err
+			}
+			tagged, err := r.App(ctx, id, tag.AppVersion)
+			if err != nil {
+				return err
+			}
+			_, body := benchApp(id, version, 1<<10)
+			if app.Version != version || tag.AppVersion != version || tagged.Version != version ||
+				string(app.Body) != string(autosave(body, version)) {
+				return fmt.Errorf("head of version %d, app of %d, tag on %d", version, app.Version, tag.AppVersion)
+			}
+		}
+		return nil
+	})
+	return version, err
+}
+
+// appendForEver adds versions and says on stdout which are acknowledged.
+func appendForEver(path string) error {
+	db, err := Open(path, nil)
+	if err != nil {
+		return err
+	}
+	for {
+		v, err := nextVersion(db.Apps(), "app")
+		if err != nil {
+			return err
+		}
+		fmt.Println(v)
+	}
+}
+
+// Whoever has heard of a commit of another process reads it, or what came after.
+func TestCommitsOfAnotherProcessAreSeenAtOnce(t *testing.T) {
+	db := openTest(t, nil)
+	s := db.Apps()
+	if _, err := nextVersion(s, "app"); err != nil {
+		t.Fatal(err)
+	}
+	_, acknowledged := process(t, "append", db.path)
+	rounds, cached := 2000, 0
+	if testing.Short() {
+		rounds = 300
+	}
+	for i := range rounds {
+		if !acknowledged.Scan() {
+			t.Fatal("the other process has ended: ", acknowledged.Err())
+		}
+		least, err := strconv.Atoi(acknowledged.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 == 0 { // and writes of this process in between
+			if _, err := nextVersion(s, "mine"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 {
+			v, err := look(s, "app")
+			if err != nil || int(v) < least {
+				t.Fatalf("version %d is acknowledged, version %d was read: %v", least, v, err)
+			}
+			if _, ok := db.cache.state(); ok {
+				cached++
+			}
+		}
+	}
+	t.Logf("of %d reads, %d met a cache of their state", 3*rounds, cached)
+}
+
+// Two stores on one file, in one process: each sees at once what the other has acknowledged.
+func TestTwoStoresOnOneFile(t *testing.T) {
+	one := openTest(t, nil)
+	two := openAt(t, one.path, nil)
+	stores := []appsvc.Store{one.Apps(), two.Apps()}
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	for i := range rounds {
+		v, err := nextVersion(stores[i%2], "app")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, s := range stores {
+			if got, err := look(s, "app"); err != nil || got != v {
+				t.Fatalf("store %d reads version %d after %d was acknowledged by store %d: %v", n, got, v, i%2, err)
+			}
+		}
+	}
+}
+
+// Writers of two stores and readers of both at the same time: no reader goes back, none sees half.
+func TestReadersAmongWritersOfTwoStores(t *testing.T) {
+	one := openTest(t, nil)
+	two := openAt(t, one.path, nil)
+	if err := two.writer.c.script("PRAGMA synchronous=OFF"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nextVersion(one.Apps(), "app"); err != nil {
+		t.Fatal(err)
+	}
+	rounds := 200
+	if testing.Short() {
+		rounds = 50
+	}
+	done := make(chan bool)
+	var writers, readers sync.WaitGroup
+	for _, db := range []*DB{one, two} {
+		for range 2 {
+			writers.Go(func() {
+				for range rounds {
+					if _, err := nextVersion(db.Apps(), "app"); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+			readers.Go(func() {
+				last := appsvc.Version(0)
+				for {
+					v, err := look(db.Apps(), "app")
+					if err != nil || v < last {
+						t.Errorf("version %d after version %d: %v", v, last, err)
+						return
+					}
+					last = v
+					select {
+					case <-done:
+						return
+					default:
+					}
+				}
+			})
+		}
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	if v, err := look(two.Apps(), "app"); err != nil || int(v) != 4*rounds {
+		t.Errorf("version %d in the end, want %d: %v", v, 4*rounds, err)
+	}
+}
+
+// A commit of this process leaves in the cache what it did not touch.
+func TestOwnCommitsKeepTheCache(t *testing.T) {
+	db := openTest(t, nil)
+	s := db.Apps()
+	for _, id := range []string{"a", "b"} {
+		if _, err := nextVersion(s, id); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := look(s, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		if _, err := nextVersion(s, "b"); err != nil {
+			t.Fatal(err)
+		}
+		at, ok := db.cache.state()
+		if !ok {
+			t.Fatal("the cache is of another state")
+		}
+		for _, key := range []any{headKey("a"), versionKey{"a", appsvc.Latest}, tagsKey("a"), headKey("b"), versionKey{"b", appsvc.Latest}} {
+			if _, found := db.cache.get(key, at); !found {
+				t.Errorf("%T %v is no longer in the cache", key, key)
+			}
+		}
+		if _, found := db.cache.get(tagsKey("b"), at); found {
+			t.Error("the tags of b are still in the cache")
+		}
+	}
+}
+
+// What is cached is read without a connection.
+func TestCachedReadsTouchNoConnection(t *testing.T) {
+	db := openTest(t, nil)
+	s := db.Apps()
+	for range 2 {
+		if _, err := nextVersion(s, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := look(s, "a"); err != nil {
+		t.Fatal(err)
+	}
+	db.readers.dial = func() (*conn, error) { return nil, io.ErrUnexpectedEOF }
+	for _, c := range db.readers.idle {
+		c.close()
+	}
+	db.readers.idle = nil
+	if _, err := look(s, "a"); err != nil {
+		t.Error(err)
+	}
+	ctx := context.Background()
+	err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "a", 0); return err })
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("an old version, which is not cached: %v", err)
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	const limit = 100 << 10
+	db := openTest(t, &Options{Cache: limit})
+	s := db.Apps()
+	for i := range 200 {
+		h, body := benchApp(fmt.Sprint(i), 0, 5<<10)
+		addApp(t, s, h, body)
+	}
+	h, body := benchApp("big", 0, 50<<10)
+	addApp(t, s, h, body)
+	size := 0
+	for e := db.cache.recent.Front(); e != nil; e = e.Next() {
+		size += e.Value.(*cached).size
+	}
+	if size > limit || size != db.cache.size || size < limit/2 || len(db.cache.values) != db.cache.recent.Len() {
+		t.Errorf("%d bytes are cached, counted as %d, of %d", size, db.cache.size, limit)
+	}
+	if _, found := db.cache.get(versionKey{"big", appsvc.Latest}, db.cache.at); found {
+		t.Error("one body takes half of the cache")
+	}
+}
