@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 )
 
 // Config is what New builds a handler from. A domain that is nil leaves its routes out.
 type Config struct {
-	Apps *appsvc.Service
+	Apps   *appsvc.Service
+	Assets *assets.Service
 
 	// Authenticate tells who a token stands for; any error is answered with 401, and neither the
 	// error nor the token is shown or logged. It is called once a request and must be safe for

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -18,14 +19,14 @@ var statuses = []struct {
 	status    int
 	sentinels []error
 }{
-	{http.StatusBadRequest, []error{appsvc.ErrInvalid}},
-	{http.StatusForbidden, []error{appsvc.ErrForbidden}},
-	{http.StatusNotFound, []error{appsvc.ErrNotFound}},
+	{http.StatusBadRequest, []error{appsvc.ErrInvalid, assets.ErrInvalid}},
+	{http.StatusForbidden, []error{appsvc.ErrForbidden, assets.ErrForbidden}},
+	{http.StatusNotFound, []error{appsvc.ErrNotFound, assets.ErrNotFound}},
 	{http.StatusConflict, []error{appsvc.ErrConflict}},
 	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge}},
 	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
-	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, context.Canceled, context.DeadlineExceeded}},
-	{http.StatusInsufficientStorage, []error{appsvc.ErrFull}},
+	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, context.Canceled, context.DeadlineExceeded}},
+	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull}},
 }
 
 // What the statuses from 500 on say. Their causes speak of the store, so they go to the log.

@@ -84,5 +84,8 @@ func (h *handler) tables() []table {
 	if h.Apps != nil {
 		all = append(all, table{atBase, appRoutes{h.Apps}.table()})
 	}
+	if h.Assets != nil {
+		all = append(all, table{atAssets, assetRoutes{h.Assets}.table()})
+	}
 	return all
 }

@@ -1,0 +1,231 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// assetRoutes is the asset manager (contract, section 4.2).
+type assetRoutes struct{ svc *assets.Service }
+
+// table lists the endpoints in the order of the contract.
+func (a assetRoutes) table() []route {
+	const lib = "/{network}/assetLibrary/{library}"
+	return []route{
+		{name: "A1", method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search,
+			query:   []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "limit", "since", "until", "order"},
+			summary: "find assets"},
+		{name: "A2", method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
+			body: jsonBody, summary: "add and remove assets"},
+		{name: "A3", method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset, summary: "one asset"},
+		{name: "A4", method: "GET", path: lib + "/folders", collection: true, status: 200, call: a.folders,
+			query: []string{"id", "path", "limit", "since", "until"}, summary: "folders the caller sees, by label"},
+		{name: "A5", method: "POST", path: lib + "/folders", collection: true, status: 200, call: a.changeFolders,
+			body: jsonBody, summary: "create, update and delete folders"},
+		{name: "A6", method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder, summary: "one folder"},
+		{name: "A7", method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions,
+			summary: "permissions of a folder"},
+		{name: "A8", method: "POST", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.changePermissions,
+			body: jsonBody, summary: "create and remove permissions of a folder"},
+		{name: "A9", method: "POST", path: lib + "/folder/{folder}/assets", collection: true, status: 200, call: a.assign,
+			body: jsonBody, summary: "put assets into a folder and take them out"},
+		{name: "A10", method: "GET", path: lib + "/attributes", collection: true, status: 200, call: a.attributes,
+			query: []string{"key"}, summary: "values of an attribute"},
+		{name: "A11", method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
+			body: jsonBody, summary: "change attributes of assets"},
+	}
+}
+
+// caller is the principal as the asset manager knows it.
+func (a assetRoutes) caller(c *call) assets.Caller {
+	return assets.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Roles: c.by.Roles, Groups: c.by.Groups}
+}
+
+// library is the one that the path names.
+func (a assetRoutes) library(c *call) assets.Library {
+	return assets.Library{Network: c.param(0), ID: c.param(1)}
+}
+
+// appended puts a value into the answer, its stored bytes as they are.
+func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) error {
+	if err == nil {
+		c.out = v.AppendJSON(c.out[:0])
+	}
+	return err
+}
+
+// listed puts {"name":[…]} into the answer.
+func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list []T, err error) error {
+	if err != nil {
+		return err
+	}
+	c.out = append(append(append(c.out[:0], `{"`...), name...), `":[`...)
+	for i, v := range list {
+		if i > 0 {
+			c.out = append(c.out, ',')
+		}
+		c.out = v.AppendJSON(c.out)
+	}
+	c.out = append(c.out, "]}"...)
+	return nil
+}
+
+func (a assetRoutes) search(c *call) error {
+	in, err := searchOf(c.query)
+	if err != nil {
+		return err
+	}
+	page, err := a.svc.Search(c.ctx(), a.caller(c), a.library(c), in)
+	return c.appended(page, err)
+}
+
+func searchOf(q query) (in assets.Search, err error) {
+	for _, p := range []struct {
+		name string
+		to   *string
+	}{
+		{"query", &in.Query}, {"folder", &in.Folder}, {"folderTree", &in.FolderTree}, {"generator", &in.Generator},
+		{"since", &in.Since}, {"until", &in.Until}, {"order", (*string)(&in.Order)},
+	} {
+		if *p.to, err = q.one(p.name); err != nil {
+			return in, err
+		}
+	}
+	if in.Order == "" && q.has("order") {
+		return in, refuse(http.StatusBadRequest, "query parameter order: want asc or desc")
+	}
+	if in.Via, err = q.integer("via"); err != nil {
+		return in, err
+	}
+	if in.Rights, err = q.integer("rights"); err != nil {
+		return in, err
+	}
+	in.Tags = q.list("tags")
+	in.Limit, err = q.limit()
+	return in, err
+}
+
+// integer returns a parameter that is a whole number, nil when it is not given.
+func (q query) integer(name string) (*int64, error) {
+	s, err := q.one(name)
+	if err != nil || !q.has(name) {
+		return nil, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != s {
+		return nil, refuse(http.StatusBadRequest, "query parameter %s: %q is not an integer", name, s)
+	}
+	return &n, nil
+}
+
+// list returns the items of a parameter that may be repeated and may hold items joined by commas,
+// nil when there are none.
+func (q query) list(name string) []string {
+	var out []string
+	for _, value := range q.all(name) {
+		for item := range strings.SplitSeq(value, ",") {
+			if item != "" {
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}
+
+func (a assetRoutes) changeAssets(c *call) error {
+	var in assets.ChangeAssets
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	out, err := a.svc.ChangeAssets(c.ctx(), a.caller(c), a.library(c), in)
+	return c.appended(out, err)
+}
+
+func (a assetRoutes) asset(c *call) error {
+	out, err := a.svc.Asset(c.ctx(), a.caller(c), a.library(c), c.param(2))
+	return c.appended(out, err)
+}
+
+func (a assetRoutes) folders(c *call) error {
+	in := assets.ListFolders{IDs: c.query.list("id"), Paths: c.query.list("path")}
+	var err error
+	if in.Since, err = c.query.one("since"); err != nil {
+		return err
+	}
+	if in.Until, err = c.query.one("until"); err != nil {
+		return err
+	}
+	if in.Limit, err = c.query.limit(); err != nil {
+		return err
+	}
+	list, err := a.svc.Folders(c.ctx(), a.caller(c), a.library(c), in)
+	return listed(c, "folders", list, err)
+}
+
+func (a assetRoutes) changeFolders(c *call) error {
+	var in assets.ChangeFolders
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	list, err := a.svc.ChangeFolders(c.ctx(), a.caller(c), a.library(c), in)
+	return listed(c, "folders", list, err)
+}
+
+func (a assetRoutes) folder(c *call) error {
+	f, err := a.svc.Folder(c.ctx(), a.caller(c), a.library(c), c.param(2))
+	if err != nil {
+		return err
+	}
+	c.out = append(f.AppendJSON(append(c.out[:0], `{"folder":`...)), '}')
+	return nil
+}
+
+func (a assetRoutes) permissions(c *call) error {
+	list, err := a.svc.Permissions(c.ctx(), a.caller(c), a.library(c), c.param(2))
+	return listed(c, "permissions", list, err)
+}
+
+func (a assetRoutes) changePermissions(c *call) error {
+	var in assets.ChangePermissions
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	list, err := a.svc.ChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2), in)
+	return listed(c, "permissions", list, err)
+}
+
+func (a assetRoutes) assign(c *call) error {
+	var in assets.AssignAssets
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	out, err := a.svc.AssignAssets(c.ctx(), a.caller(c), a.library(c), c.param(2), in)
+	if err != nil {
+		return err
+	}
+	return c.json(out)
+}
+
+func (a assetRoutes) attributes(c *call) error {
+	key, err := c.query.one("key")
+	if err != nil {
+		return err
+	}
+	list, err := a.svc.Attributes(c.ctx(), a.caller(c), a.library(c), key)
+	if err != nil {
+		return err
+	}
+	return c.json(map[string][]assets.Attribute{"attributes": list})
+}
+
+func (a assetRoutes) changeAttributes(c *call) error {
+	var in assets.ChangeAttributes
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	out, err := a.svc.ChangeAttributes(c.ctx(), a.caller(c), a.library(c), in)
+	return c.appended(out, err)
+}
