@@ -21,8 +21,9 @@ type checker struct {
 	got    batch     // what the line gave since the last flush
 
 	source  known // of the collection
-	id      known // of the collection, then of each review
-	idText  string
+	id      known // of the collection
+	own     known // id of the review
+	ownText string
 	dims    int64  // number of dimensions; -1: unknown
 	dimsAt  int64  // offset of dimensions; -1: absent
 	waiting bool   // reviews came before dimensions and are read afterwards

@@ -173,6 +173,7 @@ func (c *checker) readWaiting() bool {
 		}
 	}
 	c.depth = 1
+	c.next()
 	return c.reviews()
 }
 

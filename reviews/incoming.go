@@ -73,7 +73,7 @@ func (c *checker) takeReview(start int64) {
 		return
 	}
 	in := c.got.incoming
-	in.reviews = append(in.reviews, incomingReview{Review{c.idText, canonical(raw)}, bytes.Clone(c.ratings)})
+	in.reviews = append(in.reviews, incomingReview{Review{c.ownText, canonical(raw)}, bytes.Clone(c.ratings)})
 	in.size += len(raw)
 	if c.spool != nil && in.size >= maxBatch {
 		c.flush()

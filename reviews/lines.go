@@ -125,7 +125,9 @@ func (l *longLine) Read(p []byte) (n int, err error) {
 
 // finish reads over what is left of the line that began with s.
 func (l *longLine) finish(s stretch) {
-	io.Copy(io.Discard, l)
+	for err := error(nil); err == nil; {
+		_, err = l.Read(s.data[:cap(s.data)]) // no more than the next stretch can take over
+	}
 	l.offset += int64(len(s.data)) + l.read
 	l.number++
 	if l.newline {

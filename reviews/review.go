@@ -27,7 +27,7 @@ const (
 
 // readReview reads one review and decides whether it is accepted.
 func (c *checker) readReview() bool {
-	c.faults, c.id, c.ratings = 0, known{}, c.ratings[:0]
+	c.faults, c.own, c.ratings = 0, known{}, c.ratings[:0]
 	c.next()
 	start := c.offset()
 	if c.load {
@@ -47,7 +47,7 @@ func (c *checker) readReview() bool {
 	if c.faults > 0 {
 		c.got.rejected++
 	} else {
-		c.ids.mark(c.id.fingerprint)
+		c.ids.mark(c.own.fingerprint)
 	}
 	return true
 }
@@ -58,7 +58,7 @@ func (c *checker) reviewObject(start int64) bool {
 		return false
 	}
 	c.missing(reviewMembers, reviewAuthor, seen, start)
-	if c.id.ok && !c.ids.add(c.id.fingerprint) {
+	if c.own.ok && !c.ids.add(c.own.fingerprint) {
 		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection")
 	}
 	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
@@ -101,9 +101,9 @@ func (c *checker) reviewMember(i int) (ok bool) {
 
 func (c *checker) readID() (ok bool) {
 	var text []byte
-	c.id, text, ok = c.identity("/id")
+	c.own, text, ok = c.identity("/id")
 	if c.load {
-		c.idText = string(text)
+		c.ownText = string(text)
 	}
 	return ok
 }

@@ -1,0 +1,93 @@
+package reviews_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// agree compares what Check finds in a line with what the oracle finds.
+func agree(t *testing.T, line []byte, o *reviews.Options) {
+	t.Helper()
+	if bytes.IndexByte(line, '\n') >= 0 || bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(line, []byte("\x1f\x8b")) {
+		return // these have a meaning for the file
+	}
+	got, want := check(t, line, o), judgeLine(line, 1, 0)
+	for i := range got {
+		p := &got[i]
+		p.Message, p.Severity = "", ""
+		switch {
+		case p.Rule == "json" || p.Rule == "json-depth":
+			p.Offset = 0 // the tokenizers put it differently
+		case p.Rule == "body-html":
+			p.Offset = -1
+		}
+	}
+	order := func(a, b reviews.Problem) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Offset, b.Offset))
+	}
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\n   got %+v\noracle %+v", line, got, want)
+	}
+}
+
+func TestCheckAgreesWithTheOracle(t *testing.T) {
+	var lines [][]byte
+	for _, s := range samples(t) {
+		lines = append(lines, bytes.Split(s.text, []byte("\n"))...)
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	rounds := 2000
+	if testing.Short() {
+		rounds = 300
+	}
+	for i := range rounds {
+		line := randomCollection(r, fmt.Sprintf("1-%d", i))
+		for range r.IntN(4) {
+			line = damage(r, line)
+		}
+		data := []byte(line)
+		if n := r.IntN(6); n < 3 && len(data) > 0 {
+			at := r.IntN(len(data))
+			switch n {
+			case 0:
+				data = data[:at]
+			case 1:
+				data[at] = byte(r.IntN(256))
+			case 2:
+				data = slices.Insert(data, at, "\"\\{}[],:0e\x00\x80<&"[r.IntN(14)])
+			}
+		}
+		lines = append(lines, data)
+	}
+	for _, line := range lines {
+		agree(t, line, nil)
+		agree(t, line, reviews.WithBuffer(reviews.Options{}, 32+r.IntN(400)))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func FuzzRecord(f *testing.F) {
+	for _, s := range samples(f) {
+		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
+			f.Add(line, uint16(0))
+			f.Add(line, uint16(60))
+		}
+	}
+	f.Fuzz(func(t *testing.T, line []byte, buffer uint16) {
+		if buffer == 0 {
+			agree(t, line, nil)
+		} else {
+			agree(t, line, reviews.WithBuffer(reviews.Options{}, 32+int(buffer)))
+		}
+	})
+}

@@ -1,0 +1,353 @@
+package reviews_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+var (
+	ctx      = context.Background()
+	operator = reviews.Caller{Operator: true}
+)
+
+func importInto(t testing.TB, store reviews.Store, file string, o *reviews.ImportOptions) reviews.Report {
+	t.Helper()
+	report, err := reviews.New(store).Import(ctx, operator, strings.NewReader(file), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func export(t testing.TB, store reviews.Store) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := reviews.New(store).Export(ctx, operator, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// counts are lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings.
+func counts(r reviews.Report) []int64 {
+	return []int64{r.Lines, r.Collections, r.Reviews, r.Created, r.Updated, r.Unchanged, r.Rejected, r.Errors, r.Warnings}
+}
+
+func checkCounts(t *testing.T, r reviews.Report, want ...int64) {
+	t.Helper()
+	if got := counts(r); !slices.Equal(got, want) {
+		t.Errorf("lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings:\n got %v\nwant %v\n%v", got, want, r.Problems)
+	}
+}
+
+// sameRecords compares two files record by record, as JSON values with numbers as they are written.
+func sameRecords(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := decodeAll(t, got), decodeAll(t, want)
+	if len(a) != len(b) {
+		t.Fatalf("%d records, want %d", len(a), len(b))
+	}
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			t.Errorf("record %d:\n got %v\nwant %v", i, a[i], b[i])
+		}
+	}
+}
+
+func decodeAll(t *testing.T, file string) (all []any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(file))
+	d.UseNumber()
+	for d.More() {
+		var v any
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// review gives a review; more are further members.
+func review(id string, rating any, more string) string {
+	return fmt.Sprintf(`{"id":%q,"title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[%v],"imported_display_name":"n"%s}`, id, rating, more)
+}
+
+func collection(id, more string, list ...string) string {
+	return fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":%q%s,"reviews":[%s]}`, id, more, strings.Join(list, ",")) + "\n"
+}
+
+const single = `,"dimensions":["default"]`
+
+func TestImportCountsWhatItDid(t *testing.T) {
+	store := memory.NewReviews()
+	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""), review("3", 0, "")), nil),
+		1, 1, 3, 2, 0, 0, 1, 1, 0)
+	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")), nil),
+		1, 1, 3, 1, 1, 1, 0, 0, 0)
+	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")))
+	// A collection that is refused takes its reviews with it; another one does not mind.
+	bad := strings.Replace(collection("YWI", single, review("1", 5, ""), review("2", 0, "")), `"t"`, `1`, 1)
+	checkCounts(t, importInto(t, store, bad+collection("YWJj", "", review("1", 5, "")), nil), 2, 2, 3, 1, 0, 0, 2, 2, 1)
+}
+
+func TestImportTwiceChangesNothing(t *testing.T) {
+	store := memory.NewReviews()
+	file := randomFile(1, 200)
+	first := importInto(t, store, file, nil)
+	before := export(t, store)
+	second := importInto(t, store, file, nil)
+	if second.Created != 0 || second.Updated != 0 || second.Unchanged != first.Created || second.Rejected != first.Rejected || first.Created == 0 {
+		t.Errorf("first %v, second %v", counts(first), counts(second))
+	}
+	if export(t, store) != before {
+		t.Error("the store has changed")
+	}
+}
+
+func TestImportDeletesNothing(t *testing.T) {
+	store := memory.NewReviews()
+	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")), nil)
+	importInto(t, store, collection("YQ", single), nil)
+	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")))
+}
+
+func TestImportReplacesTheFieldsOfACollection(t *testing.T) {
+	store := memory.NewReviews()
+	importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`), nil)
+	file := strings.Replace(collection("YQ", `,"dimensions":["c","d","e"]`), `"t"`, `"other"`, 1)
+	checkCounts(t, importInto(t, store, file, nil), 1, 1, 0, 0, 0, 0, 0, 0, 0)
+	sameRecords(t, export(t, store), file)
+}
+
+func TestExportIsTheImportFieldForField(t *testing.T) {
+	file := collection("YQ", "") +
+		collection("Y_-w", `,"dimensions":["a","b"]`, review("1", "1,100", `,"imported_email":null,"imported_url":""`),
+			review("2", "50,50", `,"imported_email":"","imported_url":null,"subparts":{"z":"1","a":"","é\u0001\u2028":"\ud83d\ude00"}`),
+			review("3", "50,50", `,"subparts":{},"parent_id":"2"`)) +
+		collection("YQ==", single, strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
+		strings.Replace(collection("YQ==", single), `"s"`, `"http:\/\/\u0073"`, 1)
+	for _, o := range []*reviews.ImportOptions{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
+		store := memory.NewReviews()
+		if r := importInto(t, store, file, o); r.Errors != 0 {
+			t.Fatal(r.Problems)
+		}
+		out := export(t, store)
+		sameRecords(t, out, file)
+		again := memory.NewReviews()
+		importInto(t, again, out, nil)
+		if export(t, again) != out {
+			t.Error("another round gives another file")
+		}
+		if r := importInto(t, store, out, nil); r.Created+r.Updated+r.Rejected != 0 || r.Unchanged != 4 {
+			t.Errorf("importing the export: %v", counts(r))
+		}
+	}
+}
+
+func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
+	store := memory.NewReviews()
+	importInto(t, store, collection("YQ", single, review("1", 5, `,"subparts":{"a":"x","b":"y"}`)), nil)
+	other := ` { "reviews" : [ { "subparts":{"b":"\u0079","a":"x"},"imported_display_name":"n","ratings":[ 5 ],"created":"2020-01-02T03:04:05","body_html":"b","title":"t","id":"\u0031"} ],` +
+		`"dimensions":["default"],"id":"YQ","created":"2020-01-02T03:04:05Z","title":"t","source":"s"}`
+	checkCounts(t, importInto(t, store, other, nil), 1, 1, 1, 0, 0, 1, 0, 0, 0)
+	for _, changed := range []string{`,"subparts":{"a":"x"}`, `,"subparts":{}`, "", `,"imported_email":null`, `,"imported_email":""`} {
+		checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, changed)), nil), 1, 1, 1, 0, 1, 0, 0, 0, 0)
+	}
+}
+
+func TestDryRunReportsAndStoresNothing(t *testing.T) {
+	for _, buffer := range []int{300, 1 << 20} {
+		o := reviews.WithBuffer(reviews.Options{}, buffer)
+		store := memory.NewReviews()
+		importInto(t, store, randomFile(2, 60), nil)
+		before := export(t, store)
+		file := randomFile(2, 40) + randomFile(3, 60)
+		dry := importInto(t, store, file, &reviews.ImportOptions{Options: *o, DryRun: true})
+		if export(t, store) != before {
+			t.Error("a dry run stores")
+		}
+		real := importInto(t, store, file, &reviews.ImportOptions{Options: *o})
+		if !dry.DryRun || real.DryRun {
+			t.Errorf("dryRun is %v in a dry run and %v else", dry.DryRun, real.DryRun)
+		}
+		dry.DryRun = false
+		if !reflect.DeepEqual(dry, real) {
+			t.Errorf("dry run %v\n   import %v", counts(dry), counts(real))
+		}
+	}
+}
+
+func TestImportHasTheProblemsOfCheck(t *testing.T) {
+	file := randomFile(5, 300)
+	want := check(t, []byte(file), nil)
+	if len(want) < 100 {
+		t.Fatalf("%d problems", len(want))
+	}
+	for _, buffer := range []int{200, 2000, 1 << 20} {
+		var got []reviews.Problem
+		o := &reviews.ImportOptions{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) { got = append(got, p) }}
+		r := importInto(t, memory.NewReviews(), file, o)
+		byPlace(got)
+		byPlace(want)
+		if !slices.Equal(got, want) || int64(len(got)) != r.Errors+r.Warnings {
+			t.Errorf("buffer %d: %d problems, want %d", buffer, len(got), len(want))
+			for i := range min(len(got), len(want)) {
+				if got[i] != want[i] {
+					t.Fatalf("\n got %v\nwant %v", got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// byPlace sorts problems: those of a long line are found in another order.
+func byPlace(list []reviews.Problem) {
+	slices.SortFunc(list, func(a, b reviews.Problem) int { return strings.Compare(fmt.Sprintf("%09d%09d", a.Line, a.Offset)+a.Rule, fmt.Sprintf("%09d%09d", b.Line, b.Offset)+b.Rule) })
+}
+
+func TestStoredDimensions(t *testing.T) {
+	two := `,"dimensions":["a","b"]`
+	for _, buffer := range []int{150, 1 << 20} {
+		o := &reviews.ImportOptions{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+		store := memory.NewReviews()
+		importInto(t, store, collection("YQ", two, review("1", "1,2", ""))+collection("YWI", two), o)
+		// Absent dimensions are reported at the record, others at their value; the rest of the file goes in.
+		file := collection("YQ", single, review("1", 5, ""), review("2", 5, "")) + collection("YQ==", single, review("1", 5, "")) +
+			collection("YWI", single, review("1", 5, ""))
+		r := importInto(t, store, file, o)
+		checkCounts(t, r, 3, 3, 4, 2, 0, 0, 2, 1, 0)
+		at := int64(strings.Index(file, `["default"]`))
+		if p := r.Problems[0]; p.Rule != "stored-dimensions" || p.Pointer != "/dimensions" || p.Line != 1 || p.Offset != at {
+			t.Errorf("%+v, want offset %d", p, at)
+		}
+		r = importInto(t, store, collection("YQ", "", review("1", 5, "")), o)
+		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 1)
+		if p := r.Problems[1]; p.Rule != "stored-dimensions" || p.Pointer != "" || p.Offset != 0 {
+			t.Errorf("%+v", p)
+		}
+		// Other names are fine.
+		checkCounts(t, importInto(t, store, collection("YQ", `,"dimensions":["c","a"]`, review("1", "1,2", "")), o), 1, 1, 1, 0, 0, 1, 0, 0, 0)
+	}
+}
+
+func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
+	store := memory.NewReviews()
+	importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
+	file := collection("YQ", single, review("1", 5, "")) + "x\n" + collection("YWI", single, review("1", 5, "")) + "x\n" +
+		collection("YQ", single) + strings.Repeat("x\n", 5000)
+	var lines []int64
+	importInto(t, store, file, &reviews.ImportOptions{Problem: func(p reviews.Problem) { lines = append(lines, p.Line) }})
+	if len(lines) != 5004 || !slices.IsSorted(lines) || !slices.Equal(lines[:4], []int64{2, 3, 4, 5}) {
+		t.Errorf("%d problems, %v…", len(lines), lines[:min(len(lines), 8)])
+	}
+}
+
+func TestStoredSize(t *testing.T) {
+	const limit = 16 << 20
+	fit := func(n int) string {
+		r := review("big", 5, "")
+		return strings.Replace(r, `"title":"t"`, `"title":"`+strings.Repeat("t", n-len(r)+1)+`"`, 1)
+	}
+	for _, test := range []struct {
+		size    int
+		created int64
+	}{{limit, 2}, {limit + 1, 1}} {
+		file := collection("YQ", single, fit(test.size), review("1", 5, ""))
+		r := importInto(t, memory.NewReviews(), file, nil)
+		checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
+		if test.created == 1 {
+			if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
+				t.Errorf("%+v", p)
+			}
+		}
+		if found := check(t, []byte(file), nil); len(found) > 0 {
+			t.Errorf("a check has a limit: %v", found)
+		}
+	}
+	file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
+	r := importInto(t, memory.NewReviews(), file, nil)
+	checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
+	if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestExportHasParentsBeforeReplies(t *testing.T) {
+	store := memory.NewReviews()
+	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
+	// Later the first ones turn out to be replies to later ones.
+	importInto(t, store, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)), nil)
+	out := export(t, store)
+	sameRecords(t, out, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)))
+	checkCounts(t, importInto(t, store, out, nil), 1, 1, 4, 0, 0, 4, 0, 0, 0)
+}
+
+func TestOnlyModeratorsAndTheOperatorMoveReviews(t *testing.T) {
+	service := reviews.New(memory.NewReviews())
+	for _, test := range []struct {
+		by    reviews.Caller
+		error error
+	}{
+		{reviews.Caller{}, reviews.ErrForbidden},
+		{reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{}}, reviews.ErrForbidden},
+		{reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test:site=1"}}, nil},
+		{reviews.Caller{Operator: true}, nil},
+	} {
+		for _, dry := range []bool{false, true} {
+			r, err := service.Import(ctx, test.by, strings.NewReader(record), &reviews.ImportOptions{DryRun: dry})
+			if !errors.Is(err, test.error) || (test.error != nil) != (r.Lines == 0) || r.Problems == nil {
+				t.Errorf("%+v: %v, %+v", test.by, err, r)
+			}
+		}
+		if err := service.Export(ctx, test.by, &bytes.Buffer{}); !errors.Is(err, test.error) {
+			t.Errorf("%+v: %v", test.by, err)
+		}
+	}
+}
+
+func TestReportAsJSON(t *testing.T) {
+	r := importInto(t, memory.NewReviews(), "x\n", &reviews.ImportOptions{DryRun: true})
+	got, _ := json.Marshal(r)
+	want := `{"lines":1,"collections":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
+		`"problems":[{"line":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: x where a value belongs"}],"problemsTruncated":false}`
+	if string(got) != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	if got, _ := json.Marshal(reviews.Check(strings.NewReader(""), nil).Report()); !strings.Contains(string(got), `"problems":[]`) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	store := memory.NewReviews()
+	if _, err := reviews.New(store).Import(over, operator, strings.NewReader(record), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	full := fullStore{store}
+	r, err := reviews.New(full).Import(ctx, operator, strings.NewReader(randomFile(1, 500)), nil)
+	if !errors.Is(err, reviews.ErrFull) || r.Created != 0 {
+		t.Errorf("%v, %v", err, counts(r))
+	}
+	if export(t, store) != "" {
+		t.Error("something was stored")
+	}
+}
+
+type fullStore struct{ reviews.Store }
+
+func (fullStore) Update(context.Context, func(reviews.Tx) error) error {
+	return fmt.Errorf("disk: %w", reviews.ErrFull)
+}
