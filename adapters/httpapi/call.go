@@ -41,7 +41,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out[:0]}
+	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out}
 	header := c.header()
 	for name, value := range everyAnswer {
 		header[name] = value
@@ -56,7 +56,8 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 
 func (h *handler) recycle(c *call) {
 	if cap(c.out) <= maxKeptBuffer {
-		h.calls.Put(&call{out: c.out})
+		*c = call{out: c.out[:0]}
+		h.calls.Put(c)
 	}
 }
 

@@ -97,13 +97,14 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		MaxHeaderBytes:               256 << 10,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
+		ConnState:                    flushIdle,
 	}
 }
 
 // listen serves until ctx ends, then answers what was accepted.
 func listen(ctx context.Context, l net.Listener, s *http.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(l) }()
+	go func() { failed <- s.Serve(pieceListener{l}) }()
 	select {
 	case err := <-failed:
 		return err

@@ -26,6 +26,10 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if kind := os.Getenv(benchVariable); kind != "" {
+		fmt.Fprintln(os.Stderr, benchServe(kind))
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "vitrine-server-test-")
 	if err != nil {
 		panic(err)
