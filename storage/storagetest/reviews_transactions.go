@@ -1,0 +1,430 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+var reviewTransactionRules = []reviewRule{
+	{"an Update that returns an error keeps nothing, and the error passes through", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		want := errors.New("fn's own")
+		err := s.Update(ctx, func(w reviewTx) error {
+			if err := changeReviews(w); err != nil {
+				return err
+			}
+			return fmt.Errorf("wrapped: %w", want)
+		})
+		checkError(t, err, want, "Update")
+		checkFilledReviews(t, s)
+		updateReviews(t, s, changeReviews)
+	}},
+	{"an Update that panics keeps nothing, the panic passes through, and the store lives on", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		want := new(int)
+		got := panicOf(func() {
+			_ = s.Update(ctx, func(w reviewTx) error {
+				if err := changeReviews(w); err != nil {
+					return err
+				}
+				panic(want)
+			})
+		})
+		if got != any(want) {
+			t.Errorf("the panic came out as %v", got)
+		}
+		checkFilledReviews(t, s)
+		updateReviews(t, s, changeReviews)
+	}},
+	{"a View passes on errors and panics, and the store lives on", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		want := errors.New("fn's own")
+		checkError(t, s.View(ctx, func(reviewReader) error { return want }), want, "View")
+		if got := panicOf(func() { _ = s.View(ctx, func(reviewReader) error { panic(want) }) }); got != any(want) {
+			t.Errorf("the panic came out as %v", got)
+		}
+		checkFilledReviews(t, s)
+		updateReviews(t, s, changeReviews)
+	}},
+	{"the reads of an Update see its own writes, and others see them afterwards", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		updateReviews(t, s, func(w reviewTx) error {
+			return errors.Join(changeReviews(w), hasChanged(w))
+		})
+		if err := s.View(ctx, hasChanged); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a write that fails spoils nothing else in its Update", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		updateReviews(t, s, func(w reviewTx) error {
+			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviews.ErrNotFound, "PutReviews")
+			_, err := w.Collection(ctx, key("s", "absent"))
+			checkError(t, err, reviews.ErrNotFound, "Collection")
+			return changeReviews(w)
+		})
+		if err := s.View(ctx, hasChanged); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"what was rolled back leaves no trace in the order", func(t *testing.T, s reviews.Store) {
+		putCollections(t, s, newCollection(key("s", "a"), ""))
+		gone := errors.New("rolled back")
+		for i := range 5 {
+			err := s.Update(ctx, func(w reviewTx) error {
+				return errors.Join(w.PutCollection(ctx, newCollection(key("s", "gone"), "")), w.PutReviews(ctx, key("s", "a"), many(i, 9, "gone")), gone)
+			})
+			checkError(t, err, gone, "Update")
+			putReviews(t, s, key("s", "a"), newReview(fmt.Sprint(i), ""))
+		}
+		checkCollections(t, s, newCollection(key("s", "a"), ""))
+		checkReviews(t, s, key("s", "a"), many(0, 5, "")...)
+	}},
+	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s reviews.Store) {
+		fillReviews(t, s)
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		checkError(t, s.Update(over, changeReviews), context.Canceled, "Update")
+		err := s.View(over, func(r reviewReader) error {
+			_, err := r.Collection(over, key("s", "a"))
+			return err
+		})
+		checkError(t, err, context.Canceled, "View")
+		checkFilledReviews(t, s)
+	}},
+}
+
+// fillReviews stores two collections, one with reviews.
+func fillReviews(t *testing.T, s reviews.Store) {
+	t.Helper()
+	putCollections(t, s, newCollection(key("s", "b"), ""), newCollection(key("s", "a"), ""))
+	putReviews(t, s, key("s", "a"), many(0, 3, "")...)
+}
+
+func checkFilledReviews(t *testing.T, s reviews.Store) {
+	t.Helper()
+	checkCollections(t, s, newCollection(key("s", "b"), ""), newCollection(key("s", "a"), ""))
+	checkReviews(t, s, key("s", "a"), many(0, 3, "")...)
+	checkReviews(t, s, key("s", "b"))
+	checkReviews(t, s, key("s", "new"))
+}
+
+// changeReviews changes each thing that fillReviews stored, and adds to it.
+func changeReviews(w reviewTx) error {
+	return errors.Join(
+		w.PutCollection(ctx, newCollection(key("s", "new"), "")),
+		w.PutCollection(ctx, newCollection(key("s", "b"), "changed")),
+		w.PutReviews(ctx, key("s", "new"), many(0, 2, "new")),
+		w.PutReviews(ctx, key("s", "a"), []reviews.Review{newReview("3", ""), newReview("1", "changed")}),
+	)
+}
+
+func hasChanged(r reviewReader) error {
+	return errors.Join(
+		hasCollections(r, newCollection(key("s", "b"), "changed"), newCollection(key("s", "a"), ""), newCollection(key("s", "new"), "")),
+		hasReviews(r, key("s", "a"), newReview("0", ""), newReview("1", "changed"), newReview("2", ""), newReview("3", "")),
+		hasReviews(r, key("s", "new"), many(0, 2, "new")...),
+	)
+}
+
+var reviewParallelRules = []reviewRule{
+	{"parallel updates are all kept, one after the other", func(t *testing.T, s reviews.Store) {
+		k := key("s", "a")
+		putCollections(t, s, reviews.Collection{Key: k, Tally: []byte{0, 0}})
+		together(t, workers, func(int) error {
+			for range rounds {
+				err := s.Update(ctx, func(w reviewTx) error {
+					c, err := w.Collection(ctx, k)
+					if err != nil {
+						return err
+					}
+					n := int(c.Tally[0])<<8 + int(c.Tally[1])
+					err = w.PutReviews(ctx, k, many(n, n+1, ""))
+					n++
+					return errors.Join(err, w.PutCollection(ctx, reviews.Collection{Key: k, Tally: []byte{byte(n >> 8), byte(n)}}))
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		checkReviews(t, s, k, many(0, workers*rounds, "")...)
+	}},
+	{"a View sees one state, whatever is written meanwhile, and all that was acknowledged before", func(t *testing.T, s reviews.Store) {
+		k := key("s", "a")
+		putCollections(t, s, newCollection(k, "0"))
+		putReviews(t, s, k, many(0, 20, "0")...)
+		var acknowledged atomic.Int64
+		together(t, 4, func(worker int) error {
+			for round := range rounds {
+				if worker == 0 {
+					text := fmt.Sprint(round + 1)
+					if err := s.Update(ctx, func(w reviewTx) error {
+						return errors.Join(w.PutReviews(ctx, k, many(0, 20, text)), w.PutCollection(ctx, newCollection(k, text)))
+					}); err != nil {
+						return err
+					}
+					acknowledged.Store(int64(round + 1))
+					continue
+				}
+				before := int(acknowledged.Load())
+				err := s.View(ctx, func(r reviewReader) error {
+					first, err := collect(r.Reviews(ctx, k))
+					if err != nil {
+						return err
+					}
+					for text := before; text <= rounds; text++ {
+						if equalReviews(first[0], newReview("0", fmt.Sprint(text))) {
+							return errors.Join(hasReviews(r, k, many(0, 20, fmt.Sprint(text))...), hasCollections(r, newCollection(k, fmt.Sprint(text))))
+						}
+					}
+					return fmt.Errorf("update %d was acknowledged, but %q is read", before, first[0].Data)
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}},
+}
+
+var reviewIteratorRules = []reviewRule{
+	{"an iterator can be left at any place and gone through again, and the transaction goes on", func(t *testing.T, s reviews.Store) {
+		fillForIterators(t, s)
+		inBothReviews(t, s, func(r reviewReader) error {
+			for name, list := range reviewLists(r, ctx) {
+				for _, stop := range []int{1, 2, listed, listed + 1, 1} {
+					if got, err := countUpTo(list, stop); got != min(stop, listed) || err != nil {
+						return fmt.Errorf("%s, left after %d: %d pairs, error %v", name, stop, got, err)
+					}
+				}
+			}
+			_, err := r.Collection(ctx, key("s", "0"))
+			return err
+		})
+	}},
+	{"iterators nest, and other reads fit between their steps", func(t *testing.T, s reviews.Store) {
+		fillForIterators(t, s)
+		inBothReviews(t, s, func(r reviewReader) error {
+			seen := 0
+			for c, err := range r.Collections(ctx) {
+				if err != nil {
+					return err
+				}
+				for review, err := range r.Reviews(ctx, key("s", "0")) {
+					if err != nil {
+						return err
+					}
+					if err := hasByID(r, key("s", "0"), []string{review.ID}, review); err != nil {
+						return err
+					}
+					if _, err := r.Collection(ctx, c.Key); err != nil {
+						return err
+					}
+					seen++
+				}
+			}
+			if seen != listed*listed {
+				return fmt.Errorf("%d steps, want %d", seen, listed*listed)
+			}
+			return nil
+		})
+	}},
+	{"writes fit between the steps of an iterator", func(t *testing.T, s reviews.Store) {
+		fillForIterators(t, s)
+		updateReviews(t, s, func(w reviewTx) error {
+			seen := 0
+			for review, err := range w.Reviews(ctx, key("s", "0")) {
+				if err != nil {
+					return err
+				}
+				if err := w.PutReviews(ctx, key("s", "1"), []reviews.Review{review}); err != nil {
+					return err
+				}
+				seen++
+			}
+			if seen != listed {
+				return fmt.Errorf("%d steps, want %d", seen, listed)
+			}
+			return nil
+		})
+		checkReviews(t, s, key("s", "1"), many(0, listed, "")...)
+	}},
+	{"an error comes once, as the last pair", func(t *testing.T, s reviews.Store) {
+		fillForIterators(t, s)
+		inBothReviews(t, s, func(r reviewReader) error {
+			over, cancel := context.WithCancel(ctx)
+			cancel()
+			for name, list := range reviewLists(r, over) {
+				pairs, failed := 0, error(nil)
+				for err := range list {
+					if failed != nil {
+						return fmt.Errorf("%s: a pair follows the error %v", name, failed)
+					}
+					pairs, failed = pairs+1, err
+				}
+				// A driver may have the whole list already and not look at the context.
+				if failed == nil && pairs != listed || failed != nil && !errors.Is(failed, context.Canceled) {
+					return fmt.Errorf("%s, with a context that is over: %d pairs, error %v", name, pairs, failed)
+				}
+			}
+			return nil
+		})
+	}},
+	{"a panic inside the steps of an iterator passes through, and the store lives on", func(t *testing.T, s reviews.Store) {
+		fillForIterators(t, s)
+		want := new(int)
+		for range 20 {
+			got := panicOf(func() {
+				_ = s.View(ctx, func(r reviewReader) error {
+					for range r.Reviews(ctx, key("s", "0")) {
+						panic(want)
+					}
+					return nil
+				})
+			})
+			if got != any(want) {
+				t.Errorf("the panic came out as %v", got)
+			}
+		}
+		putReviews(t, s, key("s", "1"), newReview("after", ""))
+		checkReviews(t, s, key("s", "1"), newReview("after", ""))
+	}},
+}
+
+func fillForIterators(t *testing.T, s reviews.Store) {
+	t.Helper()
+	for i := range listed {
+		putCollections(t, s, newCollection(key("s", fmt.Sprint(i)), ""))
+	}
+	putReviews(t, s, key("s", "0"), many(0, listed, "")...)
+}
+
+// reviewLists are the three kinds of iterators, of each nothing but the errors.
+func reviewLists(r reviewReader, ctx context.Context) map[string]iter.Seq[error] {
+	return map[string]iter.Seq[error]{
+		"Collections": errorsOf(r.Collections(ctx)),
+		"Reviews":     errorsOf(r.Reviews(ctx, key("s", "0"))),
+		"ReviewsByID": errorsOf(r.ReviewsByID(ctx, key("s", "0"), []string{"4", "3", "2", "1", "0"})),
+	}
+}
+
+func inBothReviews(t *testing.T, s reviews.Store, fn func(r reviewReader) error) {
+	t.Helper()
+	if err := s.View(ctx, fn); err != nil {
+		t.Errorf("in a View: %v", err)
+	}
+	if err := s.Update(ctx, func(w reviewTx) error { return fn(w) }); err != nil {
+		t.Errorf("in an Update: %v", err)
+	}
+}
+
+var reviewRandomRules = []reviewRule{
+	{"random writes leave what a plain list would hold", func(t *testing.T, s reviews.Store) {
+		const seed = 21
+		t.Logf("seed %d", seed)
+		d := randomData{rand.New(rand.NewPCG(seed, 0))}
+		var want reviewModel
+		for range 40 {
+			next := want.clone()
+			rollback := d.IntN(4) == 0
+			undone := errors.New("undone")
+			err := s.Update(ctx, func(w reviewTx) error {
+				next = want.clone()
+				for range d.IntN(6) {
+					if err := next.write(d, w); err != nil {
+						return err
+					}
+				}
+				if rollback {
+					return undone
+				}
+				return next.compare(w)
+			})
+			if rollback && errors.Is(err, undone) {
+				next, err = want, nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = next
+			if err := s.View(ctx, want.compare); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}},
+}
+
+// reviewModel is what a store should hold.
+type reviewModel []*modelCollection
+
+type modelCollection struct {
+	reviews.Collection
+	reviews []reviews.Review
+}
+
+func (m reviewModel) clone() (out reviewModel) {
+	for _, c := range m {
+		copied := *c
+		copied.reviews = append([]reviews.Review(nil), c.reviews...)
+		out = append(out, &copied)
+	}
+	return out
+}
+
+// write puts something random into w and the model.
+func (m *reviewModel) write(d randomData, w reviewTx) error {
+	k := key(pick(d, oddKeys[:8]), pick(d, oddKeys[:4]))
+	var to *modelCollection
+	for _, c := range *m {
+		if c.Key == k {
+			to = c
+		}
+	}
+	if to == nil || d.IntN(4) == 0 {
+		c := newCollection(k, fmt.Sprint(d.IntN(100)))
+		if to == nil {
+			to = &modelCollection{}
+			*m = append(*m, to)
+		}
+		to.Collection = c
+		return w.PutCollection(ctx, c)
+	}
+	var list []reviews.Review
+	for range d.IntN(5) {
+		r := newReview(pick(d, oddKeys), fmt.Sprint(d.IntN(100)))
+		list = append(list, r)
+		to.put(r)
+	}
+	return w.PutReviews(ctx, k, list)
+}
+
+func (c *modelCollection) put(r reviews.Review) {
+	for i := range c.reviews {
+		if c.reviews[i].ID == r.ID {
+			c.reviews[i] = r
+			return
+		}
+	}
+	c.reviews = append(c.reviews, r)
+}
+
+func (m reviewModel) compare(r reviewReader) error {
+	var list []reviews.Collection
+	for _, c := range m {
+		list = append(list, c.Collection)
+		if err := hasReviews(r, c.Key, c.reviews...); err != nil {
+			return err
+		}
+	}
+	return hasCollections(r, list...)
+}
