@@ -82,7 +82,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	sum := next.sum()
 	step, cost := c.makeStep(prev, next, sum)
 	full := cost > p.bytesLeft || p.stepsLeft == 0
-	if !p.empty() && (full || p.size()+len(step) > packBytes) {
+	if len(p.steps) > 0 && (full || p.size()+len(step) > packBytes) {
 		rows = append(rows, Row{p.first, p.encode()})
 		p = p.after(prev.Number)
 	}
@@ -99,7 +99,7 @@ func (c *Codec) open(tail []byte, prev Version) (pack, []Row, error) {
 	sum := prev.sum()
 	if len(tail) == 0 {
 		data := c.makeSnapshot(prev, sum)
-		return newPack(prev.Number+1, min(len(data)+spareBytes, maxChain), sum), []Row{{prev.Number, data}}, nil
+		return pack{prev.Number + 1, min(len(data)+spareBytes, maxChain), maxSteps, nil}, []Row{{prev.Number, data}}, nil
 	}
 	p, err := parsePack(tail)
 	if err == nil && p.lastSum() != sum {

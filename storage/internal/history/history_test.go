@@ -263,6 +263,22 @@ func TestChainsEndAfterSoManySteps(t *testing.T) {
 	}
 }
 
+// What compresses well is still work to read: it counts for more than its bytes.
+func TestChainsEndBeforeTheyGrowTooLargeUncompressed(t *testing.T) {
+	random := make([]byte, 200<<10)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = byte(rnd.Uint32())
+	}
+	h := newHistory(t)
+	for i := range 40 {
+		h.append(Version{Body: append(bytes.Clone(random), bytes.Repeat([]byte{byte(i)}, 300<<10)...)})
+	}
+	for number := range h.latest.Number {
+		h.check(number)
+	}
+}
+
 func TestReadReturnsTheErrorOfItsRows(t *testing.T) {
 	disk := errors.New("disk gone")
 	rows := func(yield func(Row, error) bool) { yield(Row{}, disk) }

@@ -20,19 +20,14 @@ const (
 //	uvarint  number of the version its first step leads to
 //	uvarint  bytes and
 //	uvarint  steps that its chain may still grow by, after this pack
-//	4 bytes  checksum of the version before, little-endian
-//	…        steps, each with its length in front
+//	…        steps, each with its length in front; one at least
 //
-// So the last four bytes always are the checksum of the version it ends with.
+// So the last four bytes are the checksum of the version it ends with.
 type pack struct {
 	first     int64
 	bytesLeft int
 	stepsLeft int
-	rest      []byte // checksum and steps
-}
-
-func newPack(first int64, bytesLeft int, sum uint32) pack {
-	return pack{first, bytesLeft, maxSteps, binary.LittleEndian.AppendUint32(nil, sum)}
+	steps     []byte
 }
 
 func parsePack(data []byte) (pack, error) {
@@ -45,8 +40,8 @@ func parsePack(data []byte) (pack, error) {
 		bytesLeft: in.length("bytes left to a chain", maxChain),
 		stepsLeft: in.length("steps left to a chain", maxSteps),
 	}
-	p.rest = in.rest
-	if len(p.rest) < sumSize {
+	p.steps = in.rest
+	if len(p.steps) < sumSize {
 		in.fail("pack is cut short")
 	}
 	return p, in.err
@@ -57,29 +52,25 @@ func (p pack) encode() []byte {
 	data = binary.AppendUvarint(data, uint64(p.first))
 	data = binary.AppendUvarint(data, uint64(p.bytesLeft))
 	data = binary.AppendUvarint(data, uint64(p.stepsLeft))
-	return append(data, p.rest...)
+	return append(data, p.steps...)
 }
 
 // size is what the pack takes as bytes, at most.
 func (p pack) size() int {
-	return packHead + len(p.rest)
-}
-
-func (p pack) empty() bool {
-	return len(p.rest) == sumSize
+	return packHead + len(p.steps)
 }
 
 // lastSum is the checksum of the version the pack ends with.
 func (p pack) lastSum() uint32 {
-	return binary.LittleEndian.Uint32(p.rest[len(p.rest)-sumSize:])
+	return binary.LittleEndian.Uint32(p.steps[len(p.steps)-sumSize:])
 }
 
 // with returns the pack with one more step, which costs its chain so many
 // bytes; the bytes of p stay as they are.
 func (p pack) with(step []byte, cost int) pack {
-	rest := append(make([]byte, 0, len(p.rest)+len(step)+8), p.rest...)
-	rest = binary.AppendUvarint(rest, uint64(len(step)))
-	p.rest = append(rest, step...)
+	steps := append(make([]byte, 0, len(p.steps)+len(step)+8), p.steps...)
+	steps = binary.AppendUvarint(steps, uint64(len(step)))
+	p.steps = append(steps, step...)
 	p.bytesLeft -= cost
 	p.stepsLeft--
 	return p
@@ -87,9 +78,7 @@ func (p pack) with(step []byte, cost int) pack {
 
 // after returns the empty pack that follows p, whose last version is last.
 func (p pack) after(last int64) pack {
-	p.first = last + 1
-	p.rest = p.rest[len(p.rest)-sumSize:]
-	return p
+	return pack{last + 1, p.bytesLeft, p.stepsLeft, nil}
 }
 
 // A snapshot is a version by itself. As bytes:

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 )
@@ -110,10 +109,10 @@ func (ch *chain) addPack(row Row, number int64) error {
 	if err != nil {
 		return err
 	}
-	if binary.LittleEndian.Uint32(p.rest) != ch.last().sum {
-		return fmt.Errorf("%w: steps stored as version %d do not follow version %d", ErrCorrupt, row.Version, ch.lastNumber())
+	if last := ch.lastNumber(); row.Version != last+1 {
+		return fmt.Errorf("%w: steps from version %d on do not follow version %d", ErrCorrupt, row.Version, last)
 	}
-	in := input{rest: p.rest[sumSize:]}
+	in := input{rest: p.steps}
 	for len(in.rest) > 0 && ch.lastNumber() < number {
 		step := in.bytes("step", in.length("length of a step", len(in.rest)))
 		if in.err == nil {
