@@ -100,6 +100,7 @@ var parallelRules = []appRule{
 					if err != nil || len(found) > 0 {
 						return err
 					}
+					pause()
 					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), 0))
 				})
 			})
@@ -215,9 +216,13 @@ func addNext(id string) func(w tx) error {
 		default:
 			h = newHead(id, h.Version+1)
 		}
+		pause()
 		return w.AddVersion(ctx, h, bodyOf(h, fmt.Sprint(h.Version)))
 	}
 }
+
+// pause lets others run between a read and a write, which a fast store would hardly do by itself.
+func pause() { time.Sleep(10 * time.Microsecond) }
 
 // together runs work in count goroutines that start at the same time.
 func together(t *testing.T, count int, work func(worker int) error) {

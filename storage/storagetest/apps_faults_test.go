@@ -1,0 +1,356 @@
+package storagetest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// lateWrites runs fn on a View and writes what it wrote when it is done.
+func lateWrites(good appsvc.Store, ctx context.Context, fn func(tx) error) error {
+	var late recorder
+	if err := good.View(ctx, func(r reader) error {
+		late = recorder{Reader: r, writes: new([]func(w tx) error)}
+		return fn(late)
+	}); err != nil {
+		return err
+	}
+	return good.Update(ctx, func(w tx) error {
+		for _, write := range *late.writes {
+			_ = write(w)
+		}
+		return nil
+	})
+}
+
+type recorder struct {
+	appsvc.Reader
+	writes *[]func(w tx) error
+}
+
+func (r recorder) note(write func(w tx) error) error {
+	*r.writes = append(*r.writes, write)
+	return nil
+}
+
+func (r recorder) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	return r.note(func(w tx) error { return w.AddVersion(ctx, h, body) })
+}
+func (r recorder) SetTag(ctx context.Context, t appsvc.Tag) error {
+	return r.note(func(w tx) error { return w.SetTag(ctx, t) })
+}
+func (r recorder) DeleteTag(ctx context.Context, appID, name string) error {
+	return r.note(func(w tx) error { return w.DeleteTag(ctx, appID, name) })
+}
+func (r recorder) AddComponent(ctx context.Context, c appsvc.Component) error {
+	return r.note(func(w tx) error { return w.AddComponent(ctx, c) })
+}
+func (r recorder) DeleteComponent(ctx context.Context, name string) error {
+	return r.note(func(w tx) error { return w.DeleteComponent(ctx, name) })
+}
+func (r recorder) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	return r.note(func(w tx) error { return w.KeepAnswer(ctx, a, now) })
+}
+
+// momentary opens a View for each Head.
+type momentary struct {
+	appsvc.Reader
+	good appsvc.Store
+}
+
+func (m momentary) Head(ctx context.Context, id string) (head, error) {
+	return tryRead(m.good, func(r reader) (head, error) { return r.Head(ctx, id) })
+}
+func (m momentary) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	list, err := tryRead(m.good, func(r reader) ([]appsvc.App, error) { return collect(r.Apps(ctx, q)) })
+	return listOf(list, err)
+}
+
+// listOf yields a list, and then an error if there is one.
+func listOf[T any](list []T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, v := range list {
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(*new(T), err)
+		}
+	}
+}
+
+// stale gives every second View the heads that an earlier one saw.
+func stale() brokenStore {
+	var seen sync.Map
+	return brokenStore{tx: func(good tx) tx { return staleHeads{good, &seen} }}
+}
+
+type staleHeads struct {
+	tx
+	seen *sync.Map
+}
+
+func (s staleHeads) Head(ctx context.Context, id string) (head, error) {
+	h, err := s.tx.Head(ctx, id)
+	if _, reads := s.tx.(readOnly); !reads || err != nil {
+		return h, err
+	}
+	old, _ := s.seen.LoadOrStore(id, h)
+	return old.(head), nil
+}
+
+// overlooks takes an error of a write for none.
+type overlooks struct {
+	tx
+	err error
+}
+
+func (o overlooks) overlook(err error) error {
+	if errors.Is(err, o.err) {
+		return nil
+	}
+	return err
+}
+func (o overlooks) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	return o.overlook(o.tx.AddVersion(ctx, h, body))
+}
+func (o overlooks) AddComponent(ctx context.Context, c appsvc.Component) error {
+	return o.overlook(o.tx.AddComponent(ctx, c))
+}
+func (o overlooks) DeleteTag(ctx context.Context, appID, name string) error {
+	return o.overlook(o.tx.DeleteTag(ctx, appID, name))
+}
+func (o overlooks) DeleteComponent(ctx context.Context, name string) error {
+	return o.overlook(o.tx.DeleteComponent(ctx, name))
+}
+
+type lowerIDs struct{ tx }
+
+func (l lowerIDs) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+	return l.tx.App(ctx, strings.ToLower(id), v)
+}
+func (l lowerIDs) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	h.ID = strings.ToLower(h.ID)
+	return l.tx.AddVersion(ctx, h, body)
+}
+
+// rewrites decodes a body and encodes it again.
+type rewrites struct{ tx }
+
+func (r rewrites) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	var content map[string]any
+	if err := json.Unmarshal(body, &content); err != nil {
+		return err
+	}
+	return r.tx.AddVersion(ctx, h, must(json.Marshal(content)))
+}
+
+// firstHead keeps the groups that an app had at first.
+type firstHead struct{ tx }
+
+func (f firstHead) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	if old, err := f.tx.Head(ctx, h.ID); err == nil {
+		h.Groups = old.Groups
+	}
+	return f.tx.AddVersion(ctx, h, body)
+}
+
+// sortsApps sorts apps of the same time in its own way.
+type sortsApps struct {
+	tx
+	compare func(a, b appsvc.App) int
+}
+
+func (s sortsApps) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	limit := q.Limit
+	q.Limit = 0
+	list, err := collect(s.tx.Apps(ctx, q))
+	slices.SortFunc(list, func(a, b appsvc.App) int {
+		placeA, placeB := q.Position(head{Meta: a.Meta}), q.Position(head{Meta: b.Meta})
+		byTime := cmp.Compare(placeA.Time, placeB.Time)
+		if q.Descending() {
+			byTime = -byTime
+		}
+		return cmp.Or(byTime, s.compare(a, b))
+	})
+	if limit > 0 {
+		list = list[:min(limit, len(list))]
+	}
+	return listOf(list, err)
+}
+
+type includesAfter struct{ tx }
+
+func (i includesAfter) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	if after := q.After; after != nil {
+		q.After = &appsvc.AppPosition{Time: after.Time, ID: after.ID[:len(after.ID)-1]}
+	}
+	return i.tx.Apps(ctx, q)
+}
+
+type forgetsAfter struct{ tx }
+
+func (f forgetsAfter) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	if q.After != nil {
+		if _, err := f.tx.Head(ctx, q.After.ID); err != nil {
+			q.After = nil
+		}
+	}
+	return f.tx.Apps(ctx, q)
+}
+
+type groupPrefixes struct{ tx }
+
+func (g groupPrefixes) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	everything := q
+	everything.Groups, everything.Limit = []string{"urn"}, 0
+	var list []appsvc.App
+	for app, err := range g.tx.Apps(ctx, everything) {
+		if err != nil {
+			return listOf(list, err)
+		}
+		h, _ := g.tx.Head(ctx, app.ID)
+		in := slices.ContainsFunc(h.Groups, func(group string) bool {
+			return slices.ContainsFunc(q.Groups, func(outer string) bool { return strings.HasPrefix(group, outer) })
+		})
+		if (in || h.Owner == q.Owner) && (q.Limit == 0 || len(list) < q.Limit) {
+			list = append(list, app)
+		}
+	}
+	return listOf(list, nil)
+}
+
+type longer struct{ tx }
+
+func (l longer) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
+	if q.Limit > 0 {
+		q.Limit++
+	}
+	return l.tx.Versions(ctx, q)
+}
+
+type dictionary struct{ tx }
+
+func (d dictionary) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
+	list, err := collect(d.tx.Tags(ctx, q))
+	slices.SortStableFunc(list, func(a, b appsvc.Tag) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return listOf(list, err)
+}
+
+type byVersion struct{ tx }
+
+func (b byVersion) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
+	list, err := collect(b.tx.Components(ctx, q))
+	slices.SortFunc(list, func(a, b appsvc.Component) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	return listOf(list, err)
+}
+
+// deletesOne deletes a component and adds all of its versions but the last again.
+type deletesOne struct{ tx }
+
+func (d deletesOne) DeleteComponent(ctx context.Context, name string) error {
+	list, err := collect(d.tx.Components(ctx, appsvc.ComponentQuery{Name: name}))
+	if err := errors.Join(err, d.tx.DeleteComponent(ctx, name)); err != nil {
+		return err
+	}
+	for _, c := range list[:len(list)-1] {
+		if err := d.tx.AddComponent(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgets is off by some time.
+type forgets struct {
+	tx
+	by int64
+}
+
+func (f forgets) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	return f.tx.KeepAnswer(ctx, a, now+f.by)
+}
+
+// sharesHeads hands the same Head to everybody.
+func sharesHeads() brokenStore {
+	shared := map[string]head{}
+	return brokenStore{tx: func(good tx) tx { return sharedHeads{good, shared} }}
+}
+
+type sharedHeads struct {
+	tx
+	shared map[string]head
+}
+
+func (s sharedHeads) Head(ctx context.Context, id string) (head, error) {
+	if h, known := s.shared[id]; known {
+		return h, nil
+	}
+	h, err := s.tx.Head(ctx, id)
+	s.shared[id] = h
+	return h, err
+}
+
+// sharesBodies keeps the bytes that it was given.
+func sharesBodies() brokenStore {
+	given := map[string]appsvc.Body{}
+	return brokenStore{tx: func(good tx) tx { return sharedBodies{good, given} }}
+}
+
+type sharedBodies struct {
+	tx
+	given map[string]appsvc.Body
+}
+
+func (s sharedBodies) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	s.given[h.ID] = body
+	return s.tx.AddVersion(ctx, h, bytes.Clone(body))
+}
+func (s sharedBodies) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	list, err := collect(s.tx.Apps(ctx, q))
+	for i := range list {
+		list[i].Body = s.given[list[i].ID]
+	}
+	return listOf(list, err)
+}
+
+type goesOn struct{ tx }
+
+func (g goesOn) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
+	return func(yield func(appsvc.Tag, error) bool) {
+		for t, err := range g.tx.Tags(ctx, q) {
+			yield(t, err)
+		}
+	}
+}
+
+type errsTwice struct{ tx }
+
+func (e errsTwice) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
+	return func(yield func(appsvc.Tag, error) bool) {
+		if err := ctx.Err(); err != nil && !yield(appsvc.Tag{}, err) {
+			return
+		}
+		e.tx.Tags(ctx, q)(yield)
+	}
+}
+
+type sortsGroups struct{ tx }
+
+func (s sortsGroups) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	slices.Sort(q.Groups)
+	return s.tx.Apps(ctx, q)
+}
