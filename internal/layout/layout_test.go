@@ -90,7 +90,9 @@ var table = []row{
 	}, {
 		dir: "examples",
 		may: []string{"appsvc", "assets", "reviews", "internal", "storage", "adapters", "github.com/schollz/progressbar/v3", "golang.org/x/term", "github.com/mattn/go-isatty"},
-		why: "a program puts everything together, with libraries for its command line alone",
+		// What benchmarks hold the program against; nobody imports a program and its tests.
+		tests: []string{"github.com/julienschmidt/httprouter", "github.com/golang-jwt/jwt/v5", "modernc.org/sqlite"},
+		why:   "a program puts everything together, with libraries for its command line alone",
 	},
 }
 
