@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -223,25 +221,6 @@ func (w *workshop) stateApp(state string) string {
 	return app.ID
 }
 
-// regroup gives an app other groups, as admin may.
-func (w *workshop) regroup(id string, groups []string) {
-	w.t.Helper()
-	if err := w.patchGroups(admin, id, groups); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *workshop) patchGroups(by appsvc.Caller, id string, groups []string) error {
-	w.t.Helper()
-	now, err := w.App(context.Background(), admin, id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
-		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`)))
-	return err
-}
-
 // everything tells all that is there of an app.
 func (w *workshop) everything(id string) string {
 	w.t.Helper()
@@ -351,60 +330,6 @@ func TestWhoMayCreateAnApp(t *testing.T) {
 	})
 }
 
-func TestWhoMayChangeGroups(t *testing.T) {
-	tests := []struct {
-		name          string
-		by            appsvc.Caller
-		before, after []string
-		err           error
-	}{
-		{"the owner takes one away", owner, []string{site1, site2}, []string{site2}, nil},
-		{"the owner reorders them", owner, []string{site1, site2}, []string{site2, site1}, nil},
-		{"the owner adds one", owner, []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
-		{"the owner exchanges one", owner, []string{site1}, []string{site2}, appsvc.ErrForbidden},
-		{"the owner narrows one", owner, []string{network}, []string{site1}, appsvc.ErrForbidden},
-		{"a moderator adds a group of theirs", moderator(site1, site2), []string{site1}, []string{site1, site2}, nil},
-		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
-		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, appsvc.ErrForbidden},
-		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
-		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, network + ":site=10"}, nil},
-		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, network + ":site=10"}, appsvc.ErrForbidden},
-		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, appsvc.ErrNotFound},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			w := newWorkshop(t)
-			id := w.stateApp("site1")
-			w.regroup(id, append(slices.Clone(test.before), "urn:vitrine:other.test")) // another version, in any case
-			w.regroup(id, test.before)
-			before := w.everything(id)
-			if err := w.patchGroups(test.by, id, test.after); !errors.Is(err, test.err) {
-				t.Fatalf("error %v, want %v", err, test.err)
-			}
-			if after := w.everything(id); (after != before) != (test.err == nil) {
-				t.Errorf("the app went from\n%s\nto\n%s", before, after)
-			}
-		})
-	}
-}
-
-func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	id := w.stateApp("moved")
-	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, appsvc.ErrNotFound) {
-		t.Errorf("before: %v", err)
-	}
-	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.Restore{AppID: id, Version: 0}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Version(ctx, moderator(site1), id, 1); err != nil {
-		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
-	}
-	if _, err := w.Version(ctx, moderator(site2), id, 1); !errors.Is(err, appsvc.ErrNotFound) {
-		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
-	}
-}
-
 func TestWhoMayManageComponents(t *testing.T) {
 	ctx := context.Background()
 	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
@@ -440,61 +365,5 @@ func checkKind(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("error %v, want %v", err, want)
-	}
-}
-
-// A list holds just what its caller could read one by one: for random apps and callers, all orders
-// and with and without a component.
-func TestAListIsWhatCanBeReadOneByOne(t *testing.T) {
-	const seed = 7
-	random := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
-	ctx, w := context.Background(), newWorkshop(t)
-	groups := []string{network, site1, site2, network + ":site=10", network + "2", network + "2:site=1", "urn:vitrine:other.test", "urn:other:example.test:site=1"}
-	some := func(most int) (out []string) {
-		for _, at := range random.Perm(len(groups))[:random.IntN(most+1)] {
-			out = append(out, groups[at])
-		}
-		return out
-	}
-	user := func() string { return fmt.Sprint(network, ":user=", random.IntN(4)) }
-	root := admin
-	ids := map[string]string{} // the component of each app
-	for range 60 {
-		root.URN = user()
-		component := []appsvc.ComponentRef{{Name: "any", Version: "1"}, {Name: "text", Version: "2.0.0"}}[random.IntN(2)]
-		app, err := w.CreateApp(ctx, root, appsvc.NewApp{Title: "x", Groups: append(some(2), "urn:none:none"),
-			Elements: []appsvc.NewElement{{Component: component, Config: []byte(`{}`)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[app.ID] = component.Name
-		if random.IntN(2) == 0 {
-			if err := w.patchGroups(root, app.ID, append(some(2), "urn:none:none")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for range 60 {
-		by := appsvc.Caller{URN: user(), Moderates: some(3)}
-		for _, component := range []string{"", "any", "text", "absent"} {
-			var want []string
-			for _, id := range slices.Sorted(maps.Keys(ids)) {
-				if _, err := w.App(ctx, by, id); err == nil && (component == "" || component == ids[id]) {
-					want = append(want, id)
-				}
-			}
-			for _, sort := range []appsvc.Sort{"", "createdAt", "-createdAt", "updatedAt", "-updatedAt"} {
-				apps, _, err := w.Apps(ctx, by, appsvc.ListApps{Sort: sort, UsingComponent: component})
-				var got []string
-				for _, app := range apps {
-					got = append(got, app.ID)
-				}
-				slices.Sort(got)
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("caller %+v, component %q, sort %q: listed %v, readable %v, error %v", by, component, sort, got, want, err)
-				}
-			}
-		}
 	}
 }

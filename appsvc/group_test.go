@@ -1,0 +1,85 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// regroup gives an app other groups, as admin may.
+func (w *workshop) regroup(id string, groups []string) {
+	w.t.Helper()
+	if err := w.patchGroups(admin, id, groups); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *workshop) patchGroups(by appsvc.Caller, id string, groups []string) error {
+	w.t.Helper()
+	now, err := w.App(context.Background(), admin, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
+		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`)))
+	return err
+}
+
+func TestWhoMayChangeGroups(t *testing.T) {
+	tests := []struct {
+		name          string
+		by            appsvc.Caller
+		before, after []string
+		err           error
+	}{
+		{"the owner takes one away", owner, []string{site1, site2}, []string{site2}, nil},
+		{"the owner reorders them", owner, []string{site1, site2}, []string{site2, site1}, nil},
+		{"the owner adds one", owner, []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
+		{"the owner exchanges one", owner, []string{site1}, []string{site2}, appsvc.ErrForbidden},
+		{"the owner narrows one", owner, []string{network}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator adds a group of theirs", moderator(site1, site2), []string{site1}, []string{site1, site2}, nil},
+		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
+		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, appsvc.ErrForbidden},
+		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
+		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, network + ":site=10"}, nil},
+		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, network + ":site=10"}, appsvc.ErrForbidden},
+		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, appsvc.ErrNotFound},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			id := w.stateApp("site1")
+			w.regroup(id, append(slices.Clone(test.before), "urn:vitrine:other.test")) // another version, in any case
+			w.regroup(id, test.before)
+			before := w.everything(id)
+			if err := w.patchGroups(test.by, id, test.after); !errors.Is(err, test.err) {
+				t.Fatalf("error %v, want %v", err, test.err)
+			}
+			if after := w.everything(id); (after != before) != (test.err == nil) {
+				t.Errorf("the app went from\n%s\nto\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.stateApp("moved")
+	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("before: %v", err)
+	}
+	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.Restore{AppID: id, Version: 0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Version(ctx, moderator(site1), id, 1); err != nil {
+		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
+	}
+	if _, err := w.Version(ctx, moderator(site2), id, 1); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
+	}
+}
