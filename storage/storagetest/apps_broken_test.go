@@ -59,6 +59,52 @@ type writer interface {
 	KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error
 }
 
+// lateWrites runs fn on a View and writes what it wrote when it is done.
+func lateWrites(good appsvc.Store, ctx context.Context, fn func(tx) error) error {
+	var late recorder
+	if err := good.View(ctx, func(r reader) error {
+		late = recorder{Reader: r, writes: new([]func(w tx) error)}
+		return fn(late)
+	}); err != nil {
+		return err
+	}
+	return good.Update(ctx, func(w tx) error {
+		for _, write := range *late.writes {
+			_ = write(w)
+		}
+		return nil
+	})
+}
+
+type recorder struct {
+	appsvc.Reader
+	writes *[]func(w tx) error
+}
+
+func (r recorder) note(write func(w tx) error) error {
+	*r.writes = append(*r.writes, write)
+	return nil
+}
+
+func (r recorder) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
+	return r.note(func(w tx) error { return w.AddVersion(ctx, h, body) })
+}
+func (r recorder) SetTag(ctx context.Context, t appsvc.Tag) error {
+	return r.note(func(w tx) error { return w.SetTag(ctx, t) })
+}
+func (r recorder) DeleteTag(ctx context.Context, appID, name string) error {
+	return r.note(func(w tx) error { return w.DeleteTag(ctx, appID, name) })
+}
+func (r recorder) AddComponent(ctx context.Context, c appsvc.Component) error {
+	return r.note(func(w tx) error { return w.AddComponent(ctx, c) })
+}
+func (r recorder) DeleteComponent(ctx context.Context, name string) error {
+	return r.note(func(w tx) error { return w.DeleteComponent(ctx, name) })
+}
+func (r recorder) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	return r.note(func(w tx) error { return w.KeepAnswer(ctx, a, now) })
+}
+
 var errFault = errors.New("fault")
 
 // faults are what a driver may get wrong, each with the rule that finds it.
