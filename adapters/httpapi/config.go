@@ -9,15 +9,18 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // Config is what New builds a handler from. A domain that is nil leaves its routes out.
 type Config struct {
-	Apps   *appsvc.Service
-	Assets *assets.Service
+	Apps    *appsvc.Service
+	Assets  *assets.Service
+	Reviews *reviews.Service
 
 	// Authenticate tells who a token stands for; any error is answered with 401, and neither the
 	// error nor the token is shown or logged. It is called once a request and must be safe for
@@ -40,8 +43,9 @@ type Config struct {
 
 // Limits bound what the handler takes in; zero means the default.
 type Limits struct {
-	Body  int64 // bytes of a JSON body; 4 MiB (contract, section 1)
-	Token int   // bytes of a token; 16 KiB
+	Body  int64         // bytes of a JSON body; 4 MiB (contract, section 1)
+	Token int           // bytes of a token; 16 KiB
+	Pause time.Duration // in an upload of reviews, which has no other limit; 1 minute
 }
 
 // Principal is who a token stands for. Each domain is given the part it knows.
@@ -76,6 +80,9 @@ func (c *Config) normalise() error {
 	}
 	if c.Limits.Token == 0 {
 		c.Limits.Token = 16 << 10
+	}
+	if c.Limits.Pause == 0 {
+		c.Limits.Pause = time.Minute
 	}
 	base := "/" + strings.Trim(c.BasePath, "/")
 	if path.Clean(base) != base || (&url.URL{Path: base}).EscapedPath() != base {

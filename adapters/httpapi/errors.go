@@ -12,6 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // statuses says which status the sentinels of the domains are answered with (contract, section 7).
@@ -20,13 +21,13 @@ var statuses = []struct {
 	sentinels []error
 }{
 	{http.StatusBadRequest, []error{appsvc.ErrInvalid, assets.ErrInvalid}},
-	{http.StatusForbidden, []error{appsvc.ErrForbidden, assets.ErrForbidden}},
-	{http.StatusNotFound, []error{appsvc.ErrNotFound, assets.ErrNotFound}},
+	{http.StatusForbidden, []error{appsvc.ErrForbidden, assets.ErrForbidden, reviews.ErrForbidden}},
+	{http.StatusNotFound, []error{appsvc.ErrNotFound, assets.ErrNotFound, reviews.ErrNotFound}},
 	{http.StatusConflict, []error{appsvc.ErrConflict}},
 	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge}},
 	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
-	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, context.Canceled, context.DeadlineExceeded}},
-	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull}},
+	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, reviews.ErrBusy, context.Canceled, context.DeadlineExceeded}},
+	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull, reviews.ErrFull}},
 }
 
 // What the statuses from 500 on say. Their causes speak of the store, so they go to the log.

@@ -87,5 +87,8 @@ func (h *handler) tables() []table {
 	if h.Assets != nil {
 		all = append(all, table{atAssets, assetRoutes{h.Assets}.table()})
 	}
+	if h.Reviews != nil {
+		all = append(all, table{atBase, reviewRoutes{h.Reviews}.table()})
+	}
 	return all
 }

@@ -1,0 +1,108 @@
+package httpapi
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// reviewRoutes is the import of reviews, an extension (contract, section 4.3).
+type reviewRoutes struct{ svc *reviews.Service }
+
+// recordsBody is a file of records, of any size, as it is or compressed.
+var recordsBody = body{
+	types:  []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
+	stream: true,
+}
+
+func (v reviewRoutes) table() []route {
+	return []route{
+		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load,
+			query: []string{"dryRun"}, body: recordsBody, summary: "import reviews, one collection a line"},
+	}
+}
+
+func (v reviewRoutes) load(c *call) error {
+	dryRun, err := c.query.flag("dryRun")
+	if err != nil {
+		return err
+	}
+	file, err := newUpload(c)
+	if err != nil {
+		return err
+	}
+	defer file.end()
+	by := reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates}
+	report, err := v.svc.Import(c.ctx(), by, file, &reviews.ImportOptions{DryRun: dryRun})
+	if err != nil && file.broken(err) {
+		return refuse(http.StatusBadRequest, "the body did not arrive whole; what came before the fault is imported, and sending all of it again is safe")
+	}
+	if err != nil {
+		return err
+	}
+	return c.json(report)
+}
+
+// upload is a body that may be of any size and take any time, as long as it does not pause for
+// longer than Limits.Pause.
+type upload struct {
+	io.Reader
+	body    io.Reader
+	control *http.ResponseController
+	pause   time.Duration
+	server  *http.Server // nil where the handler is not called by one
+	failed  bool
+}
+
+// newUpload returns the body, decompressed if Content-Encoding says that it must be. That
+// a file may be compressed without saying so is the importer's affair.
+func newUpload(c *call) (*upload, error) {
+	u := &upload{body: c.r.Body, control: http.NewResponseController(c.ResponseWriter), pause: c.h.Limits.Pause}
+	u.server, _ = c.ctx().Value(http.ServerContextKey).(*http.Server)
+	_ = u.control.SetWriteDeadline(time.Time{}) // a writer that knows no deadlines sets none
+	u.Reader = readerFunc(u.readBody)
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
+	switch coding {
+	case "", "identity":
+	case "gzip":
+		unzip, err := gzip.NewReader(u.Reader)
+		if err != nil {
+			return nil, refuse(http.StatusBadRequest, "header Content-Encoding: the body is not gzip")
+		}
+		u.Reader = unzip
+	default:
+		return nil, refuse(http.StatusUnsupportedMediaType, "header Content-Encoding: want gzip or identity, have %q", coding)
+	}
+	return u, nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func (u *upload) readBody(p []byte) (int, error) {
+	_ = u.control.SetReadDeadline(time.Now().Add(u.pause))
+	n, err := u.body.Read(p)
+	u.failed = u.failed || err != nil && err != io.EOF
+	return n, err
+}
+
+// broken reports whether err is about the body and not about the store.
+func (u *upload) broken(err error) bool {
+	var corrupt flate.CorruptInputError
+	return u.failed || errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// end gives the answer the time that the server gives any answer.
+func (u *upload) end() {
+	if u.server != nil && u.server.WriteTimeout > 0 {
+		_ = u.control.SetWriteDeadline(time.Now().Add(u.server.WriteTimeout))
+	}
+}

@@ -1,0 +1,126 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// record is a line of the import format with one review.
+func record(id string) string {
+	return `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"` + id + `","dimensions":["default"],` +
+		`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
+}
+
+func reviewWorld(t *testing.T) *world {
+	return newWorld(t, func(c *httpapi.Config) {
+		c.Reviews = reviews.New(memory.NewReviews())
+		c.Limits.Pause = 300 * time.Millisecond
+	})
+}
+
+type importReport struct {
+	Lines, Collections, Reviews, Created, Updated, Unchanged, Rejected, Errors, Warnings int
+	DryRun, ProblemsTruncated                                                            bool
+	Problems                                                                             []map[string]any
+}
+
+const importPath = "/x/reviews/import"
+
+func TestReviewsAreImported(t *testing.T) {
+	w := reviewWorld(t)
+	file := record("YQ==") + "no JSON\n" + record("Yg==")
+	report := func(r reply) (out importReport) {
+		r.want(200).read(&out)
+		return out
+	}
+	if got := report(w.as(siteOne, "POST", importPath+"?dryRun=true", file, setType("application/x-ndjson"))); !got.DryRun || got.Created != 2 {
+		t.Errorf("dry run: %+v", got)
+	}
+	got := report(w.as(siteOne, "POST", importPath, file, setType("application/x-ndjson")))
+	if got.DryRun || got.Lines != 3 || got.Created != 2 || got.Errors != 1 || len(got.Problems) != 1 || got.Problems[0]["line"] != 2.0 {
+		t.Errorf("%+v", got)
+	}
+	for _, ct := range []string{"application/json", "text/plain; charset=utf-8", "application/octet-stream"} {
+		if got := report(w.as(editor, "POST", importPath, file, setType(ct))); got.Unchanged != 2 {
+			t.Errorf("%s: %+v", ct, got)
+		}
+	}
+	zipped := gzipped(file)
+	for _, o := range [][]option{{}, {header("Content-Encoding", "gzip")}} {
+		o = append(o, setType("application/x-ndjson"))
+		if got := report(w.as(editor, "POST", importPath, zipped, o...)); got.Unchanged != 2 {
+			t.Errorf("gzip: %+v", got)
+		}
+	}
+}
+
+func gzipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.String()
+}
+
+func TestReviewsImportRefuses(t *testing.T) {
+	w := reviewWorld(t)
+	ndjson := setType("application/x-ndjson")
+	w.as(stranger, "POST", importPath, record("YQ=="), ndjson).want(403)
+	w.send("POST", importPath, record("YQ=="), ndjson).want(401)
+	w.as(editor, "GET", importPath, "").want(405)
+	w.as(editor, "POST", importPath+"?dryRun=yes", record("YQ=="), ndjson).want(400, "dryRun")
+	w.as(editor, "POST", importPath+"?dry=true", record("YQ=="), ndjson).want(400, "dry")
+	w.as(editor, "POST", importPath, record("YQ=="), setType("text/csv")).want(415, "Content-Type")
+	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "br")).want(415, "Content-Encoding")
+	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "gzip")).want(400, "gzip")
+	zipped := gzipped(strings.Repeat(record("YQ=="), 100))
+	w.as(editor, "POST", importPath, zipped[:len(zipped)/2], ndjson).want(400, "whole")
+	w.as(editor, "POST", importPath, zipped[:len(zipped)/2], ndjson, header("Content-Encoding", "gzip")).want(400, "whole")
+}
+
+func TestAnImportMayTakeLongButNotPause(t *testing.T) {
+	w := reviewWorld(t)
+	slow := func(pause time.Duration) (int, error) {
+		r, err := http.NewRequest("POST", w.url+importPath, &slowly{lines: 8, pause: pause})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "svctoken "+w.token(editor))
+		r.Header.Set("Content-Type", "application/x-ndjson")
+		answer, err := client.Do(r)
+		if err != nil {
+			return 0, err
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode, nil
+	}
+	if status, err := slow(60 * time.Millisecond); err != nil || status != 200 {
+		t.Errorf("an upload of twice the longest pause: %d, %v", status, err)
+	}
+	if status, err := slow(2 * time.Second); err == nil && status != 400 {
+		t.Errorf("an upload that pauses for too long: %d", status)
+	}
+}
+
+// slowly is a body that comes a line at a time.
+type slowly struct {
+	lines int
+	pause time.Duration
+}
+
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.lines--; s.lines < 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(s.pause)
+	return copy(p, record("YQ==")), nil
+}
