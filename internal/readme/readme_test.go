@@ -1,0 +1,149 @@
+// Package readme holds the README to what it says: every block of code in it is run.
+package readme
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// block is a fenced block of the README: its language and its text.
+type block struct{ lang, text string }
+
+func blocks(t *testing.T) []block {
+	data, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []block
+	for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(string(data), -1) {
+		out = append(out, block{m[1], m[2]})
+	}
+	if len(out) < 3 {
+		t.Fatalf("found %d blocks in the README, want more", len(out))
+	}
+	return out
+}
+
+// A block of Go is a program; the text block behind it is what it prints.
+func TestPrograms(t *testing.T) {
+	all := blocks(t)
+	programs := 0
+	for i, b := range all {
+		if b.lang != "go" {
+			continue
+		}
+		programs++
+		file := filepath.Join(t.TempDir(), "main.go")
+		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("go", "run", file)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("program %d: %v\n%s", i, err, out)
+		}
+		if i+1 == len(all) || all[i+1].lang != "text" {
+			t.Errorf("program %d is not followed by a text block with what it prints", i)
+		} else if want := all[i+1].text; string(out) != want {
+			t.Errorf("program %d prints\n%s\nwant\n%s", i, out, want)
+		}
+	}
+	if programs == 0 {
+		t.Error("the README has no program")
+	}
+}
+
+// The sh blocks are one session, in their order. The server is built once instead of by every
+// go run, stands on a free port and works in a folder of its own; benchmarks are only looked up.
+func TestCommands(t *testing.T) {
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("VITRINE_CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skipf("needs %s: %v", tool, err)
+		}
+	}
+	dir := t.TempDir()
+	server := filepath.Join(dir, "server")
+	build := exec.Command("go", "build", "-o", server, "./examples/server")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	addr := freeAddress(t)
+	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
+	for _, b := range blocks(t) {
+		if b.lang == "sh" {
+			for line := range strings.Lines(b.text) {
+				script = append(script, command(t, strings.TrimSpace(line), server, addr)...)
+			}
+		}
+	}
+	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
+	run.Dir = dir
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s\nof the script\n%s", err, out, strings.Join(script, "\n"))
+	}
+}
+
+// command turns a line of the README into what the test runs.
+func command(t *testing.T, line, server, addr string) []string {
+	switch {
+	case line == "" || strings.HasPrefix(line, "#"):
+		return nil
+	case strings.HasPrefix(line, "go test") || strings.Contains(line, " go test"):
+		lookUp(t, line)
+		return nil
+	}
+	line = strings.ReplaceAll(line, "go run ./examples/server", server)
+	line = strings.ReplaceAll(line, "127.0.0.1:8080", addr)
+	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
+	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
+		return []string{say, line + " -addr " + addr + " &",
+			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
+	}
+	return []string{say, line}
+}
+
+// lookUp makes sure that a go test line would run something: the packages are there, and the
+// benchmark it names.
+func lookUp(t *testing.T, line string) {
+	if line == "go test ./..." {
+		return
+	}
+	args := []string{"test", "-list", "."}
+	for i, word := range strings.Fields(line) {
+		fields := strings.Fields(line)
+		switch {
+		case word == "-bench":
+			args[2] = strings.Trim(fields[i+1], "'")
+		case strings.HasPrefix(word, "./"):
+			args = append(args, word)
+		}
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Benchmark") && strings.Contains(line, "-bench") {
+		t.Errorf("%s: %v\n%s", line, err, out)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
