@@ -9,6 +9,8 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 const demoNetwork = "urn:vitrine:demo.test"
@@ -23,13 +25,13 @@ type demo struct {
 }
 
 // newDemo fills the store if it is empty, and makes a token for what is in it.
-func newDemo(ctx context.Context, p *program, apps *appsvc.Service, tokens *httpapi.Tokens) (*demo, error) {
+func newDemo(ctx context.Context, p *program, s *store, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
 		return nil, err
 	}
 	d := &demo{token: token, tagged: "/components/"}
-	empty, err := isEmpty(ctx, apps)
+	empty, err := s.isEmpty(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,20 +40,32 @@ func newDemo(ctx context.Context, p *program, apps *appsvc.Service, tokens *http
 		return d, nil
 	}
 	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, ManageComponents: true}
-	id, err := fillApps(ctx, apps, by)
+	id, err := fillApps(ctx, appsvc.New(s.apps, nil), by)
+	if err != nil {
+		return nil, err
+	}
 	d.tagged = "/apps/" + id + "/tagged/production"
-	return d, err
+	return d, fillLibrary(ctx, assets.New(s.assets, nil), assets.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates})
 }
 
-// isEmpty reports whether there is no component and no app of anyone.
-func isEmpty(ctx context.Context, apps *appsvc.Service) (bool, error) {
-	everything := appsvc.Caller{Moderates: []string{"urn"}}
+// isEmpty reports whether the store holds nothing of anyone.
+func (s *store) isEmpty(ctx context.Context) (bool, error) {
+	apps, everything := appsvc.New(s.apps, nil), appsvc.Caller{Moderates: []string{"urn"}}
 	components, _, err := apps.Components(ctx, everything, "")
 	if err != nil || len(components) > 0 {
 		return false, err
 	}
 	list, _, err := apps.Apps(ctx, everything, appsvc.ListApps{Limit: 1})
-	return len(list) == 0, err
+	if err != nil || len(list) > 0 {
+		return false, err
+	}
+	for _, err := range s.assets.Libraries(ctx) {
+		return false, err
+	}
+	for _, err := range reviews.New(s.reviews).AllStats(ctx) {
+		return false, err
+	}
+	return true, nil
 }
 
 // demoComponents power the elements of demoApps.
@@ -122,5 +136,5 @@ func (d *demo) print(w io.Writer, url, basePath string) {
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
-	fmt.Fprintf(w, "curl %s -H 'Content-Type: application/json' -d '{\"title\":\"Mine\",\"groups\":[\"%s:site=news\"]}' '%s/apps/'\n", auth, demoNetwork, base)
+	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, url)
 }

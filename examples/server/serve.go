@@ -11,6 +11,8 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 const (
@@ -48,17 +50,16 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	apps := appsvc.New(s.apps, nil)
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: apps, Authenticate: tokens.Authenticate,
-		BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
+		Apps: appsvc.New(s.apps, nil), Assets: assets.New(s.assets, nil), Reviews: reviews.New(s.reviews),
+		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
 	})
 	if err != nil {
 		return usageError{err}
 	}
 	var sample *demo
 	if o.demo {
-		if sample, err = newDemo(ctx, p, apps, tokens); err != nil {
+		if sample, err = newDemo(ctx, p, s, tokens); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -18,9 +20,11 @@ func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", "") }
 
 // store is what -db names, open.
 type store struct {
-	apps  appsvc.Store
-	ping  func(context.Context) error
-	close func() error
+	apps    appsvc.Store
+	assets  assets.Store
+	reviews reviews.Store
+	ping    func(context.Context) error
+	close   func() error
 }
 
 func openStore(db string) (*store, error) {
@@ -29,16 +33,18 @@ func openStore(db string) (*store, error) {
 	}
 	if db == inMemory {
 		return &store{
-			apps:  memory.NewApps(),
-			ping:  func(context.Context) error { return nil },
-			close: func() error { return nil },
+			apps:    memory.NewApps(),
+			assets:  memory.NewAssets(),
+			reviews: memory.NewReviews(),
+			ping:    func(context.Context) error { return nil },
+			close:   func() error { return nil },
 		}, nil
 	}
 	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &store{apps: s.Apps(), ping: s.Ping, close: s.Close}, nil
+	return &store{apps: s.Apps(), assets: s.Assets(), reviews: s.Reviews(), ping: s.Ping, close: s.Close}, nil
 }
 
 // checkDB refuses what names no store that this program can open.
