@@ -42,7 +42,7 @@ var accessCallers = map[string]appsvc.Caller{
 	"owner-as-group": moderator(owner.URN),
 	"empty":          moderator(""),
 	"nobody":         moderator(),
-	"no-name":        {},
+	"no-name":        {Moderates: []string{"urn:other:example.test"}},
 	"components":     {URN: network + ":user=c", ManageComponents: true},
 }
 
@@ -328,6 +328,12 @@ func TestWhoMayCreateAnApp(t *testing.T) {
 			t.Errorf("%d apps are there, %v", len(apps), err)
 		}
 	})
+}
+
+func TestACallerWithoutANameOwnsNothing(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	_, err := w.CreateApp(ctx, appsvc.Caller{Moderates: []string{site1}}, appsvc.NewApp{Title: "x", Groups: []string{site1}})
+	checkKind(t, err, appsvc.ErrForbidden)
 }
 
 func TestWhoMayManageComponents(t *testing.T) {

@@ -265,7 +265,7 @@ func (l *latest) add(c Component) {
 	if !isSemver(c.Version) {
 		l.odd = true
 	}
-	if !l.any || !l.odd && semver.Compare("v"+c.Version, "v"+l.highest.Version) >= 0 {
+	if !l.any || semver.Compare("v"+c.Version, "v"+l.highest.Version) >= 0 {
 		l.highest = c
 	}
 	l.newest, l.any = c, true
