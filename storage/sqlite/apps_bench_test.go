@@ -122,6 +122,11 @@ func BenchmarkAppend(b *testing.B) {
 				bodies[i] = body
 				addApp(b, s, h, body)
 			}
+			before := db.watch.now()
+			defer func() {
+				after := db.watch.now()
+				b.ReportMetric(float64(b.N)/float64(after.commits()-before.commits()), "writes/commit")
+			}()
 			spread(b, n, func(i, k int) error {
 				h, _ := benchApp(fmt.Sprintf("app-%d", i), appsvc.Version(k+1), 0)
 				return s.Update(ctx, func(t appsvc.Tx) error {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"math"
 	"slices"
@@ -45,25 +46,26 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {
 		keys = map[int64]bool{}
-		err = c.gather(keys, few, "SELECT app FROM app_component WHERE component = $1 LIMIT $2", q.Component)
+		err = c.gather(keys, few, "SELECT app FROM app_component WHERE component = $1", q.Component)
 		if err != nil || len(keys) <= few {
 			return keys, true, err
 		}
 	}
 	keys = map[int64]bool{}
-	err = c.gather(keys, few, "SELECT key FROM app WHERE owner = $1 LIMIT $2", q.Owner)
-	for _, g := range q.Groups {
-		if err != nil || len(keys) > few {
-			break
-		}
-		err = c.gather(keys, few, "SELECT app FROM app_scope WHERE scope = $1 LIMIT $2", g)
+	if err := c.gather(keys, few, "SELECT key FROM app WHERE owner = $1", q.Owner); err != nil {
+		return nil, false, err
 	}
+	groups, err := json.Marshal(q.Groups)
+	if err != nil {
+		return nil, false, err
+	}
+	err = c.gather(keys, few, "SELECT app FROM app_scope WHERE scope IN (SELECT value FROM json_each($1))", string(groups))
 	return keys, len(keys) <= few, err
 }
 
-// gather adds the keys that sql yields for value, until there are more than few.
-func (c *conn) gather(keys map[int64]bool, few int, sql, value string) error {
-	r := c.query(sql, value, few+1)
+// gather adds the keys that sql yields for arg, until there are more than few.
+func (c *conn) gather(keys map[int64]bool, few int, sql, arg string) error {
+	r := c.query(sql, arg)
 	defer r.close()
 	for len(keys) <= few && r.next() {
 		keys[r.int(0)] = true

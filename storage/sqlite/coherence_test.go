@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 // roles are what another process can be.
 var roles = map[string]func(path string) error{
 	"append": appendForEver,
+	"visit":  visit,
 	"create": createAndKeep,
 	"limit":  limitFiles,
 }
@@ -120,6 +122,42 @@ func appendForEver(path string) error {
 			return err
 		}
 		fmt.Println(v)
+	}
+}
+
+// visit opens the store, adds a version and closes it, again and again.
+func visit(path string) error {
+	for range 25 {
+		db, err := Open(path, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := nextVersion(db.Apps(), "app"); err != nil {
+			return err
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Processes that come and go find a whole store, whether they build it, recover its log, or meet
+// one that is just being closed.
+func TestProcessesComeAndGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	var others []*exec.Cmd
+	for range 4 {
+		cmd, _ := process(t, "visit", path)
+		others = append(others, cmd)
+	}
+	for _, cmd := range others {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if v, err := look(openAt(t, path, nil).Apps(), "app"); err != nil || v != 4*25-1 {
+		t.Errorf("version %d in the end, want %d: %v", v, 4*25-1, err)
 	}
 }
 

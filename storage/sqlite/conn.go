@@ -24,7 +24,7 @@ type conn struct {
 	// broken is the first error after which SQLite may have ended the transaction by itself.
 	// Nothing more is run until the writer has rolled back, else it would be kept at once.
 	broken error
-	using  int // statements that are not in idle
+	open   map[*rows]bool // that are not closed yet
 	// at is the state that a reader sees, or that an update began with, before it and its
 	// neighbours wrote. Zero when it is not known.
 	at stamp
@@ -40,7 +40,7 @@ func dial(path, mode string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}}
+	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}, open: map[*rows]bool{}}
 	for _, p := range pragmas {
 		if err := c.script("PRAGMA " + p); err != nil {
 			return nil, errors.Join(fmt.Errorf("PRAGMA %s: %w", p, err), c.close())
@@ -101,7 +101,16 @@ func (c *conn) query(sql string, args ...any) *rows {
 		c.release(sql, st)
 		return &rows{err: c.note(err)}
 	}
-	return &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
+	r := &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
+	c.open[r] = true
+	return r
+}
+
+// closeRows closes what a function has left open, be it by a panic: open rows hold a snapshot.
+func (c *conn) closeRows() {
+	for r := range c.open {
+		r.close()
+	}
 }
 
 // value returns the first column of the first row, 0 without a row.
@@ -138,20 +147,17 @@ func (c *conn) prepare(sql string) (driver.Stmt, error) {
 	}
 	if free := c.idle[sql]; len(free) > 0 {
 		c.idle[sql] = free[:len(free)-1]
-		c.using++
 		return free[len(free)-1], nil
 	}
 	st, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), sql)
 	if err != nil {
 		return nil, c.note(err)
 	}
-	c.using++
 	return st, nil
 }
 
 func (c *conn) release(sql string, st driver.Stmt) {
 	c.idle[sql] = append(c.idle[sql], st)
-	c.using--
 }
 
 func (c *conn) note(err error) error {
@@ -216,6 +222,7 @@ func (r *rows) close() {
 		r.err = r.c.note(err)
 	}
 	r.c.release(r.sql, r.stmt)
+	delete(r.c.open, r)
 	r.raw = nil
 }
 

@@ -74,7 +74,7 @@ func open(path string, o Options) (*DB, error) {
 			return nil, fmt.Errorf("build %s: %w", path, err)
 		}
 	}
-	if err := inspect(path); err != nil {
+	if err := inspect(path, o.Busy); err != nil {
 		return nil, err
 	}
 	return start(path, o)
@@ -82,9 +82,9 @@ func open(path string, o Options) (*DB, error) {
 
 // start opens the writer's connection, brings the schema up to date and begins to serve.
 func start(path string, o Options) (_ *DB, err error) {
-	busy := "busy_timeout=" + strconv.FormatInt(o.Busy.Milliseconds(), 10)
-	c, err := dial(path, "mode=rw", busy, "synchronous=FULL", "foreign_keys=1", "trusted_schema=0",
-		"temp_store=MEMORY", "cache_size=-16384")
+	busy := busyPragma(o.Busy)
+	c, err := dial(path, "mode=rw", busy, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1", "foreign_keys=1", "trusted_schema=0",
+		"temp_store=MEMORY", "cache_size=-16384", "journal_size_limit=67108864")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func start(path string, o Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWatch(path)
+	w, err := newWatch(path, o.Busy)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +110,10 @@ func start(path string, o Options) (_ *DB, err error) {
 		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
 	})
 	return db, nil
+}
+
+func busyPragma(d time.Duration) string {
+	return "busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10)
 }
 
 // ready holds everything the package relies on against the truth.

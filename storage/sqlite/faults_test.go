@@ -85,6 +85,11 @@ func TestFull(t *testing.T) {
 	if got := names(t, db); got != "" {
 		t.Errorf("kept: %s", got)
 	}
+	if r := db.writer.c.query("PRAGMA wal_checkpoint(NOOP)"); !r.next() || r.int(1) != r.int(2) || r.int(2) == 0 {
+		t.Errorf("the log was not moved into the file, which has room for it: %v", r.values)
+	} else {
+		r.close()
+	}
 	if v, err := look(s, "app"); err != nil || v != 0 {
 		t.Errorf("reading: version %d, %v", v, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	lib "modernc.org/sqlite/lib"
 )
@@ -16,7 +17,7 @@ const checkedWhole = 16 << 20
 //
 // It reads through SQLite, since closing any other descriptor of the file would drop the locks
 // that this process may have on it.
-func inspect(path string) error {
+func inspect(path string, busy time.Duration) error {
 	const attempts = 20 // a file that another process writes to may look torn: look again
 	var err error
 	for range attempts {
@@ -28,7 +29,7 @@ func inspect(path string) error {
 			return err
 		}
 		logged := hasLog(path)
-		if err = inspectOnce(path, before.Size(), logged); err == nil {
+		if err = inspectOnce(path, before.Size(), logged, busy); err == nil {
 			return nil
 		}
 		after, statErr := os.Stat(path)
@@ -61,16 +62,16 @@ func hasLog(path string) bool {
 
 // inspectOnce looks at the file alone first, which takes no lock and leaves nothing beside it, and
 // then, when there is a log, at the two together.
-func inspectOnce(path string, size int64, logged bool) error {
-	err := examine(path, "mode=ro&immutable=1", size <= checkedWhole && !logged)
+func inspectOnce(path string, size int64, logged bool, busy time.Duration) error {
+	err := examine(path, "mode=ro&immutable=1", busy, size <= checkedWhole && !logged)
 	if logged && (err == nil || code(err)&0xff == lib.SQLITE_CORRUPT) { // the log may hold what is missing
-		err = examine(path, "mode=ro", size <= checkedWhole)
+		err = examine(path, "mode=ro", busy, size <= checkedWhole)
 	}
 	return err
 }
 
-func examine(path, mode string, whole bool) (err error) {
-	c, err := dial(path, mode)
+func examine(path, mode string, busy time.Duration, whole bool) (err error) {
+	c, err := dial(path, mode, busyPragma(busy))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -79,7 +79,7 @@ func TestKilledWhileCreating(t *testing.T) {
 		if there, err := exists(path); err != nil {
 			t.Fatal(err)
 		} else if there {
-			if err := inspect(path); err != nil {
+			if err := inspect(path, time.Second); err != nil {
 				t.Errorf("after %d ms there is something else than a store: %v", i, err)
 			}
 		}

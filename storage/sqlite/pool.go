@@ -110,9 +110,9 @@ func (db *DB) begin(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// end gives a snapshot back. A connection that is still in use, by a function that did not close
-// its rows, is of no more use to others.
+// end gives a snapshot back.
 func (db *DB) end(c *conn) {
+	c.closeRows()
 	_, err := c.exec("ROLLBACK")
-	db.readers.put(c, err == nil && c.using == 0)
+	db.readers.put(c, err == nil)
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -35,15 +36,15 @@ type watch struct {
 }
 
 // newWatch opens a watch on the store at path. The store is in WAL mode.
-func newWatch(path string) (*watch, error) {
+func newWatch(path string, busy time.Duration) (*watch, error) {
 	w := &watch{tls: libc.NewTLS()}
-	if err := w.open(path); err != nil {
+	if err := w.open(path, busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch %s: %w", path, err), w.close())
 	}
 	return w, nil
 }
 
-func (w *watch) open(path string) error {
+func (w *watch) open(path string, busy time.Duration) error {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw"}
 	name, err := libc.CString(dsn.String())
 	if err != nil {
@@ -57,6 +58,7 @@ func (w *watch) open(path string) error {
 	if w.db = *at[uintptr](out); rc != lib.SQLITE_OK {
 		return w.failure("open", rc)
 	}
+	lib.Xsqlite3_busy_timeout(w.tls, w.db, int32(busy.Milliseconds()))
 	// The first read opens the log, and the index with it.
 	if err := w.exec("SELECT count(*) FROM sqlite_schema"); err != nil {
 		return err

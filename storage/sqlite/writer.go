@@ -114,9 +114,7 @@ func (w *writer) batch(first *job) {
 		_, err = w.c.exec("COMMIT")
 	}
 	if err != nil {
-		err = fmt.Errorf("nothing was kept: %w", err)
-		w.c.broken = nil
-		w.c.exec("ROLLBACK") // fails when SQLite has done it already
+		err = w.undo(err)
 	}
 	now := w.cache.present()
 	since, versionErr := w.othersVersion()
@@ -138,6 +136,17 @@ func (w *writer) begin() (others int64, err error) {
 		w.c.exec("ROLLBACK")
 	}
 	return others, err
+}
+
+// undo ends a transaction that err has cost.
+func (w *writer) undo(err error) error {
+	w.c.broken = nil
+	w.c.exec("ROLLBACK") // fails when SQLite has done it already
+	if isFull(err) {
+		// What the log holds may fit where the file has room, and the log can begin anew then.
+		w.c.script("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	return fmt.Errorf("nothing was kept: %w", err)
 }
 
 func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
@@ -173,6 +182,7 @@ func (w *writer) serve(j *job) (took bool, err error) {
 	case j.turn <- w.c:
 		took = true
 		err = <-j.ran
+		w.c.closeRows()
 	case <-j.ctx.Done():
 	}
 	if w.c.broken != nil {

@@ -93,6 +93,9 @@ func TestNeighboursInACommit(t *testing.T) {
 			if got := fmt.Sprint(errs[1]); !strings.Contains(got, test.want) {
 				t.Errorf("the update ended with %q, want %q", got, test.want)
 			}
+			if n := len(db.writer.c.open); n > 0 {
+				t.Errorf("%d rows are still open", n)
+			}
 			if got := names(t, db); got != "first last" {
 				t.Errorf("kept: %s", got)
 			}
@@ -209,8 +212,10 @@ func TestPanicInAView(t *testing.T) {
 			panic("help")
 		})
 	}()
-	if n := len(db.readers.idle); n != 0 {
-		t.Errorf("%d connections with open rows are kept for others", n)
+	for _, c := range db.readers.idle {
+		if len(c.open) > 0 {
+			t.Error("a connection with open rows is kept for others")
+		}
 	}
 	if err := db.Ping(context.Background()); err != nil {
 		t.Error(err)
