@@ -26,6 +26,9 @@ func commands() []command {
 	return []command{
 		{"serve", "[-addr 127.0.0.1:8080] [-db vitrine.db] [-base-path /] [-base-url URL] [-key-file F] [-demo]", serve},
 		{"token", "-urn URN [-moderates URN,URN] [-roles R,R] [-groups G,G] [-components] [-ttl 24h] [-db vitrine.db] [-key-file F]", token},
+		{"reviews", "check [-json] FILE|-", reviewCommand},
+		{"reviews", "import [-db vitrine.db] [-dry-run] [-json] FILE|-", reviewCommand},
+		{"reviews", "export [-db vitrine.db]", reviewCommand},
 		{"backup", "[-db vitrine.db] OUT", backup},
 		{"healthz", "[-addr 127.0.0.1:8080]", healthz},
 	}

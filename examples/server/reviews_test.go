@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const (
+	goodRecord = `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],"reviews":[` +
+		`{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
+	warnedRecord = `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"Yg==","reviews":[]}` + "\n"
+	badRecord    = "no JSON\n"
+)
+
+// reviewFiles is a directory with files to read.
+func reviewFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte(goodRecord))
+	_ = z.Close()
+	for name, text := range map[string]string{
+		"good": goodRecord, "warned": goodRecord + warnedRecord, "bad": goodRecord + badRecord, "empty": "",
+		"good.gz": zipped.String(), "cut.gz": zipped.String()[:zipped.Len()/2],
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestReviewsExitStatus(t *testing.T) {
+	dir := reviewFiles(t)
+	for file, status := range map[string]int{"good": 0, "warned": 0, "empty": 0, "good.gz": 0, "bad": 1, "cut.gz": 2, "none": 2, ".": 2} {
+		for _, command := range [][]string{{"check"}, {"check", "-json"}, {"import", "-db", "v.db"}, {"import", "-db", "v.db", "-json", "-dry-run"}, {"import", "-db", "memory:"}} {
+			out := run(t, dir, nil, append(append([]string{"reviews"}, command...), file)...)
+			if out.status != status || (out.stderr == "") != (status < 2) && command[len(command)-1] != "memory:" {
+				t.Errorf("%v %s: %+v, want status %d", command, file, out, status)
+			}
+		}
+	}
+	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "a", "b"}, {"check", "-spam", "good"}, {"import"}, {"export", "good"},
+		{"export", "-db", "none.db"}, {"export", "-db", "good"}, {"import", "-db", "postgres://x", "good"}, {"export", "-db", "postgres://x"}} {
+		if out := run(t, dir, nil, append([]string{"reviews"}, args...)...); out.status != 2 || out.stdout != "" || out.stderr == "" {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+}
+
+func TestReviewsForMachines(t *testing.T) {
+	dir := reviewFiles(t)
+	for _, command := range [][]string{{"check"}, {"import", "-db", "v.db"}} {
+		out := run(t, dir, nil, append(append([]string{"reviews"}, command...), "-json", "bad")...)
+		lines := strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n")
+		var problem struct {
+			Line   int
+			Offset *int
+			Rule   string
+		}
+		var report struct {
+			Lines, Reviews, Created, Errors int
+			Problems                        []any
+		}
+		if len(lines) != 2 || json.Unmarshal([]byte(lines[0]), &problem) != nil || json.Unmarshal([]byte(lines[1]), &report) != nil ||
+			problem.Line != 2 || problem.Offset == nil || problem.Rule == "" || report.Lines != 2 || report.Errors != 1 || len(report.Problems) != 1 {
+			t.Errorf("%v: %q", command, lines)
+		}
+	}
+}
+
+func TestReviewsForPeople(t *testing.T) {
+	dir := reviewFiles(t)
+	many := filepath.Join(dir, "many")
+	if err := os.WriteFile(many, []byte(goodRecord+strings.Repeat(badRecord, 5)+warnedRecord), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, dir, nil, "reviews", "check", "many")
+	for _, words := range []string{"json: 5 errors\n", "line 2, byte 2", "and 2 more\n", ": 1 warning\n", "checked: 7 lines, 2 collections, 1 review; 0 rejected; 5 errors, 1 warning\n"} {
+		if !strings.Contains(out.stdout, words) {
+			t.Errorf("%q is not in %s", words, out.stdout)
+		}
+	}
+	if strings.Index(out.stdout, "json:") > strings.Index(out.stdout, "1 warning") {
+		t.Errorf("warnings come first: %s", out.stdout)
+	}
+}
+
+func TestReviewsAreImportedWhileServingAndExported(t *testing.T) {
+	dir := reviewFiles(t)
+	s := start(t, dir, nil, "-db", "v.db")
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-dry-run", "good"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
+		t.Errorf("dry run: %+v", out)
+	}
+	if out := run(t, dir, nil, "reviews", "export", "-db", "v.db"); out.status != 0 || out.stdout != "" {
+		t.Errorf("a dry run stored %+v", out)
+	}
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "warned"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
+		t.Errorf("import: %+v", out)
+	}
+	report := s.do(newToken(t, dir, nil, "-db", "v.db"), "POST", "/x/reviews/import", goodRecord, 200)
+	if !strings.Contains(report, `"unchanged":1`) {
+		t.Errorf("the server sees %s", report)
+	}
+	exported := run(t, dir, nil, "reviews", "export", "-db", "v.db")
+	if exported.status != 0 || strings.Count(exported.stdout, "\n") != 2 {
+		t.Errorf("export: %+v", exported)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "copy"), []byte(exported.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "copy"); !strings.Contains(out.stdout, "0 created, 0 updated, 1 unchanged") {
+		t.Errorf("the export is other than what was imported: %+v", out)
+	}
+	s.stop(syscall.SIGTERM)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// checkReviews says what is wrong with a file of reviews. It needs no store.
+func checkReviews(ctx context.Context, p *program, args []string) error {
+	f := flags("reviews check")
+	asJSON := f.Bool("json", false, "")
+	if err := parse(f, args, "FILE (or - for standard input)"); err != nil {
+		return err
+	}
+	in, err := openRecords(ctx, p, f.Arg(0))
+	if err != nil {
+		return err
+	}
+	out := newFindings(p.stdout, *asJSON)
+	options := in.options()
+	checker := reviews.Check(in, &options)
+	for problem, failed := range checker.Problems() {
+		if failed != nil {
+			err = failed
+			break
+		}
+		out.add(problem)
+	}
+	in.close()
+	report := checker.Report()
+	if writing := out.end(report, "checked"); err == nil {
+		err = writing
+	}
+	return outcomeOf(f.Arg(0), report, err)
+}

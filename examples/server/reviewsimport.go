@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// importReviews stores what is right in a file of reviews.
+func importReviews(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("reviews import")
+	db, dryRun, asJSON := dbFlag(f), f.Bool("dry-run", false, ""), f.Bool("json", false, "")
+	if err := parse(f, args, "FILE (or - for standard input)"); err != nil {
+		return err
+	}
+	in, err := openRecords(ctx, p, f.Arg(0))
+	if err != nil {
+		return err
+	}
+	s, err := openStore(*db)
+	if err != nil {
+		in.close()
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if *db == inMemory && !*dryRun {
+		fmt.Fprintln(p.stderr, "server: reviews import: a store in memory ends with this command")
+	}
+	out := newFindings(p.stdout, *asJSON)
+	report, err := reviews.New(s.reviews).Import(context.WithoutCancel(ctx), reviews.Caller{Operator: true}, in,
+		&reviews.ImportOptions{Options: in.options(), DryRun: *dryRun, Problem: out.add})
+	in.close()
+	done := "imported"
+	if *dryRun {
+		done = "compared, nothing stored"
+	}
+	if writing := out.end(report, done); err == nil {
+		err = writing
+	}
+	return outcomeOf(f.Arg(0), report, err)
+}
