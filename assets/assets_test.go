@@ -1,0 +1,394 @@
+package assets_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+func (d *desk) change(by assets.Caller, in assets.ChangeAssets) (assets.ChangedAssets, error) {
+	return d.ChangeAssets(ctx, by, lib, in)
+}
+
+// body is what the tests look at of an asset's answer.
+type body struct {
+	Content struct {
+		Content, Published string
+		ID                 string
+	}
+	CreatedAt, UpdatedAt string
+	Tags                 []string `json:"safe_tags"`
+	Via, Rights          *int64
+	Attributes           []assets.Attribute
+}
+
+func bodyOf(t *testing.T, a assets.Asset) (b body) {
+	t.Helper()
+	if err := json.Unmarshal(a.AppendJSON(nil), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestAddingAgain(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	f1, _ := d.folder("1", "", true)
+	f2, _ := d.folder("2", "", true)
+	via, rights := int64(1), int64(2)
+	in := newAsset("x", "first text", f1)
+	in.SafeTags, in.Via, in.Rights = []string{"a", "b"}, &via, &rights
+	first, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	d.want("the first", err, "ok")
+	d.now = d.now.Add(time.Second)
+
+	same, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	d.want("the same", err, "ok")
+	if a, b := string(same.Added[0].AppendJSON(nil)), string(first.Added[0].AppendJSON(nil)); a != b {
+		t.Errorf("adding the same again answers\n%s\nnot\n%s", a, b)
+	}
+
+	again := newAsset("x", "second text", f2)
+	again.Via = new(int64)
+	out, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{again, newAsset("y", "other", f2), again}})
+	d.want("another content", err, "ok")
+	got := bodyOf(t, out.Added[0])
+	if out.Added[0].ID != first.Added[0].ID || out.Added[2].ID != first.Added[0].ID || len(out.Added[0].Folders) != 2 || got.Content.Content != "second text" ||
+		!slices.Equal(got.Tags, []string{"a", "b"}) || *got.Via != 0 || *got.Rights != 2 {
+		t.Errorf("adding again answers %s", out.Added[0].AppendJSON(nil))
+	}
+	if got.CreatedAt != "2023-11-14T22:13:20.000Z" || got.Content.Published != got.CreatedAt || got.UpdatedAt != "2023-11-14T22:13:21.000Z" {
+		t.Errorf("created %s, published %s, updated %s", got.CreatedAt, got.Content.Published, got.UpdatedAt)
+	}
+	for query, want := range map[string]int64{"first": 0, "second": 1, "text": 1, "": 2} {
+		if n := d.total(member, assets.Search{Query: query}); n != want {
+			t.Errorf("%q finds %d, want %d", query, n, want)
+		}
+	}
+	cleared := newAsset("x", "second text")
+	cleared.SafeTags = []string{}
+	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{cleared}})
+	d.want("no tags", err, "ok")
+	if got := bodyOf(t, out.Added[0]); len(got.Tags) != 0 || len(out.Added[0].Folders) != 2 {
+		t.Errorf("an empty list of tags leaves %v in %d folders", got.Tags, len(out.Added[0].Folders))
+	}
+	other := newAsset("x", "other generator")
+	other.Generator.ID = "G"
+	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{other}})
+	if d.want("another generator", err, "ok"); out.Added[0].ID == first.Added[0].ID {
+		t.Error("the same id of another generator is the same asset")
+	}
+}
+
+func TestAssetRequestsAreAtomic(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	granted, _ := d.folder("granted", "", true, grants...)
+	mine, public := d.asset("mine", "", granted), d.asset("public", "")
+	for what, in := range map[string]assets.ChangeAssets{
+		"a removal that is forbidden": {Add: []assets.NewAsset{newAsset("new", "", granted)}, Remove: []string{mine, public}},
+		"an addition that is":         {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("public", "", granted)}, Remove: []string{mine}},
+		"no folder":                   {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("none", "")}},
+	} {
+		_, err := d.change(writer, in)
+		d.want(what, err, "forbidden")
+		if n := d.total(moderator, assets.Search{}); n != 2 {
+			t.Errorf("%s: %d assets are there", what, n)
+		}
+	}
+	out, err := d.change(writer, assets.ChangeAssets{Remove: []string{"absent", mine, mine}})
+	if d.want("a removal", err, "ok"); !slices.Equal(out.Removed, []string{mine}) {
+		t.Errorf("removed %v", out.Removed)
+	}
+	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("public", "")}, Remove: []string{public}})
+	if d.want("removed and added", err, "ok"); out.Added[0].ID == public || !slices.Equal(out.Removed, []string{public}) {
+		t.Errorf("what is removed and added in one request keeps its id %s", public)
+	}
+}
+
+func TestCreatedAtNeverDecreases(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	d.asset("1", "")
+	d.now = d.now.Add(-time.Hour)
+	d.asset("2", "")
+	page := d.search(member, assets.Search{Order: assets.Ascending})
+	if a, b := page.Assets[0], page.Assets[1]; b.CreatedAt < a.CreatedAt || b.UpdatedAt < b.CreatedAt {
+		t.Errorf("created %d and then %d", a.CreatedAt, b.CreatedAt)
+	}
+	a := page.Assets[1].ID
+	if _, err := d.change(moderator, assets.ChangeAssets{Remove: []string{a}}); err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(-time.Hour)
+	if again := d.asset("2", ""); again == a {
+		t.Error("the id of a removed asset is given again")
+	}
+}
+
+func TestAWalkMeetsEveryAssetOnceWhileOthersComeAndGo(t *testing.T) {
+	for _, order := range []assets.Order{assets.Ascending, assets.Descending} {
+		d := newDesk(t, assets.Limits{})
+		rng := rand.New(rand.NewPCG(4, uint64(len(order))))
+		there := map[string]bool{}
+		added := 0
+		add := func() {
+			added++
+			there[d.asset(fmt.Sprint(added), "x")] = true
+		}
+		for range 60 {
+			add()
+		}
+		stayed := map[string]bool{}
+		for id := range there {
+			stayed[id] = true
+		}
+		met := map[string]int{}
+		in := assets.Search{Order: order, Limit: 7, Query: "x"}
+		for more := true; more && len(met) < 200; {
+			page := d.search(member, in)
+			for _, a := range page.Assets {
+				met[a.ID]++
+			}
+			if order == assets.Ascending {
+				in.Since, more = page.Paging.Next, page.Paging.HasNext
+			} else {
+				in.Until, more = page.Paging.Prev, page.Paging.HasPrev
+			}
+			for range 3 {
+				add()
+			}
+			gone := page.Assets[rng.IntN(len(page.Assets))].ID // sometimes the one that the cursor stands on
+			if _, err := d.change(moderator, assets.ChangeAssets{Remove: []string{gone}}); err != nil {
+				t.Fatal(err)
+			}
+			delete(there, gone)
+		}
+		for id, n := range met {
+			if n != 1 {
+				t.Errorf("%s: %s is met %d times", order, id, n)
+			}
+		}
+		for id := range stayed {
+			if there[id] && met[id] != 1 {
+				t.Errorf("%s: %s, there all the time, is met %d times", order, id, met[id])
+			}
+		}
+	}
+}
+
+func TestPagesSayWhatIsOnBothSides(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	for i := range 5 {
+		d.asset(fmt.Sprint(i), "x")
+	}
+	all := d.search(member, assets.Search{})
+	cursor := map[int]string{} // of asset i
+	for i := range 5 {
+		page := d.search(member, assets.Search{Limit: 1, Order: assets.Ascending, Since: cursor[i-1]})
+		cursor[i] = page.Paging.Next
+		if page.Paging.Prev != page.Paging.Next || page.Paging.HasPrev != (i > 0) || page.Paging.HasNext != (i < 4) || page.Paging.Total != 5 {
+			t.Errorf("page %d: %+v", i, page.Paging)
+		}
+	}
+	if p := all.Paging; p.Next != cursor[4] || p.Prev != cursor[0] || p.HasNext || p.HasPrev {
+		t.Errorf("the page of all: %+v", p)
+	}
+	for name, c := range map[string]struct {
+		in               assets.Search
+		hasPrev, hasNext bool
+		found            int
+	}{
+		"newer than the newest":      {assets.Search{Since: cursor[4]}, true, false, 0},
+		"older than the oldest":      {assets.Search{Until: cursor[0]}, false, true, 0},
+		"newer, nothing of the kind": {assets.Search{Since: cursor[2], Query: "none"}, false, false, 0},
+		"two older ones":             {assets.Search{Until: cursor[3], Limit: 2}, true, true, 2},
+		"two newer ones":             {assets.Search{Since: cursor[2], Limit: 2}, true, false, 2},
+		"the newest two":             {assets.Search{Limit: 2}, true, false, 2},
+	} {
+		p := d.search(member, c.in)
+		if p.Paging.HasPrev != c.hasPrev || p.Paging.HasNext != c.hasNext || len(p.Assets) != c.found || (p.Paging.Next == "") != (c.found == 0) {
+			t.Errorf("%s: %d assets, %+v", name, len(p.Assets), p.Paging)
+		}
+	}
+}
+
+func TestAPageEndsWhenItIsLarge(t *testing.T) {
+	d := newDesk(t, assets.Limits{PageBytes: 3000})
+	for i := range 6 {
+		d.asset(fmt.Sprint(i), strings.Repeat("x", 1000))
+	}
+	sizes, in := []int{}, assets.Search{}
+	for more := true; more; {
+		page := d.search(member, in)
+		sizes = append(sizes, len(page.Assets))
+		in.Until, more = page.Paging.Prev, page.Paging.HasPrev
+	}
+	if !slices.Equal(sizes, []int{3, 3}) {
+		t.Errorf("pages have %v assets", sizes)
+	}
+	d = newDesk(t, assets.Limits{PageBytes: 1})
+	d.asset("1", "")
+	d.folder("f", "", true)
+	d.folder("g", "", true)
+	list, err := d.Folders(ctx, member, lib, assets.ListFolders{})
+	if page := d.search(member, assets.Search{}); len(page.Assets) != 1 || len(list) != 1 || err != nil {
+		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets), len(list))
+	}
+}
+
+func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	top, topPath := d.folder("top", "", true)
+	middle, middlePath := d.folder("middle", topPath, false)
+	low, _ := d.folder("low", middlePath, true, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "viewer"}})
+	d.asset("t", "", top)
+	d.asset("m", "", middle)
+	d.asset("l", "", low)
+	d.asset("ml", "", middle, low)
+	for _, c := range []struct {
+		by               assets.Caller
+		tree, folder, in string
+		want             int64
+	}{
+		{moderator, top, "", "", 4}, {moderator, middle, "", "", 3}, {moderator, "", middle, "", 2}, {moderator, top, low, "", 2},
+		{viewer, top, "", "", 3}, {viewer, low, "", "", 2}, {member, top, "", "", 1}, {member, "", "", "", 1}, {viewer, "", "", "", 3},
+	} {
+		if n := d.total(c.by, assets.Search{FolderTree: c.tree, Folder: c.folder}); n != c.want {
+			t.Errorf("%s finds %d in tree %q, folder %q; want %d", c.by.URN, n, c.tree, c.folder, c.want)
+		}
+	}
+	_, err := d.Search(ctx, viewer, lib, assets.Search{FolderTree: middle})
+	d.want("the tree of a hidden folder", err, "not found")
+	f, err := d.Folder(ctx, viewer, lib, top)
+	if err != nil || len(f.Children) != 0 {
+		t.Errorf("the children of the one above a hidden one are %v, error %v", f.Children, err)
+	}
+}
+
+func TestALastFolderIsForModerators(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	f, _ := d.folder("f", "", true, grants...)
+	g, _ := d.folder("g", "", true, grants...)
+	id := d.asset("1", "", f, g)
+	status := func(by assets.Caller, folder string) int {
+		out, err := d.AssignAssets(ctx, by, lib, folder, assets.AssignAssets{Remove: []string{id}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Remove[0].Status
+	}
+	for i, c := range []struct {
+		by     assets.Caller
+		folder string
+		want   int
+	}{{writer, f, 200}, {writer, f, 200}, {writer, g, 403}, {manager, g, 403}, {moderator, g, 200}, {writer, g, 200}} {
+		if got := status(c.by, c.folder); got != c.want {
+			t.Errorf("removal %d: %d, want %d", i, got, c.want)
+		}
+	}
+	if n := d.total(member, assets.Search{}); n != 1 {
+		t.Errorf("an asset that is in no folder any more: a member finds %d", n)
+	}
+}
+
+func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	id, other := d.asset("1", ""), d.asset("2", "")
+	a := func(list ...string) (out []assets.Attribute) {
+		for _, s := range list {
+			key, value, _ := strings.Cut(s, "=")
+			out = append(out, assets.Attribute{Key: key, Value: value})
+		}
+		return out
+	}
+	for i, step := range []struct {
+		in   assets.ChangeAttributes
+		want []assets.Attribute
+	}{
+		{assets.ChangeAttributes{Add: a("k=1", "k=2", "k=1", "l=")}, a("k=1", "k=2", "l=")},
+		{assets.ChangeAttributes{Add: a("k=2")}, a("k=1", "k=2", "l=")},
+		{assets.ChangeAttributes{Remove: a("k=1", "k=9")}, a("k=2", "l=")},
+		{assets.ChangeAttributes{Set: a("k=3"), Add: a("k=4")}, a("l=", "k=3", "k=4")},
+		{assets.ChangeAttributes{Remove: a("k=5"), Set: a("k=5"), Add: a("k=5")}, a("l=", "k=5")},
+		{assets.ChangeAttributes{Set: a("K=1", "K=2")}, a("l=", "k=5", "K=2")},
+	} {
+		step.in.Assets = []string{id, "absent", id}
+		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
+		if err != nil || !slices.Equal(out.Result, []int{200, 404, 200}) || len(out.Assets) != 1 {
+			t.Fatalf("step %d: %+v, error %v", i, out, err)
+		}
+		if got := bodyOf(t, out.Assets[0]).Attributes; !slices.Equal(got, step.want) {
+			t.Errorf("step %d: %v, want %v", i, got, step.want)
+		}
+	}
+	if _, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
+		t.Fatal(err)
+	}
+	values, err := d.Attributes(ctx, member, lib, "k")
+	if want := a("k=10", "k=5", "k=Z", "k=é"); err != nil || !slices.Equal(values, want) {
+		t.Errorf("values %v, error %v; want %v", values, err, want)
+	}
+	for what, bad := range map[string]assets.ChangeAttributes{
+		"empty key":            {Add: a("=1")},
+		"key over 128":         {Set: []assets.Attribute{{Key: strings.Repeat("é", 129)}}},
+		"value over 1,024":     {Remove: []assets.Attribute{{Key: "k", Value: strings.Repeat("é", 1025)}}},
+		"value with U+0000":    {Add: []assets.Attribute{{Key: "k", Value: "\x00"}}},
+		"key that is no UTF-8": {Add: []assets.Attribute{{Key: "\xff"}}},
+	} {
+		_, err := d.ChangeAttributes(ctx, moderator, lib, bad)
+		d.want(what, err, "invalid")
+	}
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{id}, Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
+	d.want("key and value at their limits", err, "ok")
+}
+
+func TestSearchFilters(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	one, two := int64(1), int64(2)
+	in := newAsset("1", "Hello <b>World</b> #tag")
+	in.SafeTags, in.Via, in.Rights = []string{"a", "b", "A"}, &one, &two
+	in.Content = json.RawMessage(`{"content":"Hello <b>World</b> #tag","attributedTo":{"username":"Nick_42","displayName":"Zoë 漢字"}}`)
+	out, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	if err != nil || len(out.Added) != 1 {
+		t.Fatal(err)
+	}
+	d.asset("2", "hello only")
+	for name, c := range map[string]struct {
+		in   assets.Search
+		want int64
+	}{
+		"a word":                    {assets.Search{Query: "HELLO"}, 2},
+		"two words":                 {assets.Search{Query: "world hello"}, 1},
+		"a tag":                     {assets.Search{Query: "#Tag"}, 1},
+		"a username":                {assets.Search{Query: "@nick_42"}, 1},
+		"half a username":           {assets.Search{Query: "42"}, 1},
+		"a display name":            {assets.Search{Query: "zoe"}, 1},
+		"Han":                       {assets.Search{Query: "字"}, 1},
+		"Han in another order":      {assets.Search{Query: "字漢"}, 1},
+		"half a word":               {assets.Search{Query: "hell"}, 0},
+		"a tag's name in the HTML":  {assets.Search{Query: "b"}, 0},
+		"nothing to look for":       {assets.Search{Query: " -"}, 0},
+		"an empty query":            {assets.Search{Query: ""}, 2},
+		"the foreign id":            {assets.Search{Query: "2"}, 0},
+		"a safe tag":                {assets.Search{Tags: []string{"a"}}, 1},
+		"safe tags":                 {assets.Search{Tags: []string{"a", "A", "b", "a"}}, 1},
+		"safe tags, one missing":    {assets.Search{Tags: []string{"a", "c"}}, 0},
+		"a safe tag as a word":      {assets.Search{Query: "a"}, 0},
+		"the generator":             {assets.Search{Generator: "g"}, 2},
+		"another generator":         {assets.Search{Generator: "G"}, 0},
+		"via":                       {assets.Search{Via: &one}, 1},
+		"another via":               {assets.Search{Via: &two}, 0},
+		"rights":                    {assets.Search{Rights: &two}, 1},
+		"via of what has none":      {assets.Search{Via: new(int64)}, 0},
+		"all together":              {assets.Search{Query: "hello", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 1},
+		"all together, but another": {assets.Search{Query: "only", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 0},
+	} {
+		if n := d.total(member, c.in); n != c.want {
+			t.Errorf("%s: %d, want %d", name, n, c.want)
+		}
+	}
+}
