@@ -1,0 +1,23 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func ExampleNewApps() {
+	apps := appsvc.New(memory.NewApps(), nil)
+	me := appsvc.Caller{
+		URN:       "urn:vitrine:example.test:user=me",
+		Moderates: []string{"urn:vitrine:example.test"},
+	}
+	app, err := apps.CreateApp(context.Background(), me, appsvc.NewApp{
+		Title:  "Front page",
+		Groups: []string{"urn:vitrine:example.test:site=1"},
+	})
+	fmt.Println(app.Version, err)
+	// Output: 0 <nil>
+}
