@@ -11,11 +11,12 @@ type checker struct {
 	load  bool   // keep what is accepted, for an import
 	spool *spool // where the reviews of a long line may wait; nil: the line is all in memory
 
-	line   int64 // number of the line
-	start  int64 // offset of its record
-	review int64 // index of the review that is read; -1 outside
-	item   int64 // index of the item of an array that is read; -1 outside
-	key    []byte
+	line   int64  // number of the line
+	start  int64  // offset of its record
+	review int64  // index of the review that is read; -1 outside
+	item   int64  // index of the item of an array that is read; -1 outside
+	key    []byte // name of the subpart that is read, if inKey
+	inKey  bool
 	faults int64     // errors in this review so far
 	found  []Problem // in this line, not handed over yet
 	got    batch     // what the line gave since the last flush
@@ -31,6 +32,8 @@ type checker struct {
 	fields  []byte // members of the collection but its reviews, for an import
 	ratings []byte // of the review, for an import
 
+	ofCollection, ofReview members
+
 	ids   set // of the collection's reviews; accepted ones are marked
 	names set // that may not repeat
 	html  markup
@@ -45,6 +48,14 @@ func (c *checker) handOver() {
 		c.out.problem(p)
 	}
 	c.found = c.found[:0]
+}
+
+func newChecker(h *hasher, out findings, load bool) *checker {
+	return &checker{
+		hash: h, out: out, load: load,
+		ofCollection: members{names: collectionMembers, required: memberDimensions},
+		ofReview:     members{names: reviewMembers, required: reviewAuthor},
+	}
 }
 
 // findings takes what a checker finds, in order.
@@ -79,7 +90,7 @@ func (c *checker) report(rule ruleID, offset int64, member, message string) {
 	if c.item >= 0 {
 		member += "/" + strconv.FormatInt(c.item, 10)
 	}
-	if c.key != nil {
+	if c.inKey {
 		member += pointerToken(c.key)
 	}
 	if c.review >= 0 {
@@ -101,7 +112,7 @@ func (c *checker) read(line int64) {
 		return // blank
 	}
 	c.line, c.start = line, c.offset()
-	c.review, c.item, c.key = -1, -1, nil
+	c.review, c.item, c.inKey = -1, -1, false
 	c.depth, c.fault = 0, nil
 	c.source, c.id = known{}, known{}
 	c.dims, c.dimsAt, c.waiting = -1, -1, false
@@ -158,56 +169,6 @@ func (c *checker) end() bool {
 		return c.unexpected("the end of the line")
 	}
 	return true
-}
-
-// object reads an object that has the given members, and calls value for each at its value. seen
-// has a bit for each member that was there.
-func (c *checker) object(members []string, value func(i int) bool) (seen uint, ok bool) {
-	if !c.enter() {
-		return 0, false
-	}
-	for first := true; ; first = false {
-		if more, ok := c.element('}', first); !more {
-			return seen, ok
-		}
-		c.next()
-		at := c.offset()
-		name, ok := c.name()
-		if !ok {
-			return seen, false
-		}
-		i, skip := index(members, name), true
-		switch {
-		case i < 0:
-			c.report(ruleUnknown, at, pointerToken(name), "unknown member; extra data belongs in subparts of a review")
-		case seen&(1<<i) != 0:
-			c.report(ruleRepeated, at, pointerToken(name), "this member was given before")
-		default:
-			seen |= 1 << i
-			skip = false
-		}
-		if !c.colon() || skip && !c.skip() || !skip && !value(i) {
-			return seen, false
-		}
-	}
-}
-
-func index(members []string, name []byte) int {
-	for i, m := range members {
-		if string(name) == m {
-			return i
-		}
-	}
-	return -1
-}
-
-// missing reports the first required members that are not in seen.
-func (c *checker) missing(members []string, required int, seen uint, start int64) {
-	for i, name := range members[:required] {
-		if seen&(1<<i) == 0 {
-			c.report(ruleMissing, start, "", name+" is missing")
-		}
-	}
 }
 
 // is says whether the value begins with first, as a value of the wanted kind does; another value is

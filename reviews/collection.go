@@ -1,6 +1,5 @@
 package reviews
 
-// collectionMembers are those of a collection, the required ones first.
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
 const (
@@ -16,11 +15,11 @@ const maxCollectionID = 150 // characters
 
 // collection reads a collection and its reviews, unless these wait.
 func (c *checker) collection() bool {
-	seen, ok := c.object(collectionMembers, c.collectionMember)
+	seen, ok := c.object(&c.ofCollection, (*checker).collectionMember)
 	if !ok {
 		return false
 	}
-	c.missing(collectionMembers, memberDimensions, seen, c.start)
+	c.missing(&c.ofCollection, seen, c.start)
 	if seen&(1<<memberDimensions) == 0 {
 		c.dims = 1
 		c.report(ruleDimensionsAbsent, c.start, "", `dimensions is missing and taken as ["default"]`)

@@ -111,8 +111,9 @@ func (m *markup) step(piece []byte, i int) (n int, message string) {
 		if n < 0 {
 			return len(piece) - i, ""
 		}
-		m.state, m.tag = afterLess, mark{i + n, -1}
-		return n + 1, ""
+		m.tag = mark{i + n, -1}
+		length, message := m.usual(piece[i+n:])
+		return n + length, message
 	case inValue:
 		n = bytes.IndexByte(piece[i:], m.quote)
 		if n < 0 {
@@ -122,6 +123,26 @@ func (m *markup) step(piece []byte, i int) (n int, message string) {
 		return n + 1, m.addHref(piece[i : i+n])
 	}
 	return 1, m.byte(piece[i])
+}
+
+// usual reads the tags that nearly all texts have, as they are nearly always written; of others
+// only the '<'.
+func (m *markup) usual(rest []byte) (n int, message string) {
+	switch {
+	case bytes.HasPrefix(rest, []byte("<p>")):
+		m.state, n = inOpenP, len("<p>")
+	case bytes.HasPrefix(rest, []byte("</p>")):
+		m.state, n = inCloseP, len("</p>")
+	case bytes.HasPrefix(rest, []byte("</a>")):
+		m.state, n = inCloseA, len("</a>")
+	case bytes.HasPrefix(rest, []byte(`<a href="`)):
+		m.state, m.quote, m.href = inValue, '"', m.href[:0]
+		return len(`<a href="`), ""
+	default:
+		m.state = afterLess
+		return 1, ""
+	}
+	return n, m.endTag()
 }
 
 func (m *markup) addHref(part []byte) string {
@@ -246,7 +267,7 @@ func (m *markup) endTag() (message string) {
 
 // hrefFault says what is wrong with the value of an href, as it stands in the HTML.
 func hrefFault(value []byte) string {
-	if bytes.IndexByte(value, '&') >= 0 {
+	if entitiesMatter(value) {
 		value = []byte(html.UnescapeString(string(value)))
 	}
 	for _, c := range value {
@@ -261,4 +282,18 @@ func hrefFault(value []byte) string {
 		return ""
 	}
 	return "href is no http, https or mailto address"
+}
+
+// entitiesMatter says whether value may hold an entity for a part of the scheme or for a control
+// character: &#…; &Tab; &NewLine;.
+func entitiesMatter(value []byte) bool {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(value[at:], '&')
+		if n < 0 {
+			return false
+		}
+		if at += n; at < len("https://x") || at+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[at+1]) >= 0 {
+			return true
+		}
+	}
 }

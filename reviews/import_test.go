@@ -213,7 +213,9 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 
 // byPlace sorts problems: those of a long line are found in another order.
 func byPlace(list []reviews.Problem) {
-	slices.SortFunc(list, func(a, b reviews.Problem) int { return strings.Compare(fmt.Sprintf("%09d%09d", a.Line, a.Offset)+a.Rule, fmt.Sprintf("%09d%09d", b.Line, b.Offset)+b.Rule) })
+	slices.SortFunc(list, func(a, b reviews.Problem) int {
+		return strings.Compare(fmt.Sprintf("%09d%09d", a.Line, a.Offset)+a.Rule, fmt.Sprintf("%09d%09d", b.Line, b.Offset)+b.Rule)
+	})
 }
 
 func TestStoredDimensions(t *testing.T) {

@@ -44,7 +44,7 @@ func newPipeline(o Options, load bool, s sink) *pipeline {
 }
 
 func (p *pipeline) checker(out findings) *checker {
-	return &checker{hash: p.hash.clone(), out: out, load: p.load}
+	return newChecker(p.hash.clone(), out, p.load)
 }
 
 // run reads r to its end, or until the sink has enough.

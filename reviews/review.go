@@ -2,7 +2,6 @@ package reviews
 
 import "strconv"
 
-// reviewMembers are those of a review, the required ones first.
 var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
 	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
 
@@ -53,11 +52,11 @@ func (c *checker) readReview() bool {
 }
 
 func (c *checker) reviewObject(start int64) bool {
-	seen, ok := c.object(reviewMembers, c.reviewMember)
+	seen, ok := c.object(&c.ofReview, (*checker).reviewMember)
 	if !ok {
 		return false
 	}
-	c.missing(reviewMembers, reviewAuthor, seen, start)
+	c.missing(&c.ofReview, seen, start)
 	if c.own.ok && !c.ids.add(c.own.fingerprint) {
 		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection")
 	}
@@ -206,10 +205,12 @@ func (c *checker) subpart() bool {
 	}
 	// The window moves on from the name; a problem of the value needs it still.
 	c.key = append(c.key[:0], name[:min(len(name), maxName)]...)
-	defer func() { c.key = nil }()
+	c.inKey = true
 	c.flaws("/subparts")
 	if !c.names.add(id) {
 		c.report(ruleRepeated, c.str.offset, "/subparts", "this member was given before")
 	}
-	return c.colon() && c.anyText("/subparts")
+	ok = c.colon() && c.anyText("/subparts")
+	c.inKey = false
+	return ok
 }

@@ -43,15 +43,20 @@ func (t *tokens) piece() bool {
 		t.pos += n + 1
 		return true
 	}
-	return t.decode()
+	if !ascii {
+		n = 0
+	}
+	return t.decode(n)
 }
 
-// decode reads a piece that is not simply what lies between here and the closing quote.
-func (t *tokens) decode() bool {
+// decode reads a piece that is not simply what lies between here and the closing quote. The first
+// n bytes of it are known to be plain ASCII.
+func (t *tokens) decode(n int) bool {
 	out := t.str.decoded[:0]
 	t.str.from, t.str.escaped = t.pos, true
 	for !t.str.closed && len(out) < maxPiece {
-		run, ok := t.run(maxPiece - len(out) + utf8.UTFMax)
+		run, ok := t.run(n, maxPiece-len(out)+utf8.UTFMax)
+		n = 0
 		if !ok {
 			return false
 		}
@@ -72,11 +77,14 @@ func (t *tokens) decode() bool {
 	return true
 }
 
-// run reads what stands for itself, of at most limit bytes and in whole characters.
-func (t *tokens) run(limit int) (text []byte, ok bool) {
+// run reads what stands for itself, of at most limit bytes and in whole characters. The first
+// known bytes do.
+func (t *tokens) run(known, limit int) (text []byte, ok bool) {
 	rest := t.buf[t.pos:]
 	rest = rest[:min(len(rest), limit)]
-	n, ascii := plain(rest)
+	known = min(known, len(rest))
+	n, ascii := plain(rest[known:])
+	n += known
 	if !ascii {
 		valid := validPrefix(rest[:n])
 		// A character may be cut by the window, not by what ends the run.
@@ -169,6 +177,9 @@ func plain(b []byte) (n int, ascii bool) {
 	for ; len(b)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
 		quote, back := w^(ones*'"'), w^(ones*'\\')
+		if (w|(w-ones*' ')|(quote-ones)|(back-ones))&highs == 0 {
+			continue // plain ASCII
+		}
 		// The lowest high bit of stop marks the first byte that is not plain.
 		stop := ((w-ones*' ')&^w | (quote-ones)&^quote | (back-ones)&^back) & highs
 		if stop != 0 {

@@ -69,9 +69,16 @@ func (t *tokens) current() (c byte, ok bool) {
 
 // next skips white space and gives the byte that follows, 0 at the end of the line.
 func (t *tokens) next() byte {
+	if t.pos < len(t.buf) && t.buf[t.pos] > ' ' {
+		return t.buf[t.pos]
+	}
+	return t.space()
+}
+
+func (t *tokens) space() byte {
 	for {
 		for ; t.pos < len(t.buf); t.pos++ {
-			if c := t.buf[t.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\r' {
+			if c := t.buf[t.pos]; c != ' ' && c != '\t' && c != '\r' {
 				return c
 			}
 		}

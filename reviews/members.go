@@ -1,0 +1,80 @@
+package reviews
+
+// members are those of an object that the format knows, the required ones first.
+type members struct {
+	names    []string
+	required int
+	follows  [16]uint8 // what came after each member, and, at 0, first, the last time
+}
+
+// object reads an object that has the given members, and calls value for each at its value. seen
+// has a bit for each member that was there.
+func (c *checker) object(members *members, value func(c *checker, i int) bool) (seen uint, ok bool) {
+	if !c.enter() {
+		return 0, false
+	}
+	after := 0
+	for first := true; ; first = false {
+		if more, ok := c.element('}', first); !more {
+			return seen, ok
+		}
+		c.next()
+		at := c.offset()
+		i, name, ok := c.member(members, after)
+		if !ok {
+			return seen, false
+		}
+		skip := true
+		switch {
+		case i < 0:
+			c.report(ruleUnknown, at, pointerToken(name), "unknown member; extra data belongs in subparts of a review")
+		case seen&(1<<i) != 0:
+			c.report(ruleRepeated, at, "/"+members.names[i], "this member was given before")
+		default:
+			seen |= 1 << i
+			skip = false
+			after = i + 1
+		}
+		if !c.colon() || skip && !c.skip() || !skip && !value(c, i) {
+			return seen, false
+		}
+	}
+}
+
+// member reads a name and gives its index, -1 for one that is not known. The members of a file come
+// in the same order again and again: the one that came here the last time is looked for first.
+func (c *checker) member(m *members, after int) (i int, name []byte, ok bool) {
+	guess := &m.follows[after]
+	if c.literally(m.names[*guess]) {
+		return int(*guess), nil, true
+	}
+	if name, ok = c.name(); !ok {
+		return 0, nil, false
+	}
+	for i, known := range m.names {
+		if string(name) == known {
+			*guess = uint8(i)
+			return i, nil, true
+		}
+	}
+	return -1, name, true
+}
+
+// literally reads a string if it is in the window as text in quotes, without escapes.
+func (t *tokens) literally(text string) bool {
+	end := t.pos + len(text) + 1
+	if end >= len(t.buf) || t.buf[end] != '"' || t.buf[t.pos] != '"' || string(t.buf[t.pos+1:end]) != text {
+		return false
+	}
+	t.pos = end + 1
+	return true
+}
+
+// missing reports the required members that are not in seen.
+func (c *checker) missing(members *members, seen uint, start int64) {
+	for i, name := range members.names[:members.required] {
+		if seen&(1<<i) == 0 {
+			c.report(ruleMissing, start, "", name+" is missing")
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package reviews_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+var update = flag.Bool("update", false, "write rules.md anew")
+
+func TestListOfRulesIsCurrent(t *testing.T) {
+	if *update {
+		if err := os.WriteFile("rules.md", []byte(rulesTable()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile("rules.md"); err != nil || string(have) != rulesTable() {
+		t.Errorf("rules.md is not the list of rules: go test ./reviews -run ListOfRules -update writes it (%v)", err)
+	}
+}
+
+// rulesTable is the list of rules as rules.md has it.
+func rulesTable() string {
+	var out strings.Builder
+	out.WriteString("# The rules of the reviews import format\n\n" +
+		"Generated from the table in rules.go. A problem names the rule it is about. “Schema” marks rules that\n" +
+		"RecordSchema states too, as far as a JSON Schema can.\n\n" +
+		"| Rule | Severity | What must hold | Source | Schema |\n|---|---|---|---|---|\n")
+	for _, r := range reviews.Rules() {
+		schema := ""
+		if r.Schema {
+			schema = "yes"
+		}
+		text := strings.NewReplacer("<", "&lt;", "|", "&#124;").Replace(r.Text)
+		out.WriteString("| " + strings.Join([]string{"`" + r.ID + "`", string(r.Severity), text, r.Source, schema}, " | ") + " |\n")
+	}
+	return out.String()
+}
+
+func TestRulesHaveIDsOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range reviews.Rules() {
+		if seen[r.ID] || r.ID == "" || r.Text == "" || r.Source == "" || r.Severity != reviews.Error && r.Severity != reviews.Warning {
+			t.Errorf("%+v", r)
+		}
+		seen[r.ID] = true
+	}
+	reviews.Rules()[0].ID = "changed"
+	if reviews.Rules()[0].ID == "changed" {
+		t.Error("the table can be changed from outside")
+	}
+}
+
+// The schema accepts what Check accepts, and refuses the samples of the rules that it states.
+func TestSchemaAgreesWithTheSamples(t *testing.T) {
+	stated := map[string]bool{}
+	for _, r := range reviews.Rules() {
+		stated[r.ID] = r.Schema
+	}
+	refused := map[string]int{}
+	schema := compileSchema(t)
+	for _, s := range samples(t) {
+		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
+			v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+			if err != nil {
+				continue
+			}
+			err = schema.Validate(v)
+			if err != nil && len(check(t, line, nil)) == 0 {
+				t.Errorf("%s: accepted, but not by the schema: %v", s.where, err)
+			}
+			if err != nil && s.bad {
+				refused[s.rule]++
+			}
+		}
+	}
+	for rule, is := range stated {
+		if is && refused[rule] == 0 {
+			t.Errorf("the schema refuses no sample of %s", rule)
+		}
+	}
+}
