@@ -36,10 +36,10 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 	if err != nil {
 		return err
 	}
-	if !all {
-		return c.walk(q, out)
+	if all {
+		return c.sorted(q, keys, out)
 	}
-	return c.sorted(q, keys, out)
+	return r.walk(ctx, c, q, out)
 }
 
 // candidates returns the keys of apps among which are all that match, unless they are more than few.
@@ -98,11 +98,14 @@ func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.Ap
 }
 
 // walk yields those that match of all apps, meeting them in the order of an index.
-func (c *conn) walk(q appsvc.AppQuery, out func(appsvc.App) bool) error {
-	r := c.inOrder(q)
-	defer r.close()
-	for r.next() {
-		h := scanHead(r)
+func (r *appReader) walk(ctx context.Context, c *conn, q appsvc.AppQuery, out func(appsvc.App) bool) error {
+	rows := c.inOrder(q)
+	defer rows.close()
+	for rows.next() {
+		if err := r.check(ctx); err != nil { // it may be far to the next that matches
+			return err
+		}
+		h := scanHead(rows)
 		if !q.Match(h.Head) {
 			continue
 		}
@@ -111,7 +114,7 @@ func (c *conn) walk(q appsvc.AppQuery, out func(appsvc.App) bool) error {
 			return err
 		}
 	}
-	return r.err
+	return rows.err
 }
 
 // inOrder yields the heads of all apps after q.After.

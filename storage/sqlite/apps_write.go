@@ -13,29 +13,56 @@ import (
 // appTx is a writing transaction, on the writer's connection.
 type appTx struct{ appReader }
 
-// AddVersion moves the latest version into the history and puts the new one in its place.
+// lastVersion is the latest version of an app, with all that the next one needs.
+type lastVersion struct {
+	headRow
+	body, tail []byte
+}
+
+// AddVersion moves the latest version into the history and puts the new one in its place. The
+// owner and the time of creation are the app's, as its first version told them.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
-	last, err := t.head(ctx, h.ID)
-	found := !isNotFound(err)
-	if found && err != nil {
+	last, found, err := t.last(ctx, h.ID)
+	if err != nil {
 		return err
 	}
 	if next := last.Version + 1; found && h.Version != next || !found && h.Version != 0 || h.Version > maxVersion {
 		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
 	}
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
+	head, latest := headKey(h.ID), versionKey{h.ID, appsvc.Latest}
+	t.c.remember(head, nil, 0)
+	t.c.remember(latest, nil, 0)
 	row := headRow{last.key, h}
 	if found {
-		err = t.replace(ctx, last, row, body)
+		row.Owner, row.CreatedAt = last.Owner, last.CreatedAt
+		err = t.replace(last, row, body)
 	} else {
 		row.key, err = t.c.insertApp(h, body)
 	}
 	if err != nil {
 		return err
 	}
-	t.c.remember(headKey(h.ID), row, row.size())
-	t.c.remember(versionKey{h.ID, appsvc.Latest}, appsvc.App{Meta: h.Meta, Body: bytes.Clone(body)}, perEntry+len(body))
+	t.c.remember(head, row, row.size())
+	t.c.remember(latest, appsvc.App{Meta: row.Meta, Body: bytes.Clone(body)}, perEntry+len(body))
 	return nil
+}
+
+func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bool, err error) {
+	last.headRow, err = t.head(ctx, id)
+	if isNotFound(err) {
+		return last, false, nil
+	}
+	if err != nil {
+		return last, false, err
+	}
+	app, err := t.latest(ctx, id)
+	if err != nil {
+		return last, false, err
+	}
+	last.body = app.Body
+	last.tail, err = t.c.tail(last.key)
+	return last, true, err
 }
 
 func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
@@ -52,17 +79,9 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	return key, c.link(key, unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 }
 
-// replace puts next in the place of last. The owner and the time of creation are the app's.
-func (t *appTx) replace(ctx context.Context, last, next headRow, body []byte) error {
-	latest, err := t.latest(ctx, last.ID)
-	if err != nil {
-		return err
-	}
-	tail, err := t.c.tail(last.key)
-	if err != nil {
-		return err
-	}
-	change, err := t.db.codec.Append(tail, stored(last.Meta, latest.Body), stored(next.Meta, body))
+// replace puts next in the place of last.
+func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
+	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
 	if err != nil {
 		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
 	}

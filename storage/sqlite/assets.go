@@ -16,7 +16,7 @@ type assetStore struct{ db *DB }
 // View runs fn on one snapshot.
 func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
-		r := &assetReader{c: c}
+		r := &assetReader{db: s.db, c: c}
 		defer func() { r.ended = true }()
 		if err := r.enter(lib); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets
 // Update runs fn in the turn that the writer gives it.
 func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &assetTx{assetReader: assetReader{c: c}, lib: lib}
+		t := &assetTx{assetReader: assetReader{db: s.db, c: c, writes: true}, lib: lib}
 		defer func() { t.ended = true }()
 		if err := t.enter(lib); err != nil {
 			return err
@@ -59,9 +59,12 @@ func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, err
 
 // assetReader reads one library.
 type assetReader struct {
-	c      *conn
-	number int64 // of the library; 0 when nothing is stored of it
-	ended  bool
+	db      *DB
+	c       *conn
+	number  int64 // of the library; 0 when nothing is stored of it
+	changes int64 // as the library has it
+	writes  bool  // within an update: what it reads may never be kept
+	ended   bool
 }
 
 // ordinalBits is how many bits of a place hold the ordinal.
@@ -85,9 +88,13 @@ func (r *assetReader) places(after, before int64) (first, last int64) {
 
 func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }
 
-func (r *assetReader) enter(lib assets.Library) (err error) {
-	r.number, err = r.c.value("SELECT number FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
-	return err
+func (r *assetReader) enter(lib assets.Library) error {
+	rows := r.c.query("SELECT number, changes FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
+	defer rows.close()
+	if rows.next() {
+		r.number, r.changes = rows.int(0), rows.int(1)
+	}
+	return rows.err
 }
 
 func (r *assetReader) check(ctx context.Context) error {

@@ -20,7 +20,6 @@ var postCounts = flag.String("posts", "10000,100000", "how many posts the benchm
 var (
 	benchLibrary = assets.Library{Network: "example.test", ID: "example.test"}
 	moderator    = assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
-	halfSeeing   = assets.Caller{URN: "urn:vitrine:example.test:user=half"}
 )
 
 // postStore is a store filled with posts.

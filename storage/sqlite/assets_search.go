@@ -110,16 +110,40 @@ func limitOf(q assets.AssetQuery) int {
 	return -1
 }
 
-// Count counts the assets that match q.
+// countKey is the cache's key for a count. The number of changes is part of it, so a count never
+// has to be taken out: it is not asked for again.
+type countKey struct {
+	number, changes, first, last int64
+	match                        string
+}
+
+// Count counts the assets that match q. A count is kept until the assets of the library change: the
+// pages of a search all have the same total.
 func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
 	if err := r.check(ctx); err != nil {
 		return 0, err
 	}
 	pieces, ok := split(q.All)
 	first, last := r.places(q.After, q.Before)
-	switch {
-	case !ok || first > last:
+	if !ok || first > last {
 		return 0, nil
+	}
+	key := countKey{r.number, r.changes, first, last, strings.Join(pieces, ",")}
+	if !r.writes {
+		if n, found := r.db.cache.get(key, r.c.at); found {
+			return n.(int64), nil
+		}
+	}
+	n, err := r.count(ctx, q, pieces)
+	if err == nil && !r.writes {
+		r.db.cache.put(r.c.at, effect{key, n, len(key.match) + perEntry})
+	}
+	return n, err
+}
+
+func (r *assetReader) count(ctx context.Context, q assets.AssetQuery, pieces []string) (int64, error) {
+	first, last := r.places(q.After, q.Before)
+	switch {
 	case len(pieces) > 1:
 		var places []int64
 		for _, match := range pieces {

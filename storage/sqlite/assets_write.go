@@ -12,7 +12,8 @@ import (
 // assetTx writes one library.
 type assetTx struct {
 	assetReader
-	lib assets.Library
+	lib     assets.Library
+	changed bool
 }
 
 // ready has the library have a number.
@@ -20,13 +21,23 @@ func (t *assetTx) ready(ctx context.Context) error {
 	if err := t.check(ctx); err != nil || t.number != 0 {
 		return err
 	}
-	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree) VALUES ($1, $2, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
+	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree, changes) VALUES ($1, $2, 0, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
 	if err == nil && number >= 1<<(63-ordinalBits) {
 		err = fmt.Errorf("%w: there are %d libraries", assets.ErrFull, number-1)
 	}
 	if err == nil {
 		t.number = number
 	}
+	return err
+}
+
+// change counts the update among those that change assets.
+func (t *assetTx) change(ctx context.Context) error {
+	if err := t.ready(ctx); err != nil || t.changed {
+		return err
+	}
+	t.changed = true
+	_, err := t.c.exec("UPDATE library SET changes = changes + 1 WHERE number = $1", t.number)
 	return err
 }
 
@@ -45,7 +56,7 @@ func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
 // The statements change one row each, and so need no savepoint of their own, at each of which FTS5
 // would write out what it has gathered.
 func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
-	if err := t.ready(ctx); err != nil {
+	if err := t.change(ctx); err != nil {
 		return err
 	}
 	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
@@ -92,7 +103,7 @@ func (t *assetTx) unlabel(ordinal int64) error {
 
 // DeleteAsset removes an asset.
 func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
-	if err := t.check(ctx); err != nil {
+	if err := t.change(ctx); err != nil {
 		return err
 	}
 	if ordinal < 1 || ordinal > assets.MaxOrdinal {

@@ -88,7 +88,7 @@ func (k *cache) hold() stamp {
 
 // release ends what hold began. now is a state since the commit, sole whether none but this commit
 // lies between the two, kept its effects.
-func (k *cache) release(now stamp, sole bool, kept []effect) {
+func (k *cache) release(now stamp, sole bool, kept map[any]effect) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = false

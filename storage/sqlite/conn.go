@@ -28,9 +28,9 @@ type conn struct {
 	// at is the state that a reader sees, or that an update began with, before it and its
 	// neighbours wrote. Zero when it is not known.
 	at stamp
-	// effects of the running update on the cache, see remember, and of its neighbours before it.
-	effects []effect
-	earlier map[any]any
+	// effects of the running update on the cache, by key, and of its neighbours before it; see
+	// remember.
+	effects, earlier map[any]effect
 }
 
 // dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
@@ -123,22 +123,19 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 	return r.int(0), nil
 }
 
+// remember has the cache hold value for key from the commit of the running update on, nil for
+// whatever is read then. It comes to nothing when the update is not kept. Call it before the first
+// write that makes what is cached untrue.
+func (c *conn) remember(key, value any, size int) { c.effects[key] = effect{key, value, size} }
+
 // written returns what the running update or its neighbours remembered for key. found is false
 // when they did not, so that what is true of the state at is true still.
 func (c *conn) written(key any) (value any, found bool) {
-	for i := len(c.effects) - 1; i >= 0; i-- {
-		if c.effects[i].key == key {
-			return c.effects[i].value, true
-		}
+	e, found := c.effects[key]
+	if !found {
+		e, found = c.earlier[key]
 	}
-	value, found = c.earlier[key]
-	return value, found
-}
-
-// remember has the cache hold value for key from the commit of the running update on, nil for
-// whatever is read then. It comes to nothing when the update is not kept.
-func (c *conn) remember(key, value any, size int) {
-	c.effects = append(c.effects, effect{key, value, size})
+	return e.value, found
 }
 
 func (c *conn) prepare(sql string) (driver.Stmt, error) {
@@ -150,15 +147,10 @@ func (c *conn) prepare(sql string) (driver.Stmt, error) {
 		return free[len(free)-1], nil
 	}
 	st, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), sql)
-	if err != nil {
-		return nil, c.note(err)
-	}
-	return st, nil
+	return st, c.note(err)
 }
 
-func (c *conn) release(sql string, st driver.Stmt) {
-	c.idle[sql] = append(c.idle[sql], st)
-}
+func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle[sql], st) }
 
 func (c *conn) note(err error) error {
 	if c.broken == nil && endsTransaction(err) {

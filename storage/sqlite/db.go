@@ -96,6 +96,9 @@ func start(path string, o Options) (_ *DB, err error) {
 	if err := c.ready(path); err != nil {
 		return nil, err
 	}
+	if err := c.script("PRAGMA busy_timeout=0"); err != nil { // from here on the writer waits itself
+		return nil, err
+	}
 	codec, err := history.New()
 	if err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func start(path string, o Options) (_ *DB, err error) {
 		return nil, err
 	}
 	cache := newCache(o.Cache, w.now)
-	db := &DB{path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache)}
+	db := &DB{path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy)}
 	db.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
 	})

@@ -11,16 +11,25 @@
 // leaves its neighbours alone. A full disk is the domain's ErrFull, a file that another process
 // keeps locked its ErrBusy; reads go on, and writing recovers by itself.
 //
+// # Reading
+//
+// A View is one snapshot. What is often read stays in a bounded cache, and a View that needs no
+// more than that takes no transaction: it holds the cache's state against the header of the log's
+// index in shared memory, which every commit of every process changes. So it never misses a commit
+// that was acknowledged before it began.
+//
 // # Adding a domain
 //
-// A domain's store is a type over *DB that uses three things:
+// A domain's store is a type over *DB that uses these:
 //
 //   - DB.view runs a function on a reader's connection, in one snapshot;
 //   - DB.update runs one on the writer's connection, as an update of its own: all of it is kept
 //     when the function returns nil. It runs in the caller's goroutine while the writer waits, so
 //     it holds row work and nothing slow;
 //   - conn.exec, conn.insert and conn.query run one statement each. Statements are kept prepared
-//     under their text, so the text is a constant and what varies is an argument ($1, $2 …).
+//     under their text, so the text is a constant and what varies is an argument ($1, $2 …);
+//   - cache.get and cache.put, with the state conn.at, and conn.remember, which tells the cache
+//     what an update has changed.
 //
 // What goes wrong below is told by domainError, which names the domain's own ErrBusy and ErrFull.
 // The schema is migrations/NNNN_name.sql: the next free number, forward only, STRICT tables.

@@ -34,11 +34,7 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 			return nil, ctx.Err()
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.idle); n > 0 {
-		c := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	if c := p.last(); c != nil {
 		return c, nil
 	}
 	c, err := p.dial()
@@ -46,6 +42,19 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 		p.free <- struct{}{}
 	}
 	return c, err
+}
+
+// last returns the connection that was used last, whose memory is the warmest; nil without one.
+func (p *pool) last() *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return c
 }
 
 // put takes a connection back, or closes it when it is of no more use.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"time"
 )
 
 // maxBatch bounds how many updates share a commit, so that the first does not wait for ever.
@@ -14,6 +16,7 @@ const maxBatch = 256
 type writer struct {
 	c     *conn
 	cache *cache
+	busy  time.Duration // how long to wait for a lock
 	queue chan *job
 	ended chan error
 }
@@ -32,8 +35,8 @@ type job struct {
 
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
-func newWriter(c *conn, cache *cache) *writer {
-	w := &writer{c: c, cache: cache, queue: make(chan *job, maxBatch), ended: make(chan error, 1)}
+func newWriter(c *conn, cache *cache, busy time.Duration) *writer {
+	w := &writer{c: c, cache: cache, busy: busy, queue: make(chan *job, maxBatch), ended: make(chan error, 1)}
 	go func() {
 		for j := range w.queue {
 			w.batch(j)
@@ -96,20 +99,8 @@ func (w *writer) batch(first *job) {
 		w.refuse(first, err)
 		return
 	}
-	w.c.at = w.cache.hold()
-	w.c.earlier = map[any]any{}
-	var served []*job
-	var kept []effect
-	for j := first; j != nil && err == nil; j = w.next(len(served)) {
-		var took bool
-		if took, err = w.serve(j); took {
-			served = append(served, j)
-		}
-		for _, e := range w.c.effects {
-			w.c.earlier[e.key] = e.value
-		}
-		kept = append(kept, w.c.effects...)
-	}
+	w.c.at, w.c.earlier = w.cache.hold(), map[any]effect{}
+	served, err := w.serveAll(first)
 	if err == nil {
 		_, err = w.c.exec("COMMIT")
 	}
@@ -118,25 +109,35 @@ func (w *writer) batch(first *job) {
 	}
 	now := w.cache.present()
 	since, versionErr := w.othersVersion()
-	w.cache.release(now, err == nil && versionErr == nil && since == others, kept)
+	w.cache.release(now, err == nil && versionErr == nil && since == others, w.c.earlier)
 	for _, j := range served {
 		j.settled <- err
 	}
 }
 
 // begin takes the file's write lock. It returns a number that changes when anybody else commits.
+//
+// SQLite's own way to wait looks rarely after a while, and never gets the lock of a process that
+// writes without a pause. A look each millisecond meets the moment between two of its commits.
 func (w *writer) begin() (others int64, err error) {
-	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
+	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
-		return 0, err
+		_, err = w.c.exec("BEGIN IMMEDIATE")
+		if !isBusy(err) || time.Now().After(deadline) {
+			break
+		}
 	}
-	others, err = w.othersVersion()
+	if err == nil {
+		others, err = w.othersVersion()
+	}
 	if err != nil {
-		w.c.broken = nil
-		w.c.exec("ROLLBACK")
+		err = w.undo(err)
 	}
 	return others, err
 }
+
+// othersVersion is a number that changes with every commit of another connection.
+func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
 // undo ends a transaction that err has cost.
 func (w *writer) undo(err error) error {
@@ -149,20 +150,15 @@ func (w *writer) undo(err error) error {
 	return fmt.Errorf("nothing was kept: %w", err)
 }
 
-func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
-
 // refuse answers an update that could not begin, and those that have waited for it.
 func (w *writer) refuse(first *job, err error) {
-	for j := first; j != nil; j = w.next(0) {
+	for j := first; j != nil; j = w.next() {
 		j.settled <- err
 	}
 }
 
-// next returns an update that is waiting already, unless the batch is full.
-func (w *writer) next(served int) *job {
-	if served >= maxBatch {
-		return nil
-	}
+// next returns an update that is waiting already.
+func (w *writer) next() *job {
 	select {
 	case j := <-w.queue:
 		return j
@@ -171,10 +167,24 @@ func (w *writer) next(served int) *job {
 	}
 }
 
-// serve lends the connection to j. took is false when j no longer wants it. The error is one that
-// cost the whole transaction.
+// serveAll lends the connection to first and to those that wait behind it. It returns who had it.
+// The error is one that cost the whole transaction.
+func (w *writer) serveAll(first *job) (served []*job, err error) {
+	for j := first; j != nil; j = w.next() {
+		took, err := w.serve(j)
+		if took {
+			served = append(served, j)
+		}
+		if err != nil || len(served) == maxBatch {
+			return served, err
+		}
+	}
+	return served, nil
+}
+
+// serve lends the connection to j. took is false when j no longer wants it.
 func (w *writer) serve(j *job) (took bool, err error) {
-	w.c.effects = nil
+	w.c.effects = map[any]effect{}
 	if _, err := w.c.exec("SAVEPOINT one"); err != nil {
 		return true, err
 	}
@@ -188,11 +198,10 @@ func (w *writer) serve(j *job) (took bool, err error) {
 	if w.c.broken != nil {
 		return took, w.c.broken
 	}
-	if err != nil {
-		w.c.effects = nil
-		if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
-			return took, err
-		}
+	if err == nil {
+		maps.Copy(w.c.earlier, w.c.effects)
+	} else if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
+		return took, err
 	}
 	_, err = w.c.exec("RELEASE one")
 	return took, err

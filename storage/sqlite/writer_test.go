@@ -119,13 +119,17 @@ func TestErrorsWaitForTheCommit(t *testing.T) {
 			return seen
 		},
 		func(c *conn) error { return c.script("ROLLBACK") }, // as SQLite does by itself on a full disk
+		func(c *conn) error { return mark(c, "next") },      // waits behind, and is of the next commit
 	)
-	for i, err := range errs {
+	if errs[3] != nil {
+		t.Errorf("the update behind them ended with %v", errs[3])
+	}
+	for i, err := range errs[:3] {
 		if err == nil || errors.Is(err, seen) {
 			t.Errorf("update %d ended with %v although nothing was kept", i, err)
 		}
 	}
-	if got := names(t, db); got != "" {
+	if got := names(t, db); got != "next" {
 		t.Errorf("kept: %s", got)
 	}
 }

@@ -9,6 +9,7 @@ CREATE TABLE library (
     at      INTEGER NOT NULL,
     count   INTEGER NOT NULL,
     tree    INTEGER NOT NULL,
+    changes INTEGER NOT NULL, -- updates that changed assets: what was counted before one is good until the next
     UNIQUE (network, id)
 ) STRICT;
 
