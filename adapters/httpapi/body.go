@@ -20,7 +20,6 @@ type body struct {
 }
 
 var (
-	noBody    = body{}
 	jsonBody  = body{types: []string{"application/json"}}
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
 )

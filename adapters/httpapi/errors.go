@@ -81,10 +81,10 @@ func statusOf(err error) int {
 func (c *call) fail(err error) {
 	status := statusOf(err)
 	text, isOpaque := opaque[status]
-	if isOpaque {
-		c.log(text, err)
-	} else {
+	if !isOpaque {
 		text = err.Error()
+	} else if !errors.Is(err, context.Canceled) { // the client has gone: nothing is wrong here
+		c.log(text, err)
 	}
 	c.refuse(status, text)
 }

@@ -51,9 +51,9 @@ func openStore(db string) (*store, error) {
 func checkDB(db string) error {
 	switch {
 	case db == "":
-		return usageError{errors.New("-db: must not be empty: want the path of a file, or " + inMemory)}
+		return usageError{errors.New("-db: must not be empty: want " + inMemory + " or the path of a file")}
 	case strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://"):
-		return errors.New("-db: this build has no PostgreSQL driver: use the path of a SQLite file, or " + inMemory)
+		return errors.New("-db: this build has no PostgreSQL driver: use " + inMemory + " or the path of a SQLite file")
 	}
 	return nil
 }

@@ -1,0 +1,109 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+func TestMediaTypes(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	good := `{"title":"x","groups":["urn:vitrine:example.test"]}`
+	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON", `application/json; charset="utf-8"`} {
+		w.as(editor, "POST", "/apps/", good, setType(ct)).want(201)
+	}
+	for _, ct := range []string{"text/plain", "application/json; charset=latin1", "application/json-patch+json", "application/jsonx", "json", "application/x-www-form-urlencoded", "", "application/json, text/plain", "application/json; charset"} {
+		w.as(editor, "POST", "/apps/", good, setType(ct)).want(415, "Content-Type")
+	}
+	none := func(r *http.Request) { r.Header.Del("Content-Type") }
+	w.as(editor, "POST", "/apps/", good, none).want(415, "Content-Type")
+	w.as(editor, "POST", "/apps/", good, header("Content-Type", "application/json")).want(415, "Content-Type")
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/merge-patch+json")).want(415, "Content-Type")
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/json-patch+json; charset=utf-8")).want(200)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`, setType("text/plain")).want(415, "Content-Type")
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`).want(201)
+	w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "", header("Content-Type", "application/json")).want(204)
+	for _, coding := range []string{"gzip", "br", "deflate", "identity, gzip", "zstd"} {
+		w.as(editor, "POST", "/apps/", good, header("Content-Encoding", coding)).want(415, "Content-Encoding")
+	}
+	w.as(editor, "POST", "/apps/", good, header("Content-Encoding", "identity")).want(201)
+}
+
+func TestBodiesOverTheLimitAre413(t *testing.T) {
+	const limit = 4 << 20
+	w := newWorld(t)
+	body := func(size int) string {
+		text := `{"title":"x","groups":["urn:vitrine:example.test"]}`
+		return text + strings.Repeat(" ", size-len(text))
+	}
+	chunked := func(r *http.Request) { r.ContentLength = -1 }
+	w.as(editor, "POST", "/apps/", body(limit)).want(201)
+	w.as(editor, "POST", "/apps/", body(limit), chunked).want(201)
+	w.as(editor, "POST", "/apps/", body(limit+1)).want(413, "4194304")
+	w.as(editor, "POST", "/apps/", body(limit+1), chunked).want(413, "4194304")
+	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken "+w.token(editor)+
+		"\r\nContent-Type: application/json\r\nContent-Length: 9223372036854775807\r\n\r\n").want(413)
+
+	small := newWorld(t, func(c *httpapi.Config) { c.Limits.Body = 60 })
+	small.as(editor, "POST", "/apps/", body(60)).want(201)
+	small.as(editor, "POST", "/apps/", body(61)).want(413, "60")
+}
+
+func TestAnEndlessBodyIsCutOff(t *testing.T) {
+	w := newWorld(t)
+	r, err := http.NewRequest("POST", w.url+"/apps/", endless{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "svctoken "+w.token(editor))
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(r)
+	if err != nil {
+		return // the server closed the connection before its answer could be read
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 413 {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+func TestBodiesThatAreNoStrictJSONAre400(t *testing.T) {
+	w := newWorld(t)
+	for name, body := range map[string]string{
+		"nothing": " ", "two values": `{} {}`, "trailing comma": `{"title":"x",}`, "a comment": `{/**/}`, "NaN": `{"title":NaN}`,
+		"a BOM": "\xef\xbb\xbf{}", "UTF-16": "\xff\xfe{\x00}\x00", "bad UTF-8": "{\"title\":\"\xff\"}", "lone surrogate": `{"title":"\ud800"}`,
+		"U+0000": `{"title":"\u0000"}`, "depth 65": strings.Repeat("[", 65) + strings.Repeat("]", 65), "depth 10^6": strings.Repeat("[", 1e6),
+		"single quotes": `{'title':'x'}`, "an array": `[]`, "a string": `"x"`, "null": `null`, "a bare word": `title`,
+	} {
+		t.Run(name, func(t *testing.T) { w.as(editor, "POST", "/apps/", body).want(400) })
+	}
+}
+
+func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/apps/"}, {"PATCH", "/apps/" + id}, {"POST", "/apps/versions/restore"}, {"PUT", "/apps/" + id + "/tags/t"},
+		{"DELETE", "/apps/" + id + "/tags/t"}, {"POST", "/components/"}, {"DELETE", "/components/x"},
+	} {
+		w.as(editor, c.method, c.path+"?dryRun=1", "{}").want(400, "dryRun")
+	}
+	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/tags/", "/components/"} {
+		w.as(editor, "GET", path+"?dryRun=1", "").want(200)
+	}
+	token := w.token(editor)
+	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=true&svctoken="+token, `{"appVersion":"0"}`).want(201)
+	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=maybe&svctoken="+token, `{"appVersion":"0"}`).want(400, "embedApps")
+}

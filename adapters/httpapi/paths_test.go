@@ -1,0 +1,92 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	for _, path := range []string{
+		"/apps//", "//apps/", "/apps/./", "/apps/../apps/", "/apps/%2e%2e/apps/", "/apps/..", "/apps/.", "/apps/%2e", "/%61pps/",
+		"/APPS/", "/Apps/" + id, "/apps/" + id + "/", "/apps/" + id + "//versions/", "/apps//versions/0", "/apps/" + id + "/tags//",
+		"/apps%2F" + id, "/apps/" + id + "%2Fversions", "/apps/%00", "/apps/" + id + "%00", "/apps/%FF", "/apps/" + strings.ToUpper(id),
+		"/cors.html/", "/healthz/", "/openapi.json/", "/apps/versions/restore/", "/apps/versions/versions/", "/apps/versions/tags/",
+		"/apps/tags", "/apps/{id}", "/apps/:id", "/components/" + "..", "/", "/apps;x=1", "/apps/%252e%252e/",
+	} {
+		r := w.rawPath(editor, "GET", path).want(404)
+		if r.header.Get("Location") != "" {
+			t.Errorf("%s: redirected to %s", path, r.header.Get("Location"))
+		}
+	}
+}
+
+func TestParametersAreUnescapedOnce(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"@scope/name", "a b", "100%", "%2F", "é/ü", "a+b", "a?b#c", "..", "/"} {
+		r := w.as(editor, "POST", "/components/", fmt.Sprintf(`{"name":%q,"version":"1","main":"/x.js","configSchema":{}}`, name)).want(201)
+		var shown struct{ Name string }
+		path := strings.TrimPrefix(r.header.Get("Location"), w.url)
+		w.rawPath(editor, "GET", path).want(200).read(&shown)
+		if shown.Name != name {
+			t.Errorf("%s: %q, want %q", path, shown.Name, name)
+		}
+	}
+	w.rawPath(editor, "GET", "/components/%40scope%2Fname").want(200)
+	w.rawPath(editor, "GET", "/components/@scope%2Fname").want(200)
+	w.rawPath(editor, "GET", "/components/@scope/name").want(404)
+	w.rawPath(editor, "GET", "/components/%2540scope%252Fname").want(404)
+	w.rawPath(editor, "GET", "/components/é%2F\"ü").want(404)
+	w.rawPath(editor, "DELETE", "/components/%40scope%2Fname").want(204)
+}
+
+func TestAbsoluteFormOfTheRequestLine(t *testing.T) {
+	w := newWorld(t)
+	w.rawPath(editor, "GET", "http://other.test/apps/").want(200)
+	w.rawPath(editor, "GET", "http://other.test/apps//").want(404)
+	w.rawPath(editor, "GET", "*").want(404)
+}
+
+func TestBasePathAndBaseURL(t *testing.T) {
+	for name, c := range map[string]struct{ path, url, want string }{
+		"at the root":        {"/", "", "{url}"},
+		"below a path":       {"/app-service/v4", "", "{url}/app-service/v4"},
+		"with slashes":       {"app-service/v4/", "", "{url}/app-service/v4"},
+		"at a known address": {"/app-service/v4", "https://api.example.test/v4/", "https://api.example.test/v4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(conf *httpapi.Config) { conf.BasePath, conf.BaseURL = c.path, c.url })
+			base := strings.TrimRight("/"+strings.Trim(c.path, "/"), "/")
+			r := w.as(editor, "POST", base+"/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`,
+				header("X-Forwarded-Host", "evil.test"), header("X-Forwarded-Proto", "https"), header("Forwarded", "host=evil.test")).want(201)
+			want := strings.ReplaceAll(c.want, "{url}", w.url) + "/apps/"
+			if !strings.HasPrefix(r.header.Get("Location"), want) {
+				t.Errorf("Location %q, want %s…", r.header.Get("Location"), want)
+			}
+			w.send("GET", base+"/cors.html", "").want(200)
+			w.send("GET", base+"/openapi.json", "").want(200)
+			w.send("GET", "/healthz", "").want(200)
+			w.as(editor, "GET", base+"/apps", "").want(200)
+			if base != "" {
+				w.as(editor, "GET", "/apps/", "").want(404)
+				w.as(editor, "GET", base+"x/apps/", "").want(404)
+				w.as(editor, "GET", base, "").want(404)
+			}
+		})
+	}
+	for _, c := range []httpapi.Config{{BasePath: "/a//b"}, {BasePath: "/a/../b"}, {BasePath: "/a b"}, {BasePath: "/a?b"}, {BasePath: "/%2e"},
+		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"}, {BaseURL: "https://"}} {
+		c.Authenticate = func(context.Context, string) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
+		if _, err := httpapi.New(c); err == nil {
+			t.Errorf("BasePath %q, BaseURL %q: taken", c.BasePath, c.BaseURL)
+		}
+	}
+	if _, err := httpapi.New(httpapi.Config{}); err == nil {
+		t.Error("a handler that lets everybody in, or nobody")
+	}
+}
