@@ -216,6 +216,18 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 	}
 }
 
+func TestTheOnlyAssetIsOnOneSideOfItsCursor(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	d.asset("1", "x")
+	cursor := d.search(member, assets.Search{}).Paging.Next
+	if p := d.search(member, assets.Search{Since: cursor}); !p.Paging.HasPrev || p.Paging.HasNext || len(p.Assets) != 0 {
+		t.Errorf("since: %+v", p)
+	}
+	if p := d.search(member, assets.Search{Until: cursor}); p.Paging.HasPrev || !p.Paging.HasNext || len(p.Assets) != 0 {
+		t.Errorf("until: %+v", p)
+	}
+}
+
 func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3000})
 	for i := range 6 {
@@ -344,6 +356,72 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 	}
 	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{id}, Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
 	d.want("key and value at their limits", err, "ok")
+}
+
+// With many folders a page is looked for in another way, and where few of them are seen in a third.
+func TestSearchingInManyFolders(t *testing.T) {
+	for name, seen := range map[string]int{"few are seen": 14, "most are seen": 36, "all are seen": 40} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, assets.Limits{})
+			rng := rand.New(rand.NewPCG(1, uint64(seen)))
+			top, place := d.folder("top", "", true)
+			folders := []string{}
+			for i := range 40 {
+				id, _ := d.folder(fmt.Sprint(i), place, i < seen)
+				folders = append(folders, id)
+			}
+			var want, inTree []string
+			for i := range 300 {
+				f := rng.IntN(40)
+				if i%50 > 10 { // long runs of what is hidden
+					f = min(39, max(f, 30))
+				}
+				id := ""
+				if i%40 == 0 {
+					id = d.asset(fmt.Sprint(i), "x")
+				} else {
+					id = d.asset(fmt.Sprint(i), "x", folders[f])
+				}
+				if i%40 == 0 || f < seen {
+					want = append(want, id)
+				}
+				if i%40 != 0 && f < seen {
+					inTree = append(inTree, id)
+				}
+			}
+			for tree, want := range map[string][]string{"": want, top: inTree} {
+				for _, limit := range []int{1, 3, 50} {
+					got := []string{}
+					in := assets.Search{Query: "x", FolderTree: tree, Limit: limit, Order: assets.Ascending}
+					for more := true; more; {
+						page := d.search(member, in)
+						for _, a := range page.Assets {
+							got = append(got, a.ID)
+						}
+						if page.Paging.Total != int64(len(want)) || page.Paging.HasPrev != (in.Since != "") {
+							t.Fatalf("total %d, want %d; hasPrev %v", page.Paging.Total, len(want), page.Paging.HasPrev)
+						}
+						in.Since, more = page.Paging.Next, page.Paging.HasNext
+					}
+					if !slices.Equal(got, want) {
+						t.Fatalf("ascending by %d: %d assets, want %d", limit, len(got), len(want))
+					}
+					got, in.Since, in.Order = got[:0], "", ""
+					for more := true; more; {
+						page := d.search(member, in)
+						for _, a := range page.Assets {
+							got = append(got, a.ID)
+						}
+						in.Until, more = page.Paging.Prev, page.Paging.HasPrev
+					}
+					slices.Reverse(got)
+					if !slices.Equal(got, want) {
+						t.Fatalf("descending by %d: %d assets, want %d", limit, len(got), len(want))
+					}
+				}
+			}
+		})
+	}
 }
 
 func TestSearchFilters(t *testing.T) {

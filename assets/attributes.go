@@ -44,30 +44,31 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 			return err
 		}
 		out = out[:0]
-		visible, needed := ss.visible(ss.tree)
+		visible := ss.visible(ss.tree)
 		for value, err := range ss.r.Values(ctx, key) {
 			if err != nil {
 				return err
 			}
 			a := Attribute{key, value}
-			if needed {
-				if seen, err := ss.any(AnyOf{attributeTerm(a)}, visible); err != nil || !seen {
-					if err != nil {
-						return err
-					}
-					continue
-				}
+			seen, err := ss.any(attributeTerm(a), visible)
+			if err != nil {
+				return err
 			}
-			out = append(out, a)
+			if seen {
+				out = append(out, a)
+			}
 		}
 		return nil
 	})
 	return out, err
 }
 
-// any reports whether there is an asset that matches all the sets.
-func (ss *session) any(all ...AnyOf) (bool, error) {
-	for _, err := range ss.r.Assets(ss.ctx, AssetQuery{All: all, Limit: 1}) {
+// any reports whether an asset with the term is in these folders.
+func (ss *session) any(term string, folders *folderSet) (bool, error) {
+	if folders == nil {
+		return true, nil // some asset has it
+	}
+	for _, err := range ss.found(AssetQuery{All: []AnyOf{{term}}, Limit: 1}, folders) {
 		return err == nil, err
 	}
 	return false, nil

@@ -1,6 +1,10 @@
 package assets
 
-import "context"
+import (
+	"context"
+	"iter"
+	"slices"
+)
 
 // Search finds assets that the caller sees (A1). ErrInvalid for a search out of its limits and for a
 // cursor that is not of this library; ErrNotFound for a folder the caller does not see.
@@ -23,17 +27,22 @@ func (ss *session) search(in Search) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	if q.All, err = ss.conditions(in, list); err != nil {
+	all, folders, err := ss.conditions(in, list)
+	if err != nil {
 		return Page{}, err
 	}
 	if in.Query != "" && len(list) == 0 {
 		return Page{}, nil // no letter or digit: nothing has it
 	}
-	page, err := ss.page(q)
+	q.All = all
+	page, err := ss.page(q, folders)
 	if err != nil {
 		return Page{}, err
 	}
-	page.Paging.Total, err = ss.total(q.All)
+	if folders != nil {
+		all = append(all, folders.terms())
+	}
+	page.Paging.Total, err = ss.total(all)
 	return page, err
 }
 
@@ -60,10 +69,10 @@ func (ss *session) place(in Search) (AssetQuery, error) {
 	return q, nil
 }
 
-// conditions returns the sets of terms that the search asks for, and narrows them to what the caller
-// sees. What is in a folder that the caller sees needs no narrowing.
-func (ss *session) conditions(in Search, list []string) ([]AnyOf, error) {
-	var all []AnyOf
+// conditions returns the sets of terms that the search asks for, and the folders it is narrowed to:
+// those of folderTree, or those the caller sees; nil where it is not. What is in one folder that the
+// caller sees needs no narrowing.
+func (ss *session) conditions(in Search, list []string) (all []AnyOf, folders *folderSet, err error) {
 	for _, t := range wordTerms(list) {
 		all = append(all, AnyOf{t})
 	}
@@ -82,45 +91,75 @@ func (ss *session) conditions(in Search, list []string) ([]AnyOf, error) {
 	if in.Folder != "" {
 		n, err := ss.folderSeen("folder", in.Folder)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, AnyOf{term(kindFolder, n.ID)})
 	}
 	if in.FolderTree != "" {
 		n, err := ss.folderSeen("folderTree", in.FolderTree)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, ss.seenBelow(n))
+		return all, ss.seenBelow(n), nil
 	}
-	if in.Folder == "" && in.FolderTree == "" {
-		if set, needed := ss.visible(ss.tree); needed {
-			all = append(all, set)
-		}
+	if in.Folder != "" {
+		return all, nil, nil
 	}
-	return all, nil
+	return all, ss.visible(ss.tree), nil
 }
 
-// seenBelow returns the terms of the folder and of those below it, as far as the caller sees them.
-func (ss *session) seenBelow(n *node) AnyOf {
-	var set AnyOf
-	n.walk(func(n *node) bool {
-		if ss.sees(n) {
-			set = append(set, term(kindFolder, n.ID))
+// manyFolders is from how many folders on the index is asked for their union only when it is needed:
+// it has to go through a list for each of them. Newest first, most pages are full before that.
+const manyFolders = 12
+
+// found yields what the search finds in these folders, in order.
+func (ss *session) found(q AssetQuery, folders *folderSet) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if folders != nil && len(folders.ids) >= manyFolders {
+			done, last := ss.sift(q, folders, yield)
+			if done {
+				return
+			}
+			if q.Ascending {
+				q.After = last
+			} else {
+				q.Before = last
+			}
 		}
-		return true
-	})
-	return set
+		if folders != nil {
+			q.All = append(slices.Clip(q.All), folders.terms())
+		}
+		for r, err := range ss.r.Assets(ss.ctx, q) {
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// sift goes through the first of what is found in any folder, and yields what is in these. It is done
+// when there is no more, or nobody wants more; else it says how far it came.
+func (ss *session) sift(q AssetQuery, folders *folderSet, yield func(Record, error) bool) (done bool, last int64) {
+	q.Limit *= 4
+	left := q.Limit
+	for r, err := range ss.r.Assets(ss.ctx, q) {
+		if (err != nil || folders.holds(r.Folders)) && !yield(r, err) || err != nil {
+			return true, 0
+		}
+		left--
+		last = r.Ordinal
+	}
+	return left > 0, last
 }
 
 // page fills a page and says what is on both sides of it.
-func (ss *session) page(q AssetQuery) (Page, error) {
+func (ss *session) page(q AssetQuery, folders *folderSet) (Page, error) {
 	var p Page
 	var last, bytes int64
 	more := false
 	limit := q.Limit
 	q.Limit++
-	for r, err := range ss.r.Assets(ss.ctx, q) {
+	for r, err := range ss.found(q, folders) {
 		if err != nil {
 			return Page{}, err
 		}
@@ -144,7 +183,7 @@ func (ss *session) page(q AssetQuery) (Page, error) {
 		bytes += int64(len(a.AppendJSON(nil)))
 		p.Assets = append(p.Assets, a)
 	}
-	behind, err := ss.behind(q, last)
+	behind, err := ss.behind(q, folders, last)
 	if q.Ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
@@ -155,7 +194,7 @@ func (ss *session) page(q AssetQuery) (Page, error) {
 
 // behind reports whether the search finds something on the side that a page with this first asset
 // comes from; 0 is an empty page, which has its cursor's own asset on that side.
-func (ss *session) behind(q AssetQuery, first int64) (bool, error) {
+func (ss *session) behind(q AssetQuery, folders *folderSet, first int64) (bool, error) {
 	back := AssetQuery{All: q.All, Ascending: !q.Ascending, Limit: 1}
 	switch {
 	case q.After == 0 && q.Before == 0:
@@ -169,7 +208,7 @@ func (ss *session) behind(q AssetQuery, first int64) (bool, error) {
 	default:
 		back.After = q.Before - 1
 	}
-	for _, err := range ss.r.Assets(ss.ctx, back) {
+	for _, err := range ss.found(back, folders) {
 		return err == nil, err
 	}
 	return false, nil
