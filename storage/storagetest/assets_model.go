@@ -73,7 +73,7 @@ func (m *assetModel) answer(q assets.AssetQuery) []int64 {
 // check reads all that the library holds in every way there is, and reports what is not as in the model.
 func (m *assetModel) check(r assets.Reader) error {
 	if s, err := r.State(ctx); err != nil || s != m.state {
-		return fmt.Errorf("State: %+v, error %v; want %+v", s, err, m.state)
+		return fmt.Errorf("state: %+v, error %v; want %+v", s, err, m.state)
 	}
 	if err := m.checkFolders(r); err != nil {
 		return err
@@ -82,11 +82,11 @@ func (m *assetModel) check(r assets.Reader) error {
 	for ordinal, row := range m.rows {
 		got, err := r.Asset(ctx, ordinal)
 		if err != nil || !equalRecords(got, row.Record) {
-			return fmt.Errorf("Asset(%d): %+v, error %v; want %+v", ordinal, got, err, row.Record)
+			return fmt.Errorf("asset %d: %+v, error %v; want %+v", ordinal, got, err, row.Record)
 		}
 		got, err = r.AssetFrom(ctx, row.Origin)
 		if err != nil || !equalRecords(got, row.Record) {
-			return fmt.Errorf("AssetFrom(that of %d): %+v, error %v; want %+v", ordinal, got, err, row.Record)
+			return fmt.Errorf("asset from the origin of %d: %+v, error %v; want %+v", ordinal, got, err, row.Record)
 		}
 		for _, term := range row.index.Terms {
 			terms[term] = true
@@ -99,7 +99,7 @@ func (m *assetModel) check(r assets.Reader) error {
 		slices.Sort(want)
 		want = slices.Compact(want)
 		if got, err := collect(r.Values(ctx, key)); err != nil || !slices.Equal(got, want) {
-			return fmt.Errorf("Values(%q): %q, error %v; want %q", key, got, err, want)
+			return fmt.Errorf("values of %q: %q, error %v; want %q", key, got, err, want)
 		}
 	}
 	for term := range terms {
@@ -114,11 +114,11 @@ func (m *assetModel) checkFolders(r assets.Reader) error {
 	want := slices.Sorted(maps.Keys(m.folders))
 	got, err := collect(r.Folders(ctx))
 	if err != nil || len(got) != len(want) {
-		return fmt.Errorf("Folders: %d, error %v; want %d", len(got), err, len(want))
+		return fmt.Errorf("folders: %d, error %v; want %d", len(got), err, len(want))
 	}
 	for i, f := range got {
 		if w := m.folders[want[i]]; !equalFolders(f, w) {
-			return fmt.Errorf("Folders: number %d is %+v, want %+v", i, f, w)
+			return fmt.Errorf("folders: number %d is %+v, want %+v", i, f, w)
 		}
 	}
 	return nil
@@ -128,23 +128,23 @@ func (m *assetModel) checkQuery(r assets.Reader, q assets.AssetQuery) error {
 	want := m.answer(q)
 	records, err := collect(r.Assets(ctx, q))
 	if err != nil {
-		return fmt.Errorf("Assets(%+v): %w", q, err)
+		return fmt.Errorf("assets of %+v: %w", q, err)
 	}
 	got := make([]int64, len(records))
 	for i, record := range records {
 		got[i] = record.Ordinal
 		if want := m.rows[record.Ordinal].Record; !equalRecords(record, want) {
-			return fmt.Errorf("Assets(%+v): got %+v, want %+v", q, record, want)
+			return fmt.Errorf("assets of %+v: got %+v, want %+v", q, record, want)
 		}
 	}
 	if !slices.Equal(got, want) {
-		return fmt.Errorf("Assets(%+v):\n got %v\nwant %v", q, got, want)
+		return fmt.Errorf("assets of %+v:\n got %v\nwant %v", q, got, want)
 	}
 	q.Limit = 0
 	all := len(m.answer(q))
 	q.Limit = 1 // of no meaning here
 	if n, err := r.Count(ctx, q); err != nil || n != int64(all) {
-		return fmt.Errorf("Count(%+v): %d, error %v; want %d", q, n, err, all)
+		return fmt.Errorf("count of %+v: %d, error %v; want %d", q, n, err, all)
 	}
 	return nil
 }
