@@ -1,7 +1,5 @@
 package reviews
 
-import "bytes"
-
 // maxAddress is the longest imported_url that is looked at, in bytes.
 const maxAddress = 64 << 10
 
@@ -11,7 +9,14 @@ func isWebAddress(text []byte) bool {
 	if !ok {
 		rest, ok = afterScheme(text, "https://")
 	}
-	return ok && len(rest) > 0 && rest[0] > ' ' && !bytes.ContainsRune([]byte(`/\?#@:`), rune(rest[0]))
+	if !ok || len(rest) == 0 {
+		return false
+	}
+	switch rest[0] {
+	case '/', '\\', '?', '#', '@', ':':
+		return false
+	}
+	return rest[0] > ' '
 }
 
 // isPlainWebAddress says too that there is no white space and no control character in it.
@@ -26,8 +31,17 @@ func isPlainWebAddress(text []byte) bool {
 
 // afterScheme gives what follows scheme, which may be written in either case.
 func afterScheme(text []byte, scheme string) (rest []byte, ok bool) {
-	if len(text) < len(scheme) || !bytes.EqualFold(text[:len(scheme)], []byte(scheme)) {
+	if len(text) < len(scheme) {
 		return nil, false
+	}
+	for i := range len(scheme) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != scheme[i] {
+			return nil, false
+		}
 	}
 	return text[len(scheme):], true
 }

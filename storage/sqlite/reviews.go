@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -162,18 +163,17 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) erro
 
 // PutReviews adds reviews, or replaces them in their place.
 func (t *reviewTx) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
-	number, found, err := t.number(ctx, key)
-	if err != nil {
+	if err := t.check(ctx); err != nil {
 		return err
 	}
-	if !found {
-		return noCollection(key)
+	// One more than the highest key of a review; the collection's first key where there is none.
+	rows := t.c.query(`SELECT key, coalesce((SELECT max(key) FROM review WHERE key BETWEEN c.key << 32 AND ((c.key + 1) << 32) - 1) + 1, key << 32)
+		FROM review_collection c WHERE source = $1 AND id = $2`, key.Source, key.ID)
+	if !rows.next() {
+		return cmp.Or(rows.err, noCollection(key))
 	}
-	last, err := t.c.value("SELECT max(key) FROM review WHERE key BETWEEN $1 AND $2", firstReview(number), firstReview(number+1)-1)
-	if err != nil {
-		return err
-	}
-	next := max(last+1, firstReview(number))
+	number, next := rows.int(0), rows.int(1)
+	rows.close()
 	for _, r := range list {
 		if next == firstReview(number+1) {
 			return fmt.Errorf("sqlite: collection %q of %q is full", key.ID, key.Source)

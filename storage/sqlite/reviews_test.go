@@ -1,6 +1,14 @@
 package sqlite
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/reviews"
@@ -9,4 +17,115 @@ import (
 
 func TestReviews(t *testing.T) {
 	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return openTest(t, nil).Reviews() })
+}
+
+func TestReviewsOfAClosedTransactionAreOver(t *testing.T) {
+	store := openTest(t, nil).Reviews()
+	var kept reviews.Reader
+	if err := store.View(context.Background(), func(r reviews.Reader) error { kept = r; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.Collection(context.Background(), reviews.Key{}); !errors.Is(err, errEnded) {
+		t.Errorf("Collection: %v", err)
+	}
+	for _, err := range kept.Collections(context.Background()) {
+		if !errors.Is(err, errEnded) {
+			t.Errorf("Collections: %v", err)
+		}
+	}
+}
+
+// importVariable makes the test binary import a file into a store: "store file".
+const importVariable = "VITRINE_TEST_IMPORT"
+
+// TestImportProcess is the other process of TestKilledImportIsRunAgain.
+func TestImportProcess(t *testing.T) {
+	names := filepath.SplitList(os.Getenv(importVariable))
+	if len(names) != 2 {
+		t.Skip("is run in another process by TestKilledImportIsRunAgain")
+	}
+	db, err := Open(names[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(names[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &reviews.ImportOptions{Options: reviews.Options{Progress: func(p reviews.Progress) { fmt.Println(p.Lines) }}}
+	if _, err := reviews.New(db.Reviews()).Import(context.Background(), reviews.Caller{Operator: true}, file, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A killed import that is run again gives the store of an undisturbed one.
+func TestKilledImportIsRunAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "reviews.ndjson")
+	data := benchReviews(12_000, 20)
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	undisturbed := openTest(t, nil)
+	want := importAndExport(t, undisturbed.Reviews(), data, 12_000)
+	rounds := 2
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
+		path := filepath.Join(t.TempDir(), "killed.db")
+		for kills := 0; ; kills++ {
+			if finished := importOrKill(t, path, name, kills); !finished {
+				continue
+			}
+			if kills < 2 {
+				t.Errorf("the import was killed %d times: this test shows nothing", kills)
+			}
+			break
+		}
+		db := openAt(t, path, nil)
+		if got := importAndExport(t, db.Reviews(), data, 0); !bytes.Equal(got, want) {
+			t.Errorf("the killed import left %d bytes of export, the undisturbed one %d", len(got), len(want))
+		}
+	}
+}
+
+// importOrKill runs the import in another process and kills it some time after it has begun; each
+// time it gets further.
+func importOrKill(t *testing.T, path, name string, kills int) (finished bool) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestImportProcess$")
+	cmd.Env = append(os.Environ(), importVariable+"="+path+string(filepath.ListSeparator)+name)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	reader := make([]byte, 1)
+	for range 3 + rand.IntN(4) + kills*6 {
+		if _, err := out.Read(reader); err != nil {
+			break
+		}
+	}
+	cmd.Process.Kill()
+	return cmd.Wait() == nil
+}
+
+// importAndExport imports data, of which the given number of reviews must be new, and gives the export.
+func importAndExport(t *testing.T, store reviews.Store, data []byte, created int64) []byte {
+	t.Helper()
+	ctx, operator := context.Background(), reviews.Caller{Operator: true}
+	r, err := reviews.New(store).Import(ctx, operator, bytes.NewReader(data), nil)
+	if err != nil || r.Created != created || r.Created+r.Unchanged != r.Reviews || r.Errors != 0 {
+		t.Fatalf("%+v, error %v", r, err)
+	}
+	var out bytes.Buffer
+	if err := reviews.New(store).Export(ctx, operator, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }

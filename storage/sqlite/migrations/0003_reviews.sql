@@ -10,7 +10,7 @@ CREATE TABLE review_collection (
 
 CREATE TABLE review (
     key        INTEGER PRIMARY KEY, -- the key of the collection in the upper half, a place in the lower
-    collection INTEGER NOT NULL REFERENCES review_collection,
+    collection INTEGER NOT NULL, -- in the key already, here for the index
     id         TEXT NOT NULL,
     data       BLOB,
     UNIQUE (collection, id)
