@@ -228,6 +228,36 @@ func TestTheOnlyAssetIsOnOneSideOfItsCursor(t *testing.T) {
 	}
 }
 
+func TestAnIDIsNoCursor(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	id := d.asset("1", "x")
+	cursor := d.search(member, assets.Search{}).Paging.Next
+	_, err := d.Search(ctx, member, lib, assets.Search{Since: id})
+	d.want("an id as a cursor", err, "invalid")
+	_, err = d.Asset(ctx, member, lib, cursor)
+	d.want("a cursor as an id", err, "not found")
+}
+
+func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	other := assets.Library{Network: "example.test", ID: "other"}
+	read := func(by assets.Caller) error {
+		_, err := d.Search(ctx, by, other, assets.Search{})
+		return err
+	}
+	_, err := d.Search(ctx, member, lib, assets.Search{})
+	d.want("reading the default library", err, "ok")
+	d.want("reading another", read(moderator), "not found")
+	_, err = d.ChangeAssets(ctx, member, other, assets.ChangeAssets{})
+	d.want("a member writes", err, "not found")
+	_, err = d.ChangeAssets(ctx, moderator, other, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
+	d.want("a moderator fails to write", err, "not found")
+	d.want("reading it then", read(moderator), "not found")
+	_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x"}}})
+	d.want("a moderator writes", err, "ok")
+	d.want("a member reads", read(member), "ok")
+}
+
 func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3000})
 	for i := range 6 {

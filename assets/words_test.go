@@ -34,6 +34,7 @@ func TestWords(t *testing.T) {
 		"Hangul, both forms":            {"한국 \u1112\u1161\u11ab국", "한국 한국"},
 		"Thai":                          {"ภาษาไทย", "ภาษาไทย"},
 		"selector of an emoji":          {"❤\ufe0ftext", "text"},
+		"selector of a digit":           {"5\ufe0f 5", "5 5"},
 		"mark on nothing":               {"\u0301 \u0301abc", "abc"},
 		"mark of another script":        {"a\u093fb", "ab"},
 		"tags inside a line":            {"<b>H</b>ello <a href=\"x\">wor</a>ld", "hello world"},

@@ -148,6 +148,8 @@ func TestAddRefuses(t *testing.T) {
 		"scheme split by a tab":            {attachment(`"url":{"href":"java\tscript:alert(1)"}`), "url/href"},
 		"scheme split by an entity":        {attachment(`"url":{"href":"java&#115;cript:alert(1)"}`), "url/href"},
 		"space before":                     {attachment(`"url":{"href":" https://x.example"}`), "url/href"},
+		"space inside":                     {attachment(`"url":{"href":"https://x.example/a b"}`), "url/href"},
+		"no-break space inside":            {attachment(`"url":{"href":"https://x.example/a\u00a0b"}`), "url/href"},
 		"no scheme":                        {attachment(`"thumbnail_url":{"href":"//x.example"}`), "thumbnail_url/href"},
 		"no host":                          {attachment(`"url":{"href":"https:///x"}`), "url/href"},
 		"backslashes":                      {attachment(`"url":{"href":"https:\\\\x.example"}`), "url/href"},
