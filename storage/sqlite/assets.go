@@ -59,12 +59,12 @@ func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, err
 
 // assetReader reads one library.
 type assetReader struct {
-	db      *DB
-	c       *conn
-	number  int64 // of the library; 0 when nothing is stored of it
-	changes int64 // as the library has it
-	writes  bool  // within an update: what it reads may never be kept
-	ended   bool
+	db     *DB
+	c      *conn
+	number int64 // of the library; 0 when nothing is stored of it
+	edits  int64 // as the library has it
+	writes bool  // within an update: what it reads may never be kept
+	ended  bool
 }
 
 // ordinalBits is how many bits of a place hold the ordinal.
@@ -86,13 +86,19 @@ func (r *assetReader) places(after, before int64) (first, last int64) {
 	return r.place(first), r.place(last)
 }
 
+// top returns the highest place of the library, leaving out one; 0 when there is none.
+func (r *assetReader) top(but int64) (int64, error) {
+	first, last := r.places(0, 0)
+	return r.c.value("SELECT place FROM asset WHERE place BETWEEN $1 AND $2 AND place <> $3 ORDER BY place DESC LIMIT 1", first, last, but)
+}
+
 func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }
 
 func (r *assetReader) enter(lib assets.Library) error {
-	rows := r.c.query("SELECT number, changes FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
+	rows := r.c.query("SELECT number, edits FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
 	defer rows.close()
 	if rows.next() {
-		r.number, r.changes = rows.int(0), rows.int(1)
+		r.number, r.edits = rows.int(0), rows.int(1)
 	}
 	return rows.err
 }

@@ -39,13 +39,10 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 		return r.rows(ctx, q, pieces[0], out)
 	}
 	// What matches is the union of what the pieces match. Each is asked for as much as is wanted of all.
-	var places []int64
-	for _, match := range pieces {
-		some, err := r.matching(ctx, q, match)
-		if err != nil {
-			return err
-		}
-		places = append(places, some...)
+	first, last := r.places(q.After, q.Before)
+	places, err := r.union(ctx, pieces, first, last, direction(q), limitOf(q))
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(places, q.Compare)
 	places = slices.Compact(places)
@@ -80,20 +77,23 @@ func (r *assetReader) rows(ctx context.Context, q assets.AssetQuery, match strin
 	return rows.err
 }
 
-// matching returns the places of the assets that one expression matches.
-func (r *assetReader) matching(ctx context.Context, q assets.AssetQuery, match string) ([]int64, error) {
-	if err := r.check(ctx); err != nil {
-		return nil, err
-	}
-	first, last := r.places(q.After, q.Before)
-	rows := r.c.query("SELECT rowid FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid"+
-		direction(q)+" LIMIT $4", match, first, last, limitOf(q))
-	defer rows.close()
+// union returns the places, between two, of what each piece matches, up to limit for each.
+func (r *assetReader) union(ctx context.Context, pieces []string, first, last int64, order string, limit int) ([]int64, error) {
 	var places []int64
-	for rows.next() {
-		places = append(places, rows.int(0))
+	for _, match := range pieces {
+		if err := r.check(ctx); err != nil {
+			return nil, err
+		}
+		rows := r.c.query("SELECT rowid FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid"+
+			order+" LIMIT $4", match, first, last, limit)
+		for rows.next() {
+			places = append(places, rows.int(0))
+		}
+		if rows.err != nil {
+			return nil, rows.err
+		}
 	}
-	return places, rows.err
+	return places, nil
 }
 
 func direction(q assets.AssetQuery) string {
@@ -110,15 +110,17 @@ func limitOf(q assets.AssetQuery) int {
 	return -1
 }
 
-// countKey is the cache's key for a count. The number of changes is part of it, so a count never
-// has to be taken out: it is not asked for again.
+// countKey is the cache's key for a count of all that an expression matches. The number of edits is
+// part of it, so a count never has to be taken out: it is not asked for again.
 type countKey struct {
-	number, changes, first, last int64
-	match                        string
+	number, edits int64
+	match         string
 }
 
-// Count counts the assets that match q. A count is kept until the assets of the library change: the
-// pages of a search all have the same total.
+// counted is a count of what matches up to a place.
+type counted struct{ n, upTo int64 }
+
+// Count counts the assets that match q. A count is kept, and what was added since is added to it.
 func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
 	if err := r.check(ctx); err != nil {
 		return 0, err
@@ -128,37 +130,46 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, er
 	if !ok || first > last {
 		return 0, nil
 	}
-	key := countKey{r.number, r.changes, first, last, strings.Join(pieces, ",")}
-	if !r.writes {
-		if n, found := r.db.cache.get(key, r.c.at); found {
-			return n.(int64), nil
-		}
+	if r.writes || q.After != 0 || q.Before != 0 {
+		return r.count(ctx, pieces, first, last)
 	}
-	n, err := r.count(ctx, q, pieces)
-	if err == nil && !r.writes {
-		r.db.cache.put(r.c.at, effect{key, n, len(key.match) + perEntry})
+	key := countKey{r.number, r.edits, strings.Join(pieces, ",")}
+	known := counted{upTo: first - 1}
+	if v, found := r.db.cache.get(key, r.c.at); found {
+		known = v.(counted)
 	}
-	return n, err
+	top, err := r.top(0)
+	if err != nil || top <= known.upTo {
+		return known.n, err
+	}
+	more, err := r.count(ctx, pieces, known.upTo+1, top)
+	if err != nil {
+		return 0, err
+	}
+	known.n += more
+	known.upTo = top
+	r.db.cache.put(r.c.at, effect{key, known, len(key.match) + perEntry})
+	return known.n, nil
 }
 
-func (r *assetReader) count(ctx context.Context, q assets.AssetQuery, pieces []string) (int64, error) {
-	first, last := r.places(q.After, q.Before)
-	switch {
-	case len(pieces) > 1:
-		var places []int64
-		for _, match := range pieces {
-			some, err := r.matching(ctx, assets.AssetQuery{After: q.After, Before: q.Before, Ascending: true}, match)
-			if err != nil {
-				return 0, err
-			}
-			places = append(places, some...)
-		}
+// count counts what the pieces match between two places.
+func (r *assetReader) count(ctx context.Context, pieces []string, first, last int64) (int64, error) {
+	if len(pieces) > 1 {
+		places, err := r.union(ctx, pieces, first, last, "", -1)
 		slices.Sort(places)
-		return int64(len(slices.Compact(places))), nil
-	case pieces[0] == "":
+		return int64(len(slices.Compact(places))), err
+	}
+	if pieces[0] == "" {
 		return r.c.value("SELECT count(*) FROM asset WHERE place BETWEEN $1 AND $2", first, last)
 	}
-	return r.c.value("SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3", pieces[0], first, last)
+	sql := "SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3"
+	if ordinalOf(first) > 1 {
+		// What is behind what was counted before is short: from the newest down FTS5 stops at the
+		// bound, while from the oldest up it has to come to it. The LIMIT keeps the order in.
+		sql = `SELECT count(*) FROM (SELECT 1 FROM asset_term
+			WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid DESC LIMIT -1)`
+	}
+	return r.c.value(sql, pieces[0], first, last)
 }
 
 // split writes the sets as MATCH expressions, of which together those match that all the sets match:

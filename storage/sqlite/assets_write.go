@@ -12,8 +12,9 @@ import (
 // assetTx writes one library.
 type assetTx struct {
 	assetReader
-	lib     assets.Library
-	changed bool
+	lib    assets.Library
+	edited bool
+	newest int64 // place of the newest asset; 0 = not looked up
 }
 
 // ready has the library have a number.
@@ -21,7 +22,7 @@ func (t *assetTx) ready(ctx context.Context) error {
 	if err := t.check(ctx); err != nil || t.number != 0 {
 		return err
 	}
-	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree, changes) VALUES ($1, $2, 0, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
+	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree, edits) VALUES ($1, $2, 0, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
 	if err == nil && number >= 1<<(63-ordinalBits) {
 		err = fmt.Errorf("%w: there are %d libraries", assets.ErrFull, number-1)
 	}
@@ -31,14 +32,28 @@ func (t *assetTx) ready(ctx context.Context) error {
 	return err
 }
 
-// change counts the update among those that change assets.
-func (t *assetTx) change(ctx context.Context) error {
-	if err := t.ready(ctx); err != nil || t.changed {
-		return err
+// edit counts the update among the library's edits: it does more than add assets behind all others.
+func (t *assetTx) edit() error {
+	if t.edited {
+		return nil
 	}
-	t.changed = true
-	_, err := t.c.exec("UPDATE library SET changes = changes + 1 WHERE number = $1", t.number)
+	t.edited = true
+	_, err := t.c.exec("UPDATE library SET edits = edits + 1 WHERE number = $1", t.number)
 	return err
+}
+
+// added is told the place of a new asset.
+func (t *assetTx) added(place int64) (err error) {
+	if t.newest == 0 {
+		if t.newest, err = t.top(place); err != nil {
+			return err
+		}
+	}
+	if place < t.newest {
+		return t.edit()
+	}
+	t.newest = place
+	return nil
 }
 
 // SetState replaces the library's State.
@@ -56,7 +71,7 @@ func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
 // The statements change one row each, and so need no savepoint of their own, at each of which FTS5
 // would write out what it has gathered.
 func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
-	if err := t.change(ctx); err != nil {
+	if err := t.ready(ctx); err != nil {
 		return err
 	}
 	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
@@ -67,8 +82,13 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 	_, err := t.c.exec("INSERT INTO asset (place, origin, created, updated, folders, body) VALUES ($1, $2, $3, $4, $5, $6)", args...)
 	switch {
 	case err == nil:
-		_, err = t.c.exec("INSERT INTO asset_term (rowid, terms) VALUES ($1, $2)", place, termText(x.Terms))
+		if err = t.added(place); err == nil {
+			_, err = t.c.exec("INSERT INTO asset_term (rowid, terms) VALUES ($1, $2)", place, termText(x.Terms))
+		}
 	case isTaken(err):
+		if err = t.edit(); err != nil {
+			return err
+		}
 		_, err = t.c.exec("UPDATE asset SET origin = $2, created = $3, updated = $4, folders = $5, body = $6 WHERE place = $1", args...)
 		if err == nil {
 			_, err = t.c.exec("UPDATE asset_term SET terms = $2 WHERE rowid = $1", place, termText(x.Terms))
@@ -103,7 +123,7 @@ func (t *assetTx) unlabel(ordinal int64) error {
 
 // DeleteAsset removes an asset.
 func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
-	if err := t.change(ctx); err != nil {
+	if err := t.check(ctx); err != nil {
 		return err
 	}
 	if ordinal < 1 || ordinal > assets.MaxOrdinal {
@@ -112,6 +132,9 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	n, err := t.c.exec("DELETE FROM asset WHERE place = $1", t.place(ordinal))
 	if err == nil && n == 0 {
 		return errNoAsset
+	}
+	if err == nil {
+		err = t.edit()
 	}
 	if err == nil {
 		_, err = t.c.exec("DELETE FROM asset_term WHERE rowid = $1", t.place(ordinal))

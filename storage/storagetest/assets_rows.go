@@ -62,6 +62,36 @@ var assetRowRules = []assetRule{
 			checkError(t, err, assets.ErrNotFound, "DeleteAsset")
 		}
 	}},
+	{"a count follows what is added, behind all others and among them, changed and removed", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		check := func() {
+			t.Helper()
+			err := s.View(ctx, library, func(r assets.Reader) error {
+				var errs []error
+				for _, q := range []assets.AssetQuery{{}, {All: []assets.AnyOf{{"x"}}}, {All: []assets.AnyOf{{"y"}}}, {All: []assets.AnyOf{{"x", "y"}, {"all"}}}} {
+					errs = append(errs, m.checkQuery(r, q))
+				}
+				return errors.Join(errs...)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		put := func(ordinal int64, terms ...string) func(assets.Tx) error {
+			return func(w assets.Tx) error { return m.put(w, record(ordinal), index(append(terms, "all")...)) }
+		}
+		remove := func(ordinal int64) func(assets.Tx) error {
+			return func(w assets.Tx) error { return m.delete(w, ordinal) }
+		}
+		check()
+		for _, step := range []func(assets.Tx) error{
+			put(5, "x"), put(7, "x", "y"), put(6, "y"), put(8), put(7, "y"), put(1, "x"), remove(8), put(8, "x"), put(9, "x"), remove(5), put(10, "x", "y"),
+		} {
+			change(t, s, library, step)
+			check()
+			check() // and again, should it be remembered
+		}
+	}},
 	{"folders come by id in byte order, with their permissions in order", func(t *testing.T, s assets.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assets.Tx) error {

@@ -9,7 +9,7 @@ CREATE TABLE library (
     at      INTEGER NOT NULL,
     count   INTEGER NOT NULL,
     tree    INTEGER NOT NULL,
-    changes INTEGER NOT NULL, -- updates that changed assets: what was counted before one is good until the next
+    edits   INTEGER NOT NULL, -- updates that changed or removed assets, or added one among others: more than a count grew
     UNIQUE (network, id)
 ) STRICT;
 
