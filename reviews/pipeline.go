@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	defaultBuffer = 1 << 20 // bytes of a stretch; a longer line is read through a window
-	maxWorkers    = 8       // more cores than that wait for the disk
-	maxPart       = 256     // findings that a worker hands over at once
+	defaultBuffer = 512 << 10 // bytes of a stretch; a longer line is read through a window
+	maxWorkers    = 8         // more cores than that wait for the disk
+	maxPart       = 256       // findings that a worker hands over at once
 )
 
 // pipeline reads a file on several cores. The calling goroutine reads and takes the findings, in
