@@ -20,19 +20,26 @@ func (s *Service) Restore(ctx context.Context, by Caller, in Restore) (App, erro
 	if err != nil {
 		return App{}, err
 	}
+	var old App
 	var d draft
-	prepare := func() error {
-		old, err := s.Version(ctx, by, in.AppID, in.Version)
+	take := func(app App, err error) error {
 		if err != nil {
 			return err
 		}
+		old = app
 		d, err = old.Body.draft()
 		return err
 	}
+	prepare := func() error { return take(s.Version(ctx, by, in.AppID, in.Version)) }
 	return s.writeVersion(ctx, once, prepare, func(tx Tx) (App, error) {
 		head, err := usable(ctx, tx, by, in.AppID)
 		if err != nil {
 			return App{}, err
+		}
+		if in.Version == Latest && old.Version != head.Version { // the app has moved on since it was read
+			if err := take(tx.App(ctx, in.AppID, Latest)); err != nil {
+				return App{}, err
+			}
 		}
 		if err := by.mayCreateIn(added(head.Groups, d.groups)); err != nil {
 			return App{}, err

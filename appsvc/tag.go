@@ -136,8 +136,14 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTag) (TagPage, er
 		return err
 	}
 	repeated, err := s.write(ctx, once, &tag, prepare, func(tx Tx) error {
-		if _, err := usable(ctx, tx, by, in.AppID); err != nil {
+		head, err := usable(ctx, tx, by, in.AppID)
+		if err != nil {
 			return err
+		}
+		if in.Version == Latest && app.Version != head.Version { // the app has moved on since it was read
+			if app, err = tx.App(ctx, in.AppID, Latest); err != nil {
+				return err
+			}
 		}
 		tag = Tag{in.AppID, in.Name, app.Version}
 		return tx.SetTag(ctx, tag)
