@@ -1,0 +1,146 @@
+package linear
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// module is where the module lies.
+const module = "../../.."
+
+// How many histories are made of each kind; 0 = the short form.
+var (
+	inMemory = flag.Int("memory", 0, "histories in memory")
+	inSQLite = flag.Int("sqlite", 0, "histories in SQLite")
+	inShared = flag.Int("shared", 0, "histories in two openings of one SQLite file")
+	overHTTP = flag.Int("http", 0, "histories over HTTP, the server killed meanwhile")
+)
+
+// count is the number of histories to make.
+func count(wanted *int, usual int) int {
+	if *wanted > 0 {
+		return *wanted
+	}
+	if testing.Short() {
+		return max(usual/4, 1)
+	}
+	return usual
+}
+
+// tally counts what was looked at.
+type tally struct{ histories, operations, unknown atomic.Int64 }
+
+func (n *tally) add(h *history) {
+	n.histories.Add(1)
+	n.operations.Add(int64(len(h.ops)))
+	n.unknown.Add(int64(h.lost))
+}
+
+func (n *tally) log(t *testing.T) {
+	t.Logf("linearizable: %d histories, %d operations, %d of them without an answer",
+		n.histories.Load(), n.operations.Load(), n.unknown.Load())
+}
+
+func TestHistories(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { inProcess(t, count(inMemory, 120), openMemory) })
+	t.Run("sqlite", func(t *testing.T) {
+		inProcess(t, count(inSQLite, 60), func(t *testing.T) []appsvc.Store { return openSQLite(t, nil) })
+	})
+	t.Run("shared", func(t *testing.T) { inProcess(t, count(inShared, 40), openShared) })
+}
+
+func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{memory.NewApps()} }
+
+// openShared opens one file twice, once with a cache that holds little.
+func openShared(t *testing.T) []appsvc.Store {
+	return openSQLite(t, nil, &sqlite.Options{Cache: 64 << 10})
+}
+
+// openSQLite opens one file as often as there are options.
+func openSQLite(t *testing.T, options ...*sqlite.Options) []appsvc.Store {
+	path := filepath.Join(t.TempDir(), "linear.db")
+	if options == nil {
+		options = []*sqlite.Options{nil}
+	}
+	var all []appsvc.Store
+	for _, o := range options {
+		db, err := sqlite.Open(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		all = append(all, db.Apps())
+	}
+	return all
+}
+
+// inProcess makes histories against services on stores that hold the same data. Some run at the
+// same time, so that updates of several share a commit.
+func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store) {
+	const together, perStore = 4, 1000 // a store that grows without end would slow the rest down
+	var n tally
+	defer n.log(t)
+	for begun := 0; begun < histories && !t.Failed(); begun += perStore {
+		t.Run("", func(t *testing.T) {
+			stores := open(t)
+			var who []client
+			for _, s := range stores {
+				slow := jitter{s}
+				who = append(who, direct{appsvc.New(slow, &appsvc.Options{Now: unsteady}), slow})
+			}
+			setup := appsvc.New(stores[0], &appsvc.Options{Now: unsteady})
+			if err := addComponent(t.Context(), setup); err != nil {
+				t.Fatal(err)
+			}
+			var next atomic.Int64
+			var wg sync.WaitGroup
+			for range together {
+				wg.Go(func() {
+					for !t.Failed() {
+						i := int(next.Add(1)) - 1 + begun
+						if i >= min(histories, begun+perStore) {
+							return
+						}
+						name := fmt.Sprintf("h%d", i)
+						w, err := newWorld(context.Background(), setup, name)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						one(t, w, name, who, true, &n)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+// one makes one history and checks it.
+func one(t *testing.T, w *world, name string, who []client, direct bool, n *tally) {
+	h := &history{world: w, name: name, direct: direct}
+	seed := rand.Uint64()
+	if err := h.run(context.Background(), seed, who); err != nil {
+		t.Errorf("history %s (seed %d): %v", name, seed, err)
+		return
+	}
+	if err := h.check(); err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return
+	}
+	n.add(h)
+}

@@ -1,0 +1,209 @@
+package linear
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+const network = "urn:vitrine:linear.test"
+
+// client carries out operations. An error is one that the model does not know.
+type client interface {
+	do(ctx context.Context, w *world, o op) (outcome, error)
+}
+
+// world is what a history is about.
+type world struct {
+	owner string // who made the apps; of this history alone
+	ids   [apps]string
+	begin [apps]*version
+}
+
+// number returns which app of the history has an id.
+func (w *world) number(id string) (int, error) {
+	for i := range w.ids {
+		if w.ids[i] == id {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("an answer names app %q, which is not of this history", id)
+}
+
+// newWorld makes the apps of a history.
+func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, error) {
+	w := &world{owner: network + ":user=" + name}
+	by := appsvc.Caller{URN: w.owner, Moderates: []string{network}}
+	for i := range w.ids {
+		title := fmt.Sprintf("%s begins %d", name, i)
+		app, err := svc.CreateApp(ctx, by, appsvc.NewApp{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
+			Component: appsvc.ComponentRef{Name: "note", Version: "1.0.0"}, Config: config(title),
+		}}})
+		if err != nil {
+			return nil, err
+		}
+		w.begin[i], w.ids[i] = (*version)(nil).after(title, w.owner, app.UpdatedAt), app.ID
+	}
+	return w, nil
+}
+
+// addComponent makes the component that powers the elements.
+func addComponent(ctx context.Context, svc *appsvc.Service) error {
+	by := appsvc.Caller{URN: network + ":user=developer", ManageComponents: true}
+	_, err := svc.CreateComponent(ctx, by, []byte(component), "")
+	return err
+}
+
+const component = `{"name":"note","version":"1.0.0","main":"https://linear.test/note.js","configSchema":{}}`
+
+// config is what an app with this title has in its element.
+func config(title string) json.RawMessage {
+	return json.RawMessage(`{"text":"` + title + `","of":"an element whose config follows the title"}`)
+}
+
+// patchOf is the patch of an operation, as JSON.
+func patchOf(o op) []byte {
+	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"},`+
+		`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.version, o.title, config(o.title))
+}
+
+// keyOf is the Idempotency-Key of an operation. Keys belong to callers, and so to histories.
+func keyOf(w *world, o op) string {
+	if o.key == noKey {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d-%d", strings.TrimPrefix(w.owner, network+":user="), o.kind, o.key)
+}
+
+func tagName(t int) string { return fmt.Sprintf("t%d", t) }
+
+func tagNumber(name string) (int, error) {
+	for t := range tags {
+		if tagName(t) == name {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("an answer names tag %q, which nobody set", name)
+}
+
+// direct calls a Service, and its Store.
+type direct struct {
+	svc   *appsvc.Service
+	store appsvc.Store
+}
+
+func (d direct) do(ctx context.Context, w *world, o op) (outcome, error) {
+	out, err := d.answer(ctx, w, o)
+	switch {
+	case err == nil:
+		return out, nil
+	case errors.Is(err, appsvc.ErrNotFound):
+		return outcome{status: absent}, nil
+	case errors.Is(err, appsvc.ErrConflict):
+		return outcome{status: conflict}, nil
+	case errors.Is(err, errRefused):
+		return outcome{status: refused}, nil
+	}
+	return outcome{}, err
+}
+
+func (d direct) answer(ctx context.Context, w *world, o op) (outcome, error) {
+	by := appsvc.Caller{URN: o.by, Moderates: []string{network}}
+	id, v := w.ids[o.app], appsvc.Version(o.version)
+	one := func(app appsvc.App, err error) (outcome, error) { return w.saw([]appsvc.App{app}, nil, false, err) }
+	page0 := func(p appsvc.TagPage, err error) (outcome, error) { return w.saw(p.Apps, p.Tags, p.More, err) }
+	switch o.kind {
+	case patch:
+		return one(d.svc.Patch(ctx, by, id, patchOf(o)))
+	case restore:
+		return one(d.svc.Restore(ctx, by, appsvc.Restore{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
+	case putTag:
+		return page0(d.svc.PutTag(ctx, by, appsvc.PutTag{AppID: id, Name: tagName(o.tag), Version: v, IdempotencyKey: keyOf(w, o)}))
+	case deleteTag:
+		return outcome{}, d.svc.DeleteTag(ctx, by, id, tagName(o.tag), keyOf(w, o))
+	case readLatest:
+		return one(d.svc.App(ctx, by, id))
+	case readVersion:
+		return one(d.svc.Version(ctx, by, id, v))
+	case readTag:
+		return page0(d.svc.Tag(ctx, by, id, tagName(o.tag), true))
+	case readTagged:
+		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.tag)))
+	case listVersions:
+		list, more, err := d.svc.Versions(ctx, by, appsvc.ListVersions{AppID: id, Before: v, Limit: page})
+		return w.saw(list, nil, more, err)
+	case listTags:
+		return page0(d.svc.Tags(ctx, by, appsvc.ListTags{AppID: id, Embed: true}))
+	case tagsNamed:
+		list, err := d.svc.TagsNamed(ctx, by, tagName(o.tag), w.ids[:])
+		return w.saw(nil, list, false, err)
+	case oneView:
+		list, err := d.oneView(ctx, w)
+		return w.saw(list, nil, false, err)
+	}
+	list, _, err := d.svc.Apps(ctx, appsvc.Caller{URN: w.owner}, appsvc.ListApps{})
+	return w.saw(list, nil, false, err)
+}
+
+func (d direct) oneView(ctx context.Context, w *world) (list []appsvc.App, err error) {
+	err = d.store.View(ctx, func(r appsvc.Reader) error {
+		list = nil
+		for _, id := range []string{w.ids[0], w.ids[1], w.ids[0]} {
+			app, err := r.App(ctx, id, appsvc.Latest)
+			if err != nil {
+				return err
+			}
+			list = append(list, app)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// saw turns what a Service returned into an outcome.
+func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) (outcome, error) {
+	out := outcome{more: more}
+	if err != nil {
+		return out, err
+	}
+	for _, a := range list {
+		c, err := a.Body.Content()
+		if err != nil {
+			return out, err
+		}
+		seen, err := w.sawApp(a.ID, int64(a.Version), a.UpdatedAt, a.UpdatedBy, c.Title, c.Elements[0].Config)
+		if err != nil {
+			return out, err
+		}
+		out.apps = append(out.apps, seen)
+	}
+	for _, t := range tags {
+		seen, err := w.sawTag(t.AppID, t.Name, int64(t.AppVersion))
+		if err != nil {
+			return out, err
+		}
+		out.tags = append(out.tags, seen)
+	}
+	return out, nil
+}
+
+func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (seenApp, error) {
+	app, err := w.number(id)
+	if err == nil && string(got) != string(config(title)) {
+		err = fmt.Errorf("version %d of app %d has the title %q and the config %s, which was never set with it", v, app, title, got)
+	}
+	return seenApp{app, v, title, by, at}, err
+}
+
+func (w *world) sawTag(id, name string, v int64) (seenTag, error) {
+	app, err := w.number(id)
+	if err != nil {
+		return seenTag{}, err
+	}
+	tag, err := tagNumber(name)
+	return seenTag{app, tag, v}, err
+}

@@ -1,0 +1,82 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a running server: a child process that says "serving URL" when it is ready.
+type Server struct {
+	URL    string
+	cmd    *exec.Cmd
+	stderr buffer
+	ended  chan struct{}
+}
+
+// buffer is a bytes.Buffer for two goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// StartServer runs a command line with env added to a bare environment, and waits until it serves.
+func StartServer(env []string, name string, args ...string) (*Server, error) {
+	const patience = 30 * time.Second
+	s := &Server{cmd: exec.Command(name, args...), ended: make(chan struct{})}
+	s.cmd.Env, s.cmd.Stderr = env, &s.stderr
+	if s.cmd.Env == nil {
+		s.cmd.Env = []string{}
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ready := make(chan string, 1)
+	go func() {
+		defer close(s.ended)
+		for in := bufio.NewScanner(stdout); in.Scan(); {
+			if url, ok := strings.CutPrefix(in.Text(), "serving "); ok {
+				ready <- url
+			}
+		}
+		_ = s.cmd.Wait() // a killed process has no other end
+	}()
+	select {
+	case s.URL = <-ready:
+		return s, nil
+	case <-s.ended:
+		return nil, fmt.Errorf("the server has ended before it served: %s", s.stderr.String())
+	case <-time.After(patience):
+		s.Kill()
+		return nil, fmt.Errorf("the server does not serve after %s: %s", patience, s.stderr.String())
+	}
+}
+
+// Kill ends the process with SIGKILL and waits for its end.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill() // it may have ended by itself, which Log tells
+	<-s.ended
+}
+
+// Log is what the process has written to its standard error.
+func (s *Server) Log() string { return s.stderr.String() }
