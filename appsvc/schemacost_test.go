@@ -260,15 +260,15 @@ func TestAcceptedIsFast(t *testing.T) {
 			best := time.Hour // of three: others may be using the machine
 			for i := 0; i < 3 && (i == 0 || best > 200*time.Millisecond); i++ {
 				s := newSchemas(nil)
-				start := time.Now()
+				start := spent()
 				err := s.validate([]byte(schema), []byte(config))
-				best = min(best, time.Since(start))
+				best = min(best, spent()-start)
 				if errors.Is(err, schemaguard.ErrCostly) {
 					t.Fatal("refused where it was accepted before")
 				}
 			}
 			t.Logf("%d: %v", n, best)
-			if best > 500*time.Millisecond { // it is to be 250 on a machine of one's own
+			if best > 400*time.Millisecond { // 250 is promised for a processor that nobody else warms
 				t.Errorf("n = %d took %v", n, best)
 			}
 		})
@@ -314,9 +314,9 @@ func TestRefusedIsFast(t *testing.T) {
 				}
 				schema, config = s, c
 			}
-			start := time.Now()
+			start := spent()
 			err := newSchemas(nil).validate([]byte(schema), []byte(config))
-			if took := time.Since(start); took > time.Second {
+			if took := spent() - start; took > time.Second {
 				t.Errorf("took %v: %v", took, err)
 			}
 		})
