@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,10 +111,14 @@ type rpc struct {
 }
 
 // echoAPI puts paths below the base path that show what reaches the server.
-func echoAPI(api http.Handler) http.Handler {
+// A request that the page must not make is counted.
+func echoAPI(api http.Handler, unwanted *atomic.Int64) http.Handler {
 	mux := func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v4/echo", "/echo":
+			if r.URL.RawQuery == "unwanted" {
+				unwanted.Add(1)
+			}
 			body, _ := io.ReadAll(r.Body)
 			fmt.Fprintf(w, "%s|%s|%s|%s|%s|%s", r.Method, r.URL.RawQuery, body, r.Header.Get("Content-Type"), r.Header.Get("Cookie"), r.Header.Get("Referer"))
 		case "/v4/slow":
@@ -133,8 +138,8 @@ func echoAPI(api http.Handler) http.Handler {
 func TestCORSPageInABrowser(t *testing.T) {
 	chromium(t)
 	w := newWorld(t, func(c *httpapi.Config) { c.BasePath = "/v4" })
-	h := w.handler
-	api := httptest.NewServer(echoAPI(h))
+	var unwanted atomic.Int64
+	api := httptest.NewServer(echoAPI(w.handler, &unwanted))
 	defer api.Close()
 	w.url = api.URL
 	made := w.as(editor, "POST", "/v4/apps/", `{"title":"framed","groups":["urn:vitrine:example.test"]}`).want(201)
@@ -159,6 +164,9 @@ func TestCORSPageInABrowser(t *testing.T) {
 	is("inHash", "true")
 	is("unheard", "[]")
 	is("origins", fmt.Sprintf("[%q]", api.URL))
+	if n := unwanted.Load(); n > 0 {
+		t.Errorf("framed by others, the page made %d requests", n)
+	}
 	checkAnswers(t, all)
 	var silent map[string][]any
 	if err := json.Unmarshal(all["silent"], &silent); err != nil || len(silent) != 8 {

@@ -92,7 +92,6 @@ func (c *call) fail(err error) {
 // refuse makes {"error": text} the answer.
 func (c *call) refuse(status int, text string) {
 	header := c.header()
-	header["Content-Type"] = jsonType
 	for _, name := range []string{"Etag", "Location", "Link"} {
 		delete(header, name)
 	}

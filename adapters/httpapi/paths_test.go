@@ -3,10 +3,13 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
@@ -28,7 +31,7 @@ func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
 
 func TestParametersAreUnescapedOnce(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"@scope/name", "a b", "100%", "%2F", "é/ü", "a+b", "a?b#c", "..", "/"} {
+	for _, name := range []string{"@scope/name", "a b", "100%", "%2F", "é/ü", "a+b", "a?b#c", ".", "..", "/"} {
 		r := w.as(editor, "POST", "/components/", fmt.Sprintf(`{"name":%q,"version":"1","main":"/x.js","configSchema":{}}`, name)).want(201)
 		var shown struct{ Name string }
 		path := strings.TrimPrefix(r.header.Get("Location"), w.url)
@@ -42,6 +45,9 @@ func TestParametersAreUnescapedOnce(t *testing.T) {
 	w.rawPath(editor, "GET", "/components/@scope/name").want(404)
 	w.rawPath(editor, "GET", "/components/%2540scope%252Fname").want(404)
 	w.rawPath(editor, "GET", "/components/é%2F\"ü").want(404)
+	w.rawPath(editor, "GET", "/components/é%2Fü").want(200)
+	w.rawPath(editor, "GET", "/components/..").want(404) // there is one of this name, but not at this path
+	w.rawPath(editor, "GET", "/components/.").want(404)
 	w.rawPath(editor, "DELETE", "/components/%40scope%2Fname").want(204)
 }
 
@@ -88,5 +94,35 @@ func TestBasePathAndBaseURL(t *testing.T) {
 	}
 	if _, err := httpapi.New(httpapi.Config{}); err == nil {
 		t.Error("a handler that lets everybody in, or nobody")
+	}
+}
+
+// TestThePathCountsWhereItsRawFormIsStale calls the handler as a program does that rewrites paths.
+func TestThePathCountsWhereItsRawFormIsStale(t *testing.T) {
+	w := newWorld(t)
+	r := httptest.NewRequest("GET", "/x/apps%2F", nil)
+	r.URL.Path = "/apps/"
+	r.Header.Set("Authorization", "svctoken "+w.token(editor))
+	rec := httptest.NewRecorder()
+	w.handler.ServeHTTP(rec, r)
+	if rec.Code != 200 {
+		t.Errorf("status %d", rec.Code)
+	}
+}
+
+func TestTheAssetManagerHasOneSlashOrTwo(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.BasePath, c.Assets = "/v4", assets.New(memory.NewAssets(), nil) })
+	const prefix, rest = "/services/frontline/api/v4/assetManager", "example.test/assetLibrary/example.test/assets"
+	w.rawPath(editor, "GET", prefix+"/"+rest).want(200)
+	w.rawPath(editor, "GET", prefix+"//"+rest).want(200)
+	w.rawPath(editor, "GET", prefix+"//"+rest+"/").want(200)
+	for _, path := range []string{prefix + "///" + rest, prefix + rest, "/v4" + prefix + "//" + rest, prefix + "///assetLibrary/x/assets",
+		prefix + "//" + strings.Replace(rest, "/", "//", 1), prefix + "//" + rest + "//", prefix, prefix + "/", prefix + "//",
+		prefix + "//./assetLibrary/x/assets", prefix + "//example.test/assetLibrary/../assets"} {
+		w.rawPath(editor, "GET", path).want(404)
+	}
+	for _, library := range []string{"%FF", "%00", "%ED%A0%80"} {
+		path := prefix + "//example.test/assetLibrary/" + library + "/folders"
+		w.as(editor, "POST", path, `{"create":[{"label":"x"}]}`).want(400)
 	}
 }

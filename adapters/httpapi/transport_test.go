@@ -200,6 +200,32 @@ func TestAPanicIs500AndTheServerLives(t *testing.T) {
 	}
 }
 
+// damagedStore has lost what its apps hold.
+type damagedStore struct{ appsvc.Store }
+
+func (d damagedStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	return d.Store.View(ctx, func(r appsvc.Reader) error { return fn(damagedReader{r}) })
+}
+
+type damagedReader struct{ appsvc.Reader }
+
+func (d damagedReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+	app, err := d.Reader.App(ctx, id, v)
+	app.Body = nil
+	return app, err
+}
+
+func TestAPanicLeavesNothingOfTheAnswer(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(damagedStore{memory.NewApps()}, nil) })
+	id := w.newApp("x", network)
+	for _, path := range []string{"/apps/" + id, "/apps/" + id + "/versions/0"} {
+		r := w.as(editor, "GET", path, "").want(500, `{"error":"internal error"}`)
+		if r.header.Get("ETag") != "" || r.header.Get("Cache-Control") != "private, no-cache" {
+			t.Errorf("%s: 500 with %v", path, r.header)
+		}
+	}
+}
+
 func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
 	down := false
 	w := newWorld(t, func(c *httpapi.Config) {

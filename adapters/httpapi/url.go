@@ -29,9 +29,7 @@ func (c *call) url(path string) string {
 func (c *call) next(path, name, after string) {
 	values := url.Values{}
 	for _, known := range c.route.query {
-		if c.query.has(known) {
-			values[known] = c.query.all(known)
-		}
+		values[known] = c.query.all(known)
 	}
 	values[name] = []string{after}
 	c.header()["Link"] = []string{"<" + c.url(path) + "?" + values.Encode() + `>; rel="next"`}

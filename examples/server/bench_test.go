@@ -20,6 +20,12 @@ import (
 //
 //	go test -run '^$' -bench . -benchtime 1x ./examples/server
 
+// The benchmarks measure the server as a process of its own on one core, under a client that
+// does next to nothing, beside what it is compared with, in turns: on a busy machine the ratios
+// hold though the figures do not.
+//
+//	go test -run '^$' -bench . -benchtime 1x ./examples/server
+
 // reads returns how many requests a second 32 clients get answered at a path.
 func reads(b *testing.B, t benchTarget, path string, during time.Duration) float64 {
 	b.Helper()
