@@ -14,7 +14,9 @@ type Options struct {
 	// Progress, if not nil, is called now and then by the goroutine that reads the findings.
 	Progress func(Progress)
 
-	buffer int // for tests: bytes of a stretch
+	// For tests, 0 else.
+	buffer int // bytes of a stretch
+	limit  int // bytes of a review that an import stores
 }
 
 // Checker checks one file.

@@ -9,6 +9,7 @@ type checker struct {
 	hash  *hasher
 	out   findings
 	load  bool   // keep what is accepted, for an import
+	limit int    // bytes of JSON that may be kept of a review, or of a collection without its reviews
 	spool *spool // where the reviews of a long line may wait; nil: the line is all in memory
 
 	line   int64  // number of the line
@@ -27,9 +28,11 @@ type checker struct {
 	ownText string
 	dims    int64  // number of dimensions; -1: unknown
 	dimsAt  int64  // offset of dimensions; -1: absent
+	named   bool   // some dimension is not called default
 	waiting bool   // reviews came before dimensions and are read afterwards
 	held    int64  // offset of reviews that wait
 	fields  []byte // members of the collection but its reviews, for an import
+	tooLong bool   // these are more than limit
 	ratings []byte // of the review, for an import
 
 	ofCollection, ofReview members
@@ -50,9 +53,9 @@ func (c *checker) handOver() {
 	c.found = c.found[:0]
 }
 
-func newChecker(h *hasher, out findings, load bool) *checker {
+func newChecker(h *hasher, out findings, load bool, limit int) *checker {
 	return &checker{
-		hash: h, out: out, load: load,
+		hash: h, out: out, load: load, limit: limit,
 		ofCollection: members{names: collectionMembers, required: memberDimensions},
 		ofReview:     members{names: reviewMembers, required: reviewAuthor},
 	}
@@ -117,7 +120,7 @@ func (c *checker) read(line int64) {
 	c.source, c.id = known{}, known{}
 	c.dims, c.dimsAt, c.waiting = -1, -1, false
 	c.ids.clear()
-	c.fields = c.fields[:0]
+	c.fields, c.tooLong = c.fields[:0], false
 	c.got = batch{first: true, line: line, offset: c.start}
 	if c.load {
 		c.got.incoming = &incoming{}

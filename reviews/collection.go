@@ -39,7 +39,7 @@ func (c *checker) collectionMember(i int) (ok bool) {
 	}
 	if c.load {
 		c.next()
-		c.keep(maxStored, nil)
+		c.keep(c.limit, nil)
 		defer c.takeField(collectionMembers[i])
 	}
 	switch i {
@@ -90,50 +90,35 @@ func (c *checker) dimensions() bool {
 	if yes, ok := c.is('[', "/dimensions", "an array of strings"); !yes {
 		return ok
 	}
-	if !c.enter() {
-		return false
-	}
 	c.names.clear()
-	var n int64
-	other := false // whether a name is not "default"
-	for ; ; n++ {
-		if more, ok := c.element(']', n == 0); !ok {
-			return false
-		} else if !more {
-			break
-		}
-		c.item = n
-		isOther, ok := c.dimension()
-		c.item = -1
-		if !ok {
-			return false
-		}
-		other = other || isOther
+	c.named = false
+	n, ok := c.items((*checker).dimension)
+	if !ok {
+		return false
 	}
 	switch {
 	case n == 0:
 		c.report(ruleDimensionsNone, c.dimsAt, "/dimensions", `there is no dimension; want ["default"] or several names`)
 		return true
-	case n == 1 && other:
+	case n == 1 && c.named:
 		c.report(ruleDimensionSingle, c.dimsAt, "/dimensions", `a single dimension is ["default"]`)
 	}
 	c.dims = n
 	return true
 }
 
-// dimension reads the name of one dimension and says whether it is another than default.
-func (c *checker) dimension() (other, ok bool) {
+func (c *checker) dimension() bool {
 	c.next()
 	at := c.offset()
 	name, text, ok := c.identity("/dimensions")
 	if !ok || !name.ok {
-		return false, ok
+		return ok
 	}
-	other = string(text) != "default"
+	c.named = c.named || string(text) != "default"
 	if !c.names.add(name.fingerprint) {
 		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before")
 	}
-	return other, true
+	return true
 }
 
 // reviewsMember reads the reviews, or has them wait: their number of ratings is unknown before
@@ -177,18 +162,7 @@ func (c *checker) readWaiting() bool {
 }
 
 func (c *checker) reviews() bool {
-	if !c.enter() {
-		return false
-	}
-	defer func() { c.review = -1 }()
-	for n := int64(0); ; n++ {
-		c.review = -1
-		if more, ok := c.element(']', n == 0); !more {
-			return ok
-		}
-		c.review = n
-		if !c.readReview() {
-			return false
-		}
-	}
+	_, ok := c.items((*checker).readReview)
+	c.review = -1
+	return ok
 }

@@ -8,6 +8,15 @@ func WithBuffer(o Options, n int) *Options {
 	return &o
 }
 
+// WithLimit has an import store reviews of up to n bytes.
+func WithLimit(o Options, n int) *Options {
+	o.limit = n
+	return &o
+}
+
+// MaxStored is that limit without it.
+const MaxStored = maxStored
+
 var (
 	TimestampFault    = timestampFault
 	Base64Fault       = base64Fault

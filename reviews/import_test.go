@@ -256,32 +256,38 @@ func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 }
 
 func TestStoredSize(t *testing.T) {
-	const limit = 16 << 20
+	const limit = 3000
+	if reviews.MaxStored != 16<<20 {
+		t.Error("the rule says 16 MiB")
+	}
 	fit := func(n int) string {
 		r := review("big", 5, "")
 		return strings.Replace(r, `"title":"t"`, `"title":"`+strings.Repeat("t", n-len(r)+1)+`"`, 1)
 	}
-	for _, test := range []struct {
-		size    int
-		created int64
-	}{{limit, 2}, {limit + 1, 1}} {
-		file := collection("YQ", single, fit(test.size), review("1", 5, ""))
-		r := importInto(t, memory.NewReviews(), file, nil)
-		checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
-		if test.created == 1 {
-			if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
-				t.Errorf("%+v", p)
+	for _, buffer := range []int{200, 1 << 20} {
+		o := &reviews.ImportOptions{Options: *reviews.WithLimit(*reviews.WithBuffer(reviews.Options{}, buffer), limit)}
+		for _, test := range []struct {
+			size    int
+			created int64
+		}{{limit, 2}, {limit + 1, 1}, {5 * limit, 1}} {
+			file := collection("YQ", single, fit(test.size), review("1", 5, ""))
+			r := importInto(t, memory.NewReviews(), file, o)
+			checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
+			if test.created == 1 {
+				if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
+					t.Errorf("%+v", p)
+				}
+			}
+			if found := check(t, []byte(file), &o.Options); len(found) > 0 {
+				t.Errorf("a check has a limit: %v", found)
 			}
 		}
-		if found := check(t, []byte(file), nil); len(found) > 0 {
-			t.Errorf("a check has a limit: %v", found)
+		file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
+		r := importInto(t, memory.NewReviews(), file, o)
+		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
+		if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
+			t.Errorf("%+v", p)
 		}
-	}
-	file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
-	r := importInto(t, memory.NewReviews(), file, nil)
-	checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
-	if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
-		t.Errorf("%+v", p)
 	}
 }
 

@@ -37,8 +37,7 @@ func (in *incoming) next() *incoming {
 // takeField keeps a member of the collection.
 func (c *checker) takeField(name string) {
 	raw, ok := c.kept()
-	if !ok || len(c.fields)+len(raw) > maxStored {
-		c.fields = append(c.fields[:0], make([]byte, maxStored)...)
+	if c.tooLong = c.tooLong || !ok || len(c.fields)+len(raw) > c.limit; c.tooLong {
 		return
 	}
 	c.fields = append(c.fields, `,"`+name+`":`...)
@@ -51,8 +50,8 @@ func (c *checker) takeCollection() {
 		return
 	}
 	in := c.got.incoming
-	if len(c.fields) >= maxStored {
-		c.report(ruleStoredSize, c.start, "", "the collection is longer than 16 MiB without its reviews")
+	if c.tooLong {
+		c.report(ruleStoredSize, c.start, "", "the collection without its reviews is longer than what is stored of one, 16 MiB")
 		return
 	}
 	c.fields[0] = '{'
@@ -67,7 +66,7 @@ func (c *checker) takeCollection() {
 func (c *checker) takeReview(start int64) {
 	raw, ok := c.kept()
 	if c.faults == 0 && !ok {
-		c.report(ruleStoredSize, start, "", "the review is longer than 16 MiB")
+		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one, 16 MiB")
 	}
 	if c.faults > 0 || c.got.refused {
 		return

@@ -21,6 +21,7 @@ type pipeline struct {
 	buffer  int    // bytes of a stretch
 	dir     string // of temporary files
 	load    bool
+	limit   int // bytes of a review that an import stores
 	hash    *hasher
 	sink    sink
 }
@@ -33,18 +34,21 @@ type sink interface {
 }
 
 func newPipeline(o Options, load bool, s sink) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, load: load, hash: newHasher(), sink: s}
+	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, load: load, limit: o.limit, hash: newHasher(), sink: s}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	if p.buffer == 0 {
 		p.buffer = defaultBuffer
 	}
+	if p.limit == 0 {
+		p.limit = maxStored
+	}
 	return p
 }
 
 func (p *pipeline) checker(out findings) *checker {
-	return newChecker(p.hash.clone(), out, p.load)
+	return newChecker(p.hash.clone(), out, p.load, p.limit)
 }
 
 // run reads r to its end, or until the sink has enough.

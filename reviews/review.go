@@ -26,11 +26,12 @@ const (
 
 // readReview reads one review and decides whether it is accepted.
 func (c *checker) readReview() bool {
+	c.review, c.item = c.item, -1
 	c.faults, c.own, c.ratings = 0, known{}, c.ratings[:0]
 	c.next()
 	start := c.offset()
 	if c.load {
-		c.keep(maxStored, nil)
+		c.keep(c.limit, nil)
 	}
 	yes, ok := c.is('{', "", "an object")
 	if yes {
@@ -126,22 +127,9 @@ func (c *checker) readRatings() bool {
 	if yes, ok := c.is('[', "/ratings", "an array of integers"); !yes {
 		return ok
 	}
-	if !c.enter() {
+	n, ok := c.items((*checker).rating)
+	if !ok {
 		return false
-	}
-	var n int64
-	for ; ; n++ {
-		if more, ok := c.element(']', n == 0); !ok {
-			return false
-		} else if !more {
-			break
-		}
-		c.item = n
-		ok := c.rating()
-		c.item = -1
-		if !ok {
-			return false
-		}
 	}
 	if c.dims >= 0 && n != c.dims {
 		c.report(ruleRatingsCount, at, "/ratings", strconv.FormatInt(n, 10)+" ratings, want one for each of "+

@@ -7,6 +7,24 @@ import (
 
 // Values of members, each read and judged. They return false where the line cannot be read on.
 
+// items reads an array and calls item at each of its elements, with its index in c.item.
+func (c *checker) items(item func(*checker) bool) (n int64, ok bool) {
+	if !c.enter() {
+		return 0, false
+	}
+	for ; ; n++ {
+		if more, ok := c.element(']', n == 0); !more {
+			return n, ok
+		}
+		c.item = n
+		ok := item(c)
+		c.item = -1
+		if !ok {
+			return n, false
+		}
+	}
+}
+
 // flaws reports what no string may hold, of the string that was just read.
 func (c *checker) flaws(member string) {
 	if c.str.nul >= 0 {
@@ -111,7 +129,7 @@ func (c *checker) identity(member string) (id known, text []byte, ok bool) {
 	}
 	limit := maxName
 	if c.load {
-		limit = maxStored
+		limit = c.limit
 	}
 	id.fingerprint, text, ok = c.print(limit)
 	if !ok {
