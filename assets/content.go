@@ -2,6 +2,7 @@ package assets
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,61 +15,77 @@ import (
 // A rule reports what keeps a JSON value, which stands at the pointer at, from being of a shape.
 type rule func(value jsontext.Value, at string) error
 
-// contentRule is the shape of an asset's content (contract, sections 2.6 and 2.7). Members that it
-// does not name are kept: payloads in the wild carry more. So id, generator and published need no
-// shape: what is sent there is not used.
-var contentRule = object(map[string]rule{
+// content is the shape of an asset's content (contract, sections 2.6 and 2.7). Members that it does
+// not name are kept: payloads in the wild carry more. So id, generator and published need no shape:
+// what is sent there is not used.
+var content = object(map[string]rule{
 	"id": anything, "generator": anything, "published": anything,
 	"content": text, "lang": text,
-	"attachment": list(attachmentRule),
+	"attachment": list(attachment.check),
 	"attributedTo": object(map[string]rule{
 		"id": text, "username": text, "displayName": text, "description": text, "location": text,
-		"url":  link,
-		"icon": object(map[string]rule{"url": link, "displayName": text}),
-	}),
-	"socialnet": object(map[string]rule{"retweets": integer, "favorites": integer}),
+		"url":  link.check,
+		"icon": object(map[string]rule{"url": link.check, "displayName": text}).check,
+	}).check,
+	"socialnet": object(map[string]rule{"retweets": integer, "favorites": integer}).check,
 })
 
-var attachmentRule = object(map[string]rule{
+var attachment = object(map[string]rule{
 	"version": oneOf("1.0"),
 	"type":    oneOf("photo", "video", "link", "rich", "audio"),
 	"title":   text, "html": text, "provider_name": text, "author_name": text,
-	"link": link, "url": link, "thumbnail_url": link, "author_url": link,
-	"provider_url": either(url, link), // listed as a string, sent as an object
+	"link": link.check, "url": link.check, "thumbnail_url": link.check, "author_url": link.check,
+	"provider_url": either(url, link.check), // listed as a string, sent as an object
 	"height":       integer, "width": integer, "thumbnail_height": integer, "thumbnail_width": integer,
 }, "version", "type")
 
 var link = object(map[string]rule{"href": url})
 
-// object is the shape of an object with these members, of which some are required. One whose name
-// differs only in case from a known one is refused: some reader would take it for that.
-func object(members map[string]rule, required ...string) rule {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	return func(value jsontext.Value, at string) error {
-		if value.Kind() == 'n' {
-			return nil
-		}
-		found, err := strictjson.Members(value, names...)
-		if err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
-		}
-		missing := slices.Clone(required)
-		for _, m := range found {
-			if check, known := members[m.Name]; known {
-				if err := check(m.Value, at+"/"+m.Name); err != nil {
-					return err
-				}
-				missing = slices.DeleteFunc(missing, func(name string) bool { return name == m.Name })
-			}
-		}
-		if len(missing) > 0 {
-			return invalidAt(at, "member %q is missing", missing[0])
-		}
+// shape is that of an object: the members it may have, of which some are required.
+type shape struct {
+	members         map[string]rule
+	names, required []string
+}
+
+func object(members map[string]rule, required ...string) shape {
+	return shape{members, slices.Sorted(maps.Keys(members)), required}
+}
+
+func (s shape) check(value jsontext.Value, at string) error {
+	if value.Kind() == 'n' {
 		return nil
 	}
+	found, err := s.take(value, at)
+	if err != nil {
+		return err
+	}
+	return s.checkMembers(found, at)
+}
+
+// take takes the object apart. A member whose name differs only in case from one of the shape is
+// refused: some reader would take it for that.
+func (s shape) take(value jsontext.Value, at string) ([]strictjson.Member, error) {
+	found, err := strictjson.Members(value, s.names...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+	}
+	return found, nil
+}
+
+func (s shape) checkMembers(found []strictjson.Member, at string) error {
+	for _, m := range found {
+		if check, known := s.members[m.Name]; known {
+			if err := check(m.Value, at+"/"+m.Name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range s.required {
+		if !slices.ContainsFunc(found, func(m strictjson.Member) bool { return m.Name == name }) {
+			return invalidAt(at, "member %q is missing", name)
+		}
+	}
+	return nil
 }
 
 // list is the shape of an array of objects of one shape.
@@ -158,25 +175,23 @@ func invalidAt(at, format string, args ...any) error {
 
 // contentHead checks a content and returns it as it is kept, but for its last member, published, and
 // the closing brace: compact, with the id and the generator of the asset.
-func contentHead(content []byte, foreignID, generator, at string) ([]byte, error) {
-	if err := strictjson.Check(content, strictjson.MaxDepth); err != nil {
+func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
+	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
 	}
-	value := slices.Clone(jsontext.Value(content))
+	value := slices.Clone(jsontext.Value(sent))
 	if err := value.Compact(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
 	}
-	if value.Kind() != '{' {
-		return nil, invalidAt(at, "want an object")
-	}
-	if err := contentRule(value, at); err != nil {
-		return nil, err
-	}
-	members, err := strictjson.Members(value)
+	members, err := content.take(value, at)
 	if err != nil {
 		return nil, err
 	}
-	head := appendString([]byte(`{"id":`), foreignID)
+	if err := content.checkMembers(members, at); err != nil {
+		return nil, err
+	}
+	head := append(make([]byte, 0, len(value)+len(foreignID)+len(generator)+64), `{"id":`...)
+	head = appendString(head, foreignID)
 	head = appendString(append(head, `,"generator":{"id":`...), generator)
 	head = append(head, '}')
 	for _, m := range members {
