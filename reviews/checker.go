@@ -8,9 +8,10 @@ type checker struct {
 	tokens
 	hash  *hasher
 	out   findings
-	load  bool   // keep what is accepted, for an import
-	limit int    // bytes of JSON that may be kept of a review, or of a collection without its reviews
-	spool *spool // where the reviews of a long line may wait; nil: the line is all in memory
+	load  bool         // keep what is accepted, for an import
+	limit int          // bytes of JSON that may be kept of a review, or of a collection without its reviews
+	spool *spool       // where the reviews of a long line may wait; nil: the line is all in memory
+	watch func() error // called while a long line is read; an error ends it
 
 	line   int64  // number of the line
 	start  int64  // offset of its record

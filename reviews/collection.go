@@ -152,7 +152,7 @@ func (c *checker) readWaiting() bool {
 		c.pos = int(c.held - c.base)
 	} else {
 		c.base, c.buf, c.pos = c.held, c.buf[:0], 0
-		if c.rest, c.err = c.spool.reader(); c.err != nil {
+		if c.rest, c.err = c.spool.reader(c.watch); c.err != nil {
 			return c.fail(c.held, ruleJSON, "")
 		}
 	}

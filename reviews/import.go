@@ -98,11 +98,15 @@ func (i *importer) batch(b batch) {
 
 func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
 
-// commit stores what is queued, in one transaction.
+// commit stores what is queued, in one transaction. After an error it only forgets it.
 func (i *importer) commit() {
-	if i.err != nil || len(i.queue) == 0 {
-		return
+	if len(i.queue) > 0 && i.err == nil {
+		i.commitQueue()
 	}
+	i.queue, i.size = i.queue[:0], 0
+}
+
+func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
 		i.err = i.store.View(i.ctx, func(r Reader) error {
@@ -122,7 +126,6 @@ func (i *importer) commit() {
 		i.report.Rejected += done.rejected
 		i.tellQueued(done.mismatches)
 	}
-	i.queue, i.size = i.queue[:0], 0
 }
 
 // tellQueued gives out the problems of the queue, and those that storing found.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -358,4 +359,62 @@ type fullStore struct{ reviews.Store }
 
 func (fullStore) Update(context.Context, func(reviews.Tx) error) error {
 	return fmt.Errorf("disk: %w", reviews.ErrFull)
+}
+
+// A line without end is read no further when nobody waits for it, and its temporary file goes.
+func TestALongLineIsLeft(t *testing.T) {
+	open := `{"reviews":[` + review("0", 5, "")
+	endless := func(more func(i int) string) *generated {
+		return &generated{next: []byte(open), part: more, left: 1 << 62}
+	}
+	part := func(i int) string { return "," + review(fmt.Sprint(i+1), 5, "") }
+	for _, test := range []struct {
+		name string
+		run  func(o reviews.Options) error
+		want error
+	}{
+		{"when its context ends", func(o reviews.Options) error {
+			over, cancel := context.WithCancel(ctx)
+			file := endless(func(i int) string {
+				if i == 20_000 {
+					cancel()
+				}
+				return part(i)
+			})
+			_, err := reviews.New(memory.NewReviews()).Import(over, operator, file, &reviews.ImportOptions{Options: o})
+			return err
+		}, context.Canceled},
+		{"when its store fails", func(o reviews.Options) error {
+			file := generate(4<<20, open, func(i int) string { return part(i) + `,7` },
+				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
+			_, err := reviews.New(fullStore{memory.NewReviews()}).Import(ctx, operator, file, &reviews.ImportOptions{Options: o})
+			return err
+		}, reviews.ErrFull},
+		{"when its problems are left", func(o reviews.Options) error {
+			file := endless(func(i int) string { return `,7` })
+			file.next = []byte(strings.TrimSuffix(collection("YQ", single), "]}\n") + "7")
+			for range reviews.Check(file, &o).Problems() {
+				break
+			}
+			return nil
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := test.run(reviews.Options{TempDir: dir}); !errors.Is(err, test.want) {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%d files are left, %v", len(left), err)
+			}
+		})
+	}
+}
+
+func TestALongLineNeedsATemporaryDirectory(t *testing.T) {
+	o := reviews.WithBuffer(reviews.Options{TempDir: "/does/not/exist"}, 64)
+	_, err := reviews.New(memory.NewReviews()).Import(ctx, operator, strings.NewReader(record), &reviews.ImportOptions{Options: *o})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
 }

@@ -98,6 +98,7 @@ func (l *lines) failed() bool { return l.over && l.err != io.EOF }
 // longLine is the rest of a line that is longer than the buffer.
 type longLine struct {
 	*lines
+	watch   func() error // called at each step; an error ends it
 	read    int64
 	done    bool
 	newline bool
@@ -111,6 +112,9 @@ func (l *longLine) Read(p []byte) (n int, err error) {
 	if l.over {
 		l.done = true
 		return 0, l.err
+	}
+	if err := l.watch(); err != nil {
+		return 0, err
 	}
 	n, l.err = l.r.Read(p)
 	l.over = l.err != nil

@@ -2,6 +2,7 @@ package reviews
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"runtime"
 	"sync"
@@ -101,11 +102,21 @@ func (c *checker) stretch(s stretch) {
 	}
 }
 
+// errStopped ends the reading of a long line that nobody wants to hear more of.
+var errStopped = errors.New("reviews: stopped")
+
 // longLine checks a line through a window.
 func (p *pipeline) longLine(c *checker, in *lines, s stretch) error {
 	c.spool = &spool{dir: p.dir}
 	defer c.spool.close()
-	rest := &longLine{lines: in}
+	c.watch = func() error {
+		p.sink.progress(in.in.n, in.number-1)
+		if p.sink.stopped() {
+			return errStopped
+		}
+		return nil
+	}
+	rest := &longLine{lines: in, watch: c.watch}
 	c.buf, c.pos, c.base, c.rest = s.data, 0, s.offset, rest
 	c.read(s.number)
 	if c.err != nil {

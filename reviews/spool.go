@@ -23,6 +23,7 @@ func (s *spool) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("reviews: a long line needs a temporary file: %w", err)
 		}
 		s.file = f
+		os.Remove(f.Name()) // so that nothing is left whatever happens, where the system can do that
 		s.zip, _ = gzip.NewWriterLevel(f, gzip.BestSpeed)
 	}
 	n, err := s.zip.Write(p)
@@ -32,20 +33,33 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// reader gives what was written, from the start.
-func (s *spool) reader() (io.Reader, error) {
+// reader gives what was written, from the start. It calls watch at each step, whose error ends it.
+func (s *spool) reader(watch func() error) (io.Reader, error) {
 	if err := s.zip.Close(); err != nil {
 		return nil, fmt.Errorf("reviews: keeping a long line: %w", err)
 	}
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return gzip.NewReader(bufio.NewReader(s.file))
+	r, err := gzip.NewReader(bufio.NewReader(s.file))
+	return watched{r, watch}, err
+}
+
+type watched struct {
+	io.Reader
+	watch func() error
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	if err := w.watch(); err != nil {
+		return 0, err
+	}
+	return w.Reader.Read(p)
 }
 
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
-		os.Remove(s.file.Name())
+		os.Remove(s.file.Name()) // where an open file could not be removed
 	}
 }
