@@ -1,0 +1,17 @@
+// Package kill shows that a killed server loses nothing that it has acknowledged: whatever a client
+// was answered is there when the store is opened again, nothing is there in part, and the store is
+// whole.
+//
+// The example server runs on a SQLite file. Writers change apps, tags and assets over HTTP at the
+// same time, while another process imports reviews into the same file. At a random moment both are
+// killed (SIGKILL). Then the store is opened and held against what each writer was answered; what a
+// writer got no answer to may be there as a whole or not at all. After that the invariants: an
+// integrity check, versions without gaps, tags that point to versions, an index of assets equal to
+// the assets.
+//
+// That a loss would be seen is shown with a server that acknowledges before it commits.
+//
+// The long form, which prints its figures:
+//
+//	go test ./internal/proof/kill -v -timeout 0 -args -kills 10000
+package kill

@@ -1,0 +1,100 @@
+package kill
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+const (
+	collections = 150
+	perFile     = 20 // reviews of a collection
+)
+
+// importer is a process that imports a file of reviews.
+type importer struct {
+	file   string
+	source string
+	cmd    *exec.Cmd
+}
+
+// startImport writes a file and starts its import into the store.
+func startImport(binary, db, dir string, number int) (*importer, error) {
+	i := &importer{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number))}
+	var text bytes.Buffer
+	for c := range collections {
+		fmt.Fprintf(&text, `{"source":"%s","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, i.source, c, c)
+		for r := range perFile {
+			if r > 0 {
+				text.WriteByte(',')
+			}
+			fmt.Fprintf(&text, `{"id":"%d","imported_display_name":"Visitor","title":"Title","body_html":"<p>Text %d.</p>","created":"2019-02-03T04:05:06Z","ratings":[80]}`, r, r)
+		}
+		text.WriteString("]}\n")
+	}
+	if err := os.WriteFile(i.file, text.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	i.cmd = exec.Command(binary, "reviews", "import", "-db", db, i.file)
+	i.cmd.Env = []string{}
+	return i, i.cmd.Start()
+}
+
+// kill ends the process and reports whether it had said before that all was imported.
+func (i *importer) kill() (acknowledged bool) {
+	_ = i.cmd.Process.Kill() // it may have ended
+	return i.cmd.Wait() == nil
+}
+
+// verify holds the store against the file; what was not acknowledged is imported once more, and
+// then must be there as well.
+func (i *importer) verify(ctx context.Context, s *opened, acknowledged bool) error {
+	svc, operator := reviews.New(s.db.Reviews()), reviews.Caller{Operator: true}
+	if !acknowledged {
+		file, err := os.Open(i.file)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := svc.Import(ctx, operator, file, nil); err != nil {
+			return fmt.Errorf("import after the kill: %w", err)
+		}
+	}
+	var text bytes.Buffer
+	if err := svc.Export(ctx, operator, &text); err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(text.String()) {
+		var c struct {
+			Source  string
+			Reviews []struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			return err
+		}
+		if c.Source != i.source {
+			continue
+		}
+		n++
+		for r, review := range c.Reviews {
+			if review.ID != fmt.Sprint(r) {
+				return lost("review %d of %s has the id %s", r, i.source, review.ID)
+			}
+		}
+		if len(c.Reviews) != perFile {
+			return lost("a collection of %s has %d reviews, want %d", i.source, len(c.Reviews), perFile)
+		}
+	}
+	if n != collections {
+		return lost("%d collections of %s are there, want %d", n, i.source, collections)
+	}
+	return nil
+}
