@@ -16,6 +16,8 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -36,7 +38,10 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 		}
 		id = app.ID
 	}
-	h, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	h, err := httpapi.New(httpapi.Config{
+		Apps: apps, Assets: assets.New(memory.NewAssets(), nil), Reviews: reviews.New(memory.NewReviews()),
+		Authenticate: tokens.Authenticate, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -64,10 +69,12 @@ func FuzzQueryParameters(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, query := range []string{"", "limit=1", "limit=500&sort=-updatedAt", "after=AAAAAAAAAAAAAAAA", "before=1&limit=2", "appId=" + id, "embedApps=true",
-		"usingComponent=x&a=%zz;b", "limit=%D9%A1", "after=%FF&before=%00", "svctoken=x", "limit=1&limit=2", "=&&=", "%"} {
+		"usingComponent=x&a=%zz;b", "limit=%D9%A1", "after=%FF&before=%00", "svctoken=x", "limit=1&limit=2", "=&&=", "%", "query=a+b&tags=x,y&via=1&rights=x",
+		"since=AA&until=BB", "folderTree=1&order=asc", "id=1,2&path=/,/1/2", "key=k&key=l"} {
 		f.Add(query)
 	}
-	paths := []string{"/apps/", "/apps/versions/", "/apps/" + id + "/versions/", "/apps/" + id + "/tags/", "/tags/t", "/components/", "/apps/" + id}
+	const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
+	paths := []string{library + "/assets", library + "/folders", library + "/attributes", "/apps/", "/apps/versions/", "/apps/" + id + "/versions/", "/apps/" + id + "/tags/", "/tags/t", "/components/", "/apps/" + id}
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, path := range paths {
 			r := httptest.NewRequest("GET", path, nil)
