@@ -31,6 +31,16 @@ func (a Asset) AppendJSON(b []byte) []byte {
 	return append(b, a.Body[1:]...)
 }
 
+// size is about the length of what AppendJSON appends.
+func (a Asset) size() int {
+	const envelope, folder = 200, 100
+	size := envelope + len(a.Body)
+	for _, f := range a.Folders {
+		size += folder + len(f.Path) + len(f.Label)
+	}
+	return size
+}
+
 // MarshalJSON gives the same bytes as AppendJSON.
 func (a Asset) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 

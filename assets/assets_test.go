@@ -259,7 +259,7 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 }
 
 func TestAPageEndsWhenItIsLarge(t *testing.T) {
-	d := newDesk(t, assets.Limits{PageBytes: 3000})
+	d := newDesk(t, assets.Limits{PageBytes: 3600})
 	for i := range 6 {
 		d.asset(fmt.Sprint(i), strings.Repeat("x", 1000))
 	}

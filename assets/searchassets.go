@@ -109,13 +109,14 @@ func (ss *session) conditions(in Search, list []string) (all []AnyOf, folders *f
 }
 
 // manyFolders is from how many folders on the index is asked for their union only when it is needed:
-// it has to go through a list for each of them. Newest first, most pages are full before that.
+// it has to go through a list for each of them. When they are a good part of all, most pages are full
+// before that.
 const manyFolders = 12
 
 // found yields what the search finds in these folders, in order.
 func (ss *session) found(q AssetQuery, folders *folderSet) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		if folders != nil && len(folders.ids) >= manyFolders {
+		if folders != nil && len(folders.ids) >= max(manyFolders, len(ss.tree.nodes)/4) {
 			done, last := ss.sift(q, folders, yield)
 			if done {
 				return
@@ -155,39 +156,33 @@ func (ss *session) sift(q AssetQuery, folders *folderSet, yield func(Record, err
 // page fills a page and says what is on both sides of it.
 func (ss *session) page(q AssetQuery, folders *folderSet) (Page, error) {
 	var p Page
-	var last, bytes int64
-	more := false
+	var first, last int64
+	size, more := 0, false
 	limit := q.Limit
 	q.Limit++
 	for r, err := range ss.found(q, folders) {
 		if err != nil {
 			return Page{}, err
 		}
-		if len(p.Assets) == limit || len(p.Assets) > 0 && bytes >= int64(ss.limits.PageBytes) {
-			more = true
+		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= ss.limits.PageBytes; more {
 			break
 		}
+		if last = r.Ordinal; first == 0 {
+			first = r.Ordinal
+		}
 		a := ss.asset(r)
-		cursor := ss.seal.close(sealedCursor, r.Ordinal)
-		if len(p.Assets) == 0 {
-			p.Paging.Prev, p.Paging.Next = cursor, cursor
-		}
-		if q.Ascending {
-			p.Paging.Next = cursor
-		} else {
-			p.Paging.Prev = cursor
-		}
-		if len(p.Assets) == 0 {
-			last = r.Ordinal
-		}
-		bytes += int64(len(a.AppendJSON(nil)))
+		size += a.size()
 		p.Assets = append(p.Assets, a)
 	}
-	behind, err := ss.behind(q, folders, last)
+	behind, err := ss.behind(q, folders, first)
 	if q.Ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
 		p.Paging.HasPrev, p.Paging.HasNext = more, behind
+	}
+	if first != 0 {
+		p.Paging.Prev = ss.seal.close(sealedCursor, min(first, last))
+		p.Paging.Next = ss.seal.close(sealedCursor, max(first, last))
 	}
 	return p, err
 }

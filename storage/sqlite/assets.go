@@ -62,6 +62,7 @@ type assetReader struct {
 	db     *DB
 	c      *conn
 	number int64 // of the library; 0 when nothing is stored of it
+	state  assets.State
 	edits  int64 // as the library has it
 	writes bool  // within an update: what it reads may never be kept
 	ended  bool
@@ -95,12 +96,17 @@ func (r *assetReader) top(but int64) (int64, error) {
 func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }
 
 func (r *assetReader) enter(lib assets.Library) error {
-	rows := r.c.query("SELECT number, edits FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
+	rows := r.c.query("SELECT number, edits, secret, last, at, count, tree FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
 	defer rows.close()
-	if rows.next() {
-		r.number, r.edits = rows.int(0), rows.int(1)
+	if !rows.next() {
+		return rows.err
 	}
-	return rows.err
+	r.number, r.edits = rows.int(0), rows.int(1)
+	if key := rows.blob(2); key != nil {
+		copy(r.state.Key[:], key)
+		r.state.Last, r.state.At, r.state.Count, r.state.Tree = rows.int(3), rows.int(4), rows.int(5), rows.int(6)
+	}
+	return nil
 }
 
 func (r *assetReader) check(ctx context.Context) error {
@@ -111,18 +117,7 @@ func (r *assetReader) check(ctx context.Context) error {
 }
 
 // State returns what the library knows of itself.
-func (r *assetReader) State(ctx context.Context) (s assets.State, err error) {
-	if err := r.check(ctx); err != nil {
-		return s, err
-	}
-	rows := r.c.query("SELECT secret, last, at, count, tree FROM library WHERE number = $1 AND secret IS NOT NULL", r.number)
-	defer rows.close()
-	if rows.next() {
-		copy(s.Key[:], rows.blob(0))
-		s.Last, s.At, s.Count, s.Tree = rows.int(1), rows.int(2), rows.int(3), rows.int(4)
-	}
-	return s, rows.err
-}
+func (r *assetReader) State(ctx context.Context) (assets.State, error) { return r.state, r.check(ctx) }
 
 // Asset returns the asset with this ordinal.
 func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {

@@ -14,11 +14,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/posts"
 )
 
-// All sizes: go test ./storage/sqlite -run '^$' -bench Assets -timeout 0 -posts 10000,100000,1000000
+// All sizes: go test ./storage/sqlite -run '^$' -bench Assets -benchtime 20x -timeout 0 -posts 10000,100000,1000000
 var postCounts = flag.String("posts", "10000,100000", "how many posts the benchmarks of assets have, one library for each number")
 
 var (
 	benchLibrary = assets.Library{Network: "example.test", ID: "example.test"}
+	halfSeeing   = assets.Caller{URN: "urn:vitrine:example.test:user=half"}
 	moderator    = assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 )
 
@@ -135,34 +136,40 @@ func BenchmarkAssetsSize(b *testing.B) {
 	}
 }
 
-// BenchmarkAssetsSearch compares pages of the newest 50 and totals, as the store gives them, with
-// the same expression given to FTS5 as it is: for a page joined with the rows, and with the rowids alone.
+// BenchmarkAssetsSearch compares searching for the newest 50, with a total that was counted before,
+// with the same expression given to FTS5 as it is and joined with the rows; and a first total with
+// FTS5's count.
 func BenchmarkAssetsSearch(b *testing.B) {
 	for _, p := range storesOfPosts(b) {
 		for _, words := range [][]string{{posts.Common}, {posts.Mid}, {posts.Rare}, {posts.Common, posts.Mid}, nil} {
-			for _, filter := range p.filters(b) {
-				if len(words) == 0 && len(filter.sets) == 0 {
-					continue // no work for an index
-				}
-				all := slices.Clone(filter.sets)
+			for _, f := range p.filters() {
+				in, sets := f.search, slices.Clone(f.sets)
+				in.Query = strings.Join(words, " ")
 				for _, w := range words {
-					all = append([]assets.AnyOf{{"w" + w}}, all...)
+					sets = append(sets, assets.AnyOf{"w" + w})
 				}
-				name := strings.Join(append([]string{fmt.Sprint(p.size)}, words...), "+")
-				p.compare(b, strings.ReplaceAll(name+"/"+filter.name, "//", "/"), all)
+				name := fmt.Sprintf("%d/%s/%s/", p.size, strings.Join(append(words, ""), "+"), f.name)
+				b.Run(name+"page", p.search(f.by, in))
+				if len(sets) > 0 {
+					b.Run(name+"page-raw", p.raw(rawPage, sets))
+					b.Run(name+"total", p.count(sets))
+					b.Run(name+"total-raw", p.raw(rawCount, sets))
+				}
 			}
 		}
 	}
 }
 
 type benchFilter struct {
-	name string
-	sets []assets.AnyOf
+	name   string
+	by     assets.Caller
+	search assets.Search
+	sets   []assets.AnyOf // what the service makes of it
 }
 
-// filters are the conditions that the service makes of a search's parameters.
-func (p *postStore) filters(b *testing.B) []benchFilter {
-	var tree, half assets.AnyOf
+func (p *postStore) filters() []benchFilter {
+	var tree assets.AnyOf
+	half := assets.AnyOf{"f"}
 	for i, id := range p.folders {
 		if i >= 50 && i < 60 {
 			tree = append(tree, "f"+id)
@@ -172,63 +179,69 @@ func (p *postStore) filters(b *testing.B) []benchFilter {
 		}
 	}
 	return []benchFilter{
-		{"alone", nil},
-		{"folder", []assets.AnyOf{{"f" + p.folders[55]}}},
-		{"folderTree", []assets.AnyOf{tree}},
-		{"generator", []assets.AnyOf{{"g" + posts.Generator(1)}}},
-		{"tags", []assets.AnyOf{{"t" + posts.Tag(1)}}},
-		{"half", []assets.AnyOf{append(half, "f")}},
+		{"alone", moderator, assets.Search{}, nil},
+		{"folder", moderator, assets.Search{Folder: p.folders[55]}, []assets.AnyOf{{"f" + p.folders[55]}}},
+		{"folderTree", moderator, assets.Search{FolderTree: p.folders[50]}, []assets.AnyOf{tree}},
+		{"generator", moderator, assets.Search{Generator: posts.Generator(1)}, []assets.AnyOf{{"g" + posts.Generator(1)}}},
+		{"tags", moderator, assets.Search{Tags: []string{posts.Tag(1)}}, []assets.AnyOf{{"t" + posts.Tag(1)}}},
+		{"half", halfSeeing, assets.Search{}, []assets.AnyOf{half}},
 	}
 }
 
-func (p *postStore) compare(b *testing.B, name string, all []assets.AnyOf) {
-	ctx := context.Background()
-	pieces, _ := split(all)
-	first, last := int64(1)<<ordinalBits, int64(2)<<ordinalBits-1
-	raw := func(sql string) func(b *testing.B) {
-		return func(b *testing.B) {
-			for b.Loop() {
-				err := p.db.view(ctx, func(c *conn) error {
-					rows := c.query(sql, pieces[0], first, last)
-					defer rows.close()
-					for rows.next() {
-					}
-					return rows.err
-				})
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	}
-	b.Run(name+"/page", func(b *testing.B) {
-		for b.Loop() {
-			err := p.db.Assets().View(ctx, benchLibrary, func(r assets.Reader) error {
-				for _, err := range r.Assets(ctx, assets.AssetQuery{All: all, Limit: 51}) {
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+func (p *postStore) search(by assets.Caller, in assets.Search) func(*testing.B) {
+	return func(b *testing.B) {
+		page := func() {
+			if _, err := p.svc.Search(context.Background(), by, benchLibrary, in); err != nil {
 				b.Fatal(err)
 			}
 		}
-	})
-	const from = " FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3"
-	b.Run(name+"/page raw", raw("SELECT a.* FROM asset_term t CROSS JOIN asset a ON a.place = t.rowid WHERE asset_term MATCH $1 AND t.rowid BETWEEN $2 AND $3 ORDER BY t.rowid DESC LIMIT 51"))
-	b.Run(name+"/page raw ids", raw("SELECT rowid"+from+" ORDER BY rowid DESC LIMIT 51"))
-	b.Run(name+"/total", func(b *testing.B) {
+		page() // has the total counted, once
 		for b.Loop() {
-			err := p.db.Assets().View(ctx, benchLibrary, func(r assets.Reader) error {
-				_, err := r.Count(ctx, assets.AssetQuery{All: all})
+			page()
+		}
+	}
+}
+
+// count counts as a store without a cache does.
+func (p *postStore) count(sets []assets.AnyOf) func(*testing.B) {
+	return func(b *testing.B) {
+		ctx := context.Background()
+		for b.Loop() {
+			err := p.db.view(ctx, func(c *conn) error {
+				r := &assetReader{db: p.db, c: c, writes: true} // and so asks no cache
+				if err := r.enter(benchLibrary); err != nil {
+					return err
+				}
+				_, err := r.Count(ctx, assets.AssetQuery{All: sets})
 				return err
 			})
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
-	})
-	b.Run(name+"/total raw", raw("SELECT count(*)"+from))
+	}
+}
+
+const (
+	rawPage = `SELECT place, origin, created, updated, folders, body FROM asset_term CROSS JOIN asset ON place = asset_term.rowid
+		WHERE asset_term MATCH $1 ORDER BY asset_term.rowid DESC LIMIT 50`
+	rawCount = "SELECT count(*) FROM asset_term WHERE asset_term MATCH $1"
+)
+
+func (p *postStore) raw(sql string, sets []assets.AnyOf) func(*testing.B) {
+	return func(b *testing.B) {
+		match, _ := split(sets)
+		for b.Loop() {
+			err := p.db.view(context.Background(), func(c *conn) error {
+				rows := c.query(sql, match[0])
+				defer rows.close()
+				for rows.next() {
+				}
+				return rows.err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }

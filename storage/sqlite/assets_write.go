@@ -63,6 +63,9 @@ func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
 	}
 	_, err := t.c.exec("UPDATE library SET secret = $2, last = $3, at = $4, count = $5, tree = $6 WHERE number = $1",
 		t.number, s.Key[:], s.Last, s.At, s.Count, s.Tree)
+	if err == nil {
+		t.state = s
+	}
 	return err
 }
 
