@@ -196,5 +196,5 @@ func (db *DB) Close() error {
 	db.closed = true
 	db.mu.Unlock()
 	db.users.Wait()
-	return errors.Join(db.readers.close(), db.writer.close(), db.watch.close()) // the writer reads what watch shows
+	return errors.Join(db.readers.close(), db.watch.close(), db.writer.c.close()) // the last one tidies up, as the writer is set to
 }

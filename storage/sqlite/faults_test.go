@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -48,7 +49,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-func TestFull(t *testing.T) {
+func TestFull(t *testing.T) { synctest.Test(t, full) }
+
+func full(t *testing.T) {
 	db := openTest(t, nil)
 	s, ctx := db.Apps(), context.Background()
 	if _, err := nextVersion(s, "app"); err != nil {

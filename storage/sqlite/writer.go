@@ -11,45 +11,35 @@ import (
 // maxBatch bounds how many updates share a commit, so that the first does not wait for ever.
 const maxBatch = 256
 
-// writer owns the one connection that writes. Its goroutine lends the connection to one waiting
-// update after the other and commits them together.
+// writer owns the one connection that writes. Of the updates that want it, one leads: it begins a
+// transaction, does its own work, lends the connection to those that wait, one after the other,
+// and commits for all of them. Each runs in the goroutine of its caller, and one that is alone
+// waits for no other goroutine.
 type writer struct {
 	c     *conn
 	cache *cache
 	busy  time.Duration // how long to wait for a lock
-	queue chan *job
-	ended chan error
+	// free holds a token when nobody leads.
+	free chan struct{}
+	// queue hands the connection on: the leader receives from it when the connection is to be had.
+	// It is not buffered, so an update whose context ends just stops to wait.
+	queue chan *follower
+	// lost is what cost the running transaction. Only whoever has the connection looks.
+	lost error
 }
 
-// job is an update that waits for its turn.
-type job struct {
-	ctx context.Context
-	// turn hands the connection to the goroutine of the update. It is not buffered: an update
-	// whose context has ended never takes it.
-	turn chan *conn
-	// ran tells the writer how the update's function ended.
-	ran chan error
-	// settled tells the update what became of the commit.
-	settled chan error
+// follower is an update that another one commits.
+type follower struct {
+	ran     chan struct{} // closed when it gives the connection back
+	settled chan error    // tells it what became of the commit
 }
 
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
 func newWriter(c *conn, cache *cache, busy time.Duration) *writer {
-	w := &writer{c: c, cache: cache, busy: busy, queue: make(chan *job, maxBatch), ended: make(chan error, 1)}
-	go func() {
-		for j := range w.queue {
-			w.batch(j)
-		}
-		w.ended <- w.c.close()
-	}()
+	w := &writer{c: c, cache: cache, busy: busy, free: make(chan struct{}, 1), queue: make(chan *follower)}
+	w.free <- struct{}{}
 	return w
-}
-
-// close ends the writer. Nobody may be waiting any more.
-func (w *writer) close() error {
-	close(w.queue)
-	return <-w.ended
 }
 
 // update runs fn on the writer's connection. All it wrote is on the disk when update returns nil,
@@ -63,68 +53,68 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 		return err
 	}
 	defer db.users.Done()
-	j := &job{ctx: ctx, turn: make(chan *conn), ran: make(chan error, 1), settled: make(chan error, 1)}
+	f := &follower{ran: make(chan struct{}), settled: make(chan error, 1)}
 	select {
-	case db.writer.queue <- j:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case c := <-j.turn:
-		err := j.run(c, fn)
-		// An error may tell of neighbours that are not committed yet, so it waits as well.
-		if lost := <-j.settled; lost != nil {
-			return lost
-		}
-		return err
-	case err := <-j.settled:
-		return err
+	case <-db.writer.free:
+		return db.writer.lead(ctx, fn)
+	case db.writer.queue <- f:
+		return db.writer.follow(f, fn)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// run gives the turn back whatever fn does, be it a panic or the end of its goroutine.
-func (j *job) run(c *conn, fn func(*conn) error) error {
-	err := errNoReturn
-	defer func() { j.ran <- err }()
-	err = fn(c)
+// follow runs fn and waits for the leader's commit. An error of fn waits as well, since it may
+// tell of neighbours that are not committed yet.
+func (w *writer) follow(f *follower, fn func(*conn) error) error {
+	err := func() error {
+		defer close(f.ran)
+		return w.run(fn)
+	}()
+	if lost := <-f.settled; lost != nil {
+		return lost
+	}
 	return err
 }
 
-// batch commits first and what waits behind it.
-func (w *writer) batch(first *job) {
-	others, err := w.begin()
+// lead runs fn, then the functions of those that wait, and commits. It does the rest of that also
+// when fn panics or ends its goroutine.
+func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
+	defer func() { w.free <- struct{}{} }()
+	others, err := w.begin(ctx)
 	if err != nil {
-		w.refuse(first, err)
-		return
+		if ctx.Err() == nil { // else it is the leader's own, and the next one may have more patience
+			w.refuse(err)
+		}
+		return err
 	}
-	w.c.at, w.c.earlier = w.cache.hold(), map[any]effect{}
-	served, err := w.serveAll(first)
-	if err == nil {
-		_, err = w.c.exec("COMMIT")
-	}
-	if err != nil {
-		err = w.undo(err)
-	}
-	now := w.cache.present()
-	since, versionErr := w.othersVersion()
-	w.cache.release(now, err == nil && versionErr == nil && since == others, w.c.earlier)
-	for _, j := range served {
-		j.settled <- err
-	}
+	w.c.at, w.c.earlier, w.lost = w.cache.hold(), map[any]effect{}, nil
+	defer func() {
+		followers := w.serve()
+		lost := w.commit(others)
+		for _, f := range followers {
+			f.settled <- lost
+		}
+		if lost != nil {
+			err = lost
+		}
+	}()
+	return w.run(fn)
 }
 
 // begin takes the file's write lock. It returns a number that changes when anybody else commits.
 //
 // SQLite's own way to wait looks rarely after a while, and never gets the lock of a process that
 // writes without a pause. A look each millisecond meets the moment between two of its commits.
-func (w *writer) begin() (others int64, err error) {
+func (w *writer) begin(ctx context.Context) (others int64, err error) {
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
 		_, err = w.c.exec("BEGIN IMMEDIATE")
 		if !isBusy(err) || time.Now().After(deadline) {
 			break
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
 		}
 	}
 	if err == nil {
@@ -139,6 +129,85 @@ func (w *writer) begin() (others int64, err error) {
 // othersVersion is a number that changes with every commit of another connection.
 func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
+// refuse answers those that have waited while the transaction could not begin.
+func (w *writer) refuse(err error) {
+	w.lost = err
+	for f := w.next(); f != nil; f = w.next() {
+		f.settled <- err
+	}
+}
+
+// serve lends the connection to those that wait, and returns them.
+func (w *writer) serve() []*follower {
+	var served []*follower
+	for len(served) < maxBatch && w.lost == nil {
+		f := w.next()
+		if f == nil {
+			break
+		}
+		served = append(served, f)
+	}
+	return served
+}
+
+// next lends the connection to one that waits and returns it when it has run, nil without one.
+func (w *writer) next() *follower {
+	select {
+	case f := <-w.queue:
+		<-f.ran
+		return f
+	default:
+		return nil
+	}
+}
+
+// run runs fn in a savepoint, unless the transaction is lost already.
+func (w *writer) run(fn func(*conn) error) error {
+	if w.lost != nil {
+		return w.lost
+	}
+	w.c.effects = map[any]effect{}
+	if _, err := w.c.exec("SAVEPOINT one"); err != nil {
+		w.lost = err
+		return err
+	}
+	err := errNoReturn
+	defer func() { w.lost = w.settle(err) }()
+	err = fn(w.c)
+	return err
+}
+
+// settle keeps or undoes what was done since the savepoint. The error is one that costs the whole
+// transaction.
+func (w *writer) settle(err error) error {
+	w.c.closeRows()
+	if w.c.broken != nil {
+		return w.c.broken
+	}
+	if err == nil {
+		maps.Copy(w.c.earlier, w.c.effects)
+	} else if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
+		return err
+	}
+	_, err = w.c.exec("RELEASE one")
+	return err
+}
+
+// commit ends the transaction and carries the cache on. The error is for all that had a part in it.
+func (w *writer) commit(others int64) error {
+	err := w.lost
+	if err == nil {
+		_, err = w.c.exec("COMMIT")
+	}
+	if err != nil {
+		err = w.undo(err)
+	}
+	now := w.cache.present()
+	since, versionErr := w.othersVersion()
+	w.cache.release(now, err == nil && versionErr == nil && since == others, w.c.earlier)
+	return err
+}
+
 // undo ends a transaction that err has cost.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
@@ -148,61 +217,4 @@ func (w *writer) undo(err error) error {
 		w.c.script("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	return fmt.Errorf("nothing was kept: %w", err)
-}
-
-// refuse answers an update that could not begin, and those that have waited for it.
-func (w *writer) refuse(first *job, err error) {
-	for j := first; j != nil; j = w.next() {
-		j.settled <- err
-	}
-}
-
-// next returns an update that is waiting already.
-func (w *writer) next() *job {
-	select {
-	case j := <-w.queue:
-		return j
-	default:
-		return nil
-	}
-}
-
-// serveAll lends the connection to first and to those that wait behind it. It returns who had it.
-// The error is one that cost the whole transaction.
-func (w *writer) serveAll(first *job) (served []*job, err error) {
-	for j := first; j != nil; j = w.next() {
-		took, err := w.serve(j)
-		if took {
-			served = append(served, j)
-		}
-		if err != nil || len(served) == maxBatch {
-			return served, err
-		}
-	}
-	return served, nil
-}
-
-// serve lends the connection to j. took is false when j no longer wants it.
-func (w *writer) serve(j *job) (took bool, err error) {
-	w.c.effects = map[any]effect{}
-	if _, err := w.c.exec("SAVEPOINT one"); err != nil {
-		return true, err
-	}
-	select {
-	case j.turn <- w.c:
-		took = true
-		err = <-j.ran
-		w.c.closeRows()
-	case <-j.ctx.Done():
-	}
-	if w.c.broken != nil {
-		return took, w.c.broken
-	}
-	if err == nil {
-		maps.Copy(w.c.earlier, w.c.effects)
-	} else if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
-		return took, err
-	}
-	_, err = w.c.exec("RELEASE one")
-	return took, err
 }

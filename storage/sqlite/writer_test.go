@@ -8,20 +8,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// together runs updates so that they share one commit: the writer is kept busy until all wait.
+// together runs updates so that they share one commit: they wait behind one that leads them. It is
+// for tests in a bubble.
 func together(t *testing.T, db *DB, updates ...func(c *conn) error) []error {
 	t.Helper()
-	ctx, errs := context.Background(), make([]error, len(updates))
-	started, gate := make(chan bool), make(chan bool)
+	ctx, errs, gate := context.Background(), make([]error, len(updates)), make(chan bool)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		db.update(ctx, func(*conn) error { close(started); <-gate; return nil })
+		db.update(ctx, func(*conn) error { <-gate; return nil })
 	})
-	<-started
 	for i, fn := range updates {
+		synctest.Wait() // until the one before stands in the queue
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
@@ -30,11 +31,16 @@ func together(t *testing.T, db *DB, updates ...func(c *conn) error) []error {
 			}()
 			errs[i] = db.update(ctx, fn)
 		})
-		waitFor(t, func() bool { return len(db.writer.queue) == i+1 })
 	}
+	synctest.Wait()
 	close(gate)
 	wg.Wait()
 	return errs
+}
+
+// inBubble makes a test of a function that can wait until all its goroutines wait.
+func inBubble(check func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, check) }
 }
 
 func waitFor(t *testing.T, cond func() bool) {
@@ -84,7 +90,7 @@ func TestNeighboursInACommit(t *testing.T) {
 		}, "no"},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(test.name, inBubble(func(t *testing.T) {
 			db := openTest(t, nil)
 			errs := together(t, db, write("first"), test.bad, write("last"))
 			if errs[0] != nil || errs[2] != nil {
@@ -102,12 +108,14 @@ func TestNeighboursInACommit(t *testing.T) {
 			if err := db.update(context.Background(), write("later")); err != nil {
 				t.Errorf("a later update: %v", err)
 			}
-		})
+		}))
 	}
 }
 
 // What an update reads of neighbours that are then lost must not come out as the truth.
-func TestErrorsWaitForTheCommit(t *testing.T) {
+func TestErrorsWaitForTheCommit(t *testing.T) { synctest.Test(t, errorsWait) }
+
+func errorsWait(t *testing.T) {
 	db := openTest(t, nil)
 	seen := errors.New("the first is there")
 	errs := together(t, db,
@@ -134,7 +142,9 @@ func TestErrorsWaitForTheCommit(t *testing.T) {
 	}
 }
 
-func TestUpdatesShareCommits(t *testing.T) {
+func TestUpdatesShareCommits(t *testing.T) { synctest.Test(t, updatesShare) }
+
+func updatesShare(t *testing.T) {
 	db := openTest(t, nil)
 	before := db.watch.now()
 	var updates []func(*conn) error
@@ -152,20 +162,25 @@ func TestUpdatesShareCommits(t *testing.T) {
 	}
 }
 
-func TestUpdateWhoseContextEnds(t *testing.T) {
+func TestUpdateWhoseContextEnds(t *testing.T) { synctest.Test(t, contextEnds) }
+
+func contextEnds(t *testing.T) {
 	db, ran := openTest(t, nil), false
-	started, gate := make(chan bool), make(chan bool)
-	go db.update(context.Background(), func(*conn) error { close(started); <-gate; return nil })
-	<-started
+	gate, led := make(chan bool), make(chan error)
+	go func() { led <- db.update(context.Background(), func(*conn) error { <-gate; return nil }) }()
+	synctest.Wait()
 	ctx, cancel := context.WithCancel(context.Background())
 	answer := make(chan error)
 	go func() { answer <- db.update(ctx, func(*conn) error { ran = true; return nil }) }()
-	waitFor(t, func() bool { return len(db.writer.queue) == 1 })
+	synctest.Wait()
 	cancel()
 	if err := <-answer; err != context.Canceled {
 		t.Errorf("while it waited: %v", err)
 	}
 	close(gate)
+	if err := <-led; err != nil {
+		t.Error(err)
+	}
 	if err := db.update(ctx, func(*conn) error { ran = true; return nil }); err != context.Canceled {
 		t.Errorf("before it began: %v", err)
 	}
@@ -177,6 +192,30 @@ func TestUpdateWhoseContextEnds(t *testing.T) {
 	}
 	if ran {
 		t.Error("the function ran")
+	}
+}
+
+// A leader whose function panics, or ends its goroutine, still commits for those behind it.
+func TestLeaderThatDoesNotReturn(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("help") }, "goexit": runtime.Goexit} {
+		t.Run(name, inBubble(func(t *testing.T) {
+			db, ctx, gate := openTest(t, nil), context.Background(), make(chan bool)
+			go func() {
+				defer func() { recover() }()
+				db.update(ctx, func(c *conn) error { mark(c, "bad"); <-gate; end(); return nil })
+			}()
+			synctest.Wait()
+			answer := make(chan error)
+			go func() { answer <- db.update(ctx, func(c *conn) error { return mark(c, "good") }) }()
+			synctest.Wait()
+			close(gate)
+			if err := <-answer; err != nil {
+				t.Error(err)
+			}
+			if got := names(t, db); got != "good" {
+				t.Errorf("kept: %s", got)
+			}
+		}))
 	}
 }
 
