@@ -227,7 +227,7 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f, path := d.folder("f", "", true, grants...)
 	for op, want := range map[assets.Operation]string{assets.View: "ok", assets.Edit: "ok", assets.Manage: "forbidden"} {
-		p := []assets.Permission{{Operation: op, User: &assets.Subject{ID: "writer"}}}
+		p := []assets.Permission{{Operation: op, User: &assets.Subject{ID: "somebody"}}}
 		_, err := d.ChangeFolders(ctx, writer, lib, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "mine", Path: path, Permissions: p}}})
 		d.want("a writer creates a folder and grants "+string(op), err, want)
 		_, err = d.ChangePermissions(ctx, writer, lib, f, assets.ChangePermissions{Create: p})

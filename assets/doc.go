@@ -42,7 +42,9 @@
 //   - A folder below a deleted one reads as deleted. A deleted folder can be read, with its permissions,
 //     by those who may manage it, and be updated only if the update brings it back with deleted:false.
 //   - folderTree finds what is in any folder of the tree that the caller sees, also where one between
-//     is hidden. As A4 does not, its folder must be one the caller sees.
+//     is hidden. A path of ListFolders likewise leads through hidden folders to those that are seen.
+//   - Since and Until of ListFolders name a folder that the caller may read; one deleted meanwhile will do
+//     for those who may manage it.
 //   - An empty page has no cursors; hasPrev and hasNext say what is on both sides of the one it was asked with.
 //   - An id given for a permission to create has no effect. Permissions granted with a new folder are limited
 //     by what the caller holds on its parent. A user is the same under the id and the URN, and names of

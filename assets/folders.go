@@ -127,8 +127,8 @@ func (ss *session) folderCursor(field, id string) (*node, error) {
 	if id == "" {
 		return nil, nil
 	}
-	n := ss.tree.nodes[id]
-	if n == nil || !ss.sees(n) {
+	n, err := ss.folderToRead(id) // one deleted meanwhile still has its place in the order
+	if err != nil {
 		return nil, invalidAt(field, "want the id of a folder of this library")
 	}
 	return n, nil

@@ -104,7 +104,12 @@ func TestFolderOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	page, err := d.Folders(ctx, member, lib, assets.ListFolders{Limit: 2, Until: want[4]})
+	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Delete: want[4:5]}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := d.Folders(ctx, member, lib, assets.ListFolders{Until: want[4]})
+	d.want("a deleted folder as a cursor", err, "invalid")
+	page, err := d.Folders(ctx, moderator, lib, assets.ListFolders{Limit: 2, Until: want[4]})
 	if err != nil || len(page) != 2 || page[0].ID != want[2] || page[1].ID != want[3] {
 		t.Errorf("before number 4: %+v, error %v", page, err)
 	}
