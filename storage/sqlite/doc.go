@@ -24,8 +24,7 @@
 //
 //   - DB.view runs a function on a reader's connection, in one snapshot;
 //   - DB.update runs one on the writer's connection, as an update of its own: all of it is kept
-//     when the function returns nil. It runs in the caller's goroutine while the writer waits, so
-//     it holds row work and nothing slow;
+//     when the function returns nil. Others wait for it, so it holds row work and nothing slow;
 //   - conn.exec, conn.insert and conn.query run one statement each. Statements are kept prepared
 //     under their text, so the text is a constant and what varies is an argument ($1, $2 …);
 //   - cache.get and cache.put, with the state conn.at, and conn.remember, which tells the cache
