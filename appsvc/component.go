@@ -115,7 +115,7 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 		b.WriteByte(sep)
 		b.Write(appendString(nil, name))
 		b.WriteByte(':')
-		_ = json.Compact(&b, value) // strict JSON: checked
+		b.Write(compact(value))
 	}
 	description := []byte("null")
 	if m.Description != nil {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -137,9 +139,16 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 			return nil, fmt.Errorf("%w: element %d: the config does not conform to component %q version %q: %w",
 				ErrUnprocessable, i, e.ref.Name, e.ref.Version, err)
 		}
-		e.manifest = used[e.ref].Manifest
+		e.manifest, e.config = used[e.ref].Manifest, compact(e.config)
 	}
 	return used, nil
+}
+
+// compact returns strict JSON without the white space between its tokens.
+func compact(text []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, text) // it was checked
+	return b.Bytes()
 }
 
 // findComponent returns one version of a component, or ErrUnprocessable.
@@ -188,7 +197,7 @@ func (d draft) body(owner string) (Body, []string) {
 		fmt.Fprintf(&b, `{"id":"%d","component":`, i)
 		b.Write(e.manifest)
 		b.WriteString(`,"config":`)
-		_ = json.Compact(&b, e.config) // strict JSON: checked
+		b.Write(e.config)
 		b.WriteByte('}')
 		names[e.ref.Name] = true
 	}
@@ -196,29 +205,39 @@ func (d draft) body(owner string) (Body, []string) {
 	return b.Bytes(), slices.Sorted(maps.Keys(names))
 }
 
-// draft decodes a stored body.
+// draft takes a stored body apart. The parts are the body's own bytes.
 func (b Body) draft() (draft, error) {
-	c, err := b.Content()
+	body, err := rawjson.Members(b)
 	if err != nil {
-		return draft{}, err
+		return draft{}, fmt.Errorf("stored body: %w", err)
 	}
-	d := draft{title: c.Title, groups: c.Groups}
-	for _, e := range c.Elements {
-		ref, err := refOf(e.Component)
-		if err != nil {
-			return draft{}, err
+	elements, err := rawjson.Items(body.Get("elements"))
+	if err != nil {
+		return draft{}, fmt.Errorf("stored elements: %w", err)
+	}
+	d := draft{elements: make([]draftElement, len(elements))}
+	if err := errors.Join(json.Unmarshal(body.Get("title"), &d.title), json.Unmarshal(body.Get("groups"), &d.groups)); err != nil {
+		return draft{}, fmt.Errorf("stored body: %w", err)
+	}
+	for i, raw := range elements {
+		if d.elements[i], err = storedElement(raw); err != nil {
+			return draft{}, fmt.Errorf("stored element %d: %w", i, err)
 		}
-		d.elements = append(d.elements, draftElement{ref: ref, manifest: e.Component, config: e.Config})
 	}
 	return d, nil
 }
 
-func refOf(manifest []byte) (ComponentRef, error) {
-	var ref ComponentRef
-	if err := json.Unmarshal(manifest, &ref); err != nil {
-		return ref, fmt.Errorf("stored manifest: %w", err)
+func storedElement(raw []byte) (draftElement, error) {
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return draftElement{}, err
 	}
-	return ref, nil
+	e := draftElement{manifest: members.Get("component"), config: members.Get("config")}
+	manifest, err := rawjson.Members(e.manifest)
+	if err != nil {
+		return draftElement{}, err
+	}
+	return e, errors.Join(json.Unmarshal(manifest.Get("name"), &e.ref.Name), json.Unmarshal(manifest.Get("version"), &e.ref.Version))
 }
 
 // checkSize refuses an app whose answer would be too long.

@@ -1,15 +1,17 @@
 package appsvc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -126,16 +128,20 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 			return draft{}, false, stale(v, app.Version)
 		}
 	}
-	before := append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...)
-	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes})
-	if err != nil {
-		return draft{}, false, patchError(err)
-	}
 	old, err := app.Body.draft()
 	if err != nil {
 		return draft{}, false, err
 	}
-	d, err := judge(before, after, old)
+	reached := reach(ops, len(old.elements))
+	before, err := document(app, reached)
+	if err != nil {
+		return draft{}, false, err
+	}
+	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes})
+	if err != nil {
+		return draft{}, false, patchError(err)
+	}
+	d, err := judge(before, after, old, reached)
 	if err != nil {
 		return draft{}, false, fmt.Errorf("%w: %w", ErrUnprocessable, err)
 	}
@@ -153,9 +159,58 @@ func (d draft) same(old draft) bool {
 		})
 }
 
-// judge is the rule of what a patch may do: it looks at the result alone. Outside title, groups
-// and elements nothing may differ. It says what is wrong by a pointer into the document.
-func judge(before, after []byte, old draft) (draft, error) {
+// reach returns which elements the operations look into, or nil when they may touch the array of
+// elements itself, or more. What is not reached stays as it is and need not be looked at: most
+// patches change one element of many.
+func reach(ops []jsonpatch.Op, elements int) []bool {
+	reached := make([]bool, elements)
+	for _, op := range ops {
+		for _, pointer := range op.Pointers() {
+			token, _, inside := strings.Cut(strings.TrimPrefix(pointer, elementsPath+"/"), "/")
+			switch i, err := strconv.Atoi(token); {
+			case !strings.HasPrefix(pointer, elementsPath):
+				if strings.HasPrefix(elementsPath, pointer) {
+					return nil // around the elements
+				}
+			case inside && err == nil && strconv.Itoa(i) == token && i < elements:
+				reached[i] = true
+			default:
+				return nil
+			}
+		}
+	}
+	return reached
+}
+
+const elementsPath = "/apps/0/elements"
+
+// document is the app as App answers it over HTTP, for a patch to be applied to. In the place of an
+// element that is not reached stands 0.
+func document(app App, reached []bool) ([]byte, error) {
+	if reached != nil && slices.Contains(reached, false) {
+		body, err := rawjson.Members(app.Body)
+		if err != nil {
+			return nil, fmt.Errorf("stored body: %w", err)
+		}
+		items, err := rawjson.Items(body.Get("elements"))
+		if err != nil {
+			return nil, fmt.Errorf("stored elements: %w", err)
+		}
+		for i := range items {
+			if !reached[i] {
+				items[i] = []byte("0")
+			}
+		}
+		short := fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
+		app.Body = append(append(short, bytes.Join(items, []byte(","))...), "]}"...)
+	}
+	return append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...), nil
+}
+
+// judge is the rule of what a patch may do: it looks at the result alone, and of the elements only
+// at those that were reached. Outside title, groups and elements nothing may differ. It says what is
+// wrong by a pointer into the document.
+func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 	was, err := onlyApp(before)
 	if err != nil {
 		return draft{}, err
@@ -164,88 +219,104 @@ func judge(before, after []byte, old draft) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		if was[name] == nil {
-			return draft{}, fmt.Errorf("/apps/0/%s: an app has no such member", name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if is[name] == nil {
-			return draft{}, fmt.Errorf("/apps/0/%s: must not be removed", name)
-		}
-		free := name == "title" || name == "groups" || name == "elements"
-		if !free && !jsonpatch.Equal(was[name], is[name], jsonpatch.SameText) {
-			return draft{}, fmt.Errorf("/apps/0/%s: is read-only", name)
-		}
+	if err := sameMembers(was, is, "title", "groups", "elements"); err != nil {
+		return draft{}, fmt.Errorf("/apps/0%w", err)
 	}
 	var d draft
-	var elements []json.RawMessage
 	for _, m := range []struct {
 		name string
 		to   any
-	}{{"title", &d.title}, {"groups", &d.groups}, {"elements", &elements}} {
-		if err := json.Unmarshal(is[m.name], m.to); err != nil || string(is[m.name]) == "null" {
-			return draft{}, fmt.Errorf("/apps/0/%s: a title is a string, groups and elements are arrays", m.name)
+	}{{"title", &d.title}, {"groups", &d.groups}} {
+		if raw := is.Get(m.name); string(raw) == "null" || json.Unmarshal(raw, m.to) != nil {
+			return draft{}, fmt.Errorf("/apps/0/%s: title must be a string and groups an array of strings", m.name)
 		}
 	}
+	elements, err := rawjson.Items(is.Get("elements"))
+	if err != nil {
+		return draft{}, errors.New(elementsPath + ": must be an array")
+	}
 	for i, raw := range elements {
+		if reached != nil && !reached[i] {
+			d.elements = append(d.elements, old.elements[i])
+			continue
+		}
 		e, err := judgeElement(raw, old)
 		if err != nil {
-			return draft{}, fmt.Errorf("/apps/0/elements/%d%w", i, err)
+			return draft{}, fmt.Errorf("%s/%d%w", elementsPath, i, err)
 		}
 		d.elements = append(d.elements, e)
 	}
 	return d, nil
 }
 
+// sameMembers reports the first member that one object has and the other has not, or that differs
+// and is not among the free ones.
+func sameMembers(was, is rawjson.Object, free ...string) error {
+	for _, m := range is {
+		if was.Get(m.Name) == nil {
+			return fmt.Errorf("/%s: there is no such member", m.Name)
+		}
+	}
+	for _, m := range was {
+		switch now := is.Get(m.Name); {
+		case now == nil:
+			return fmt.Errorf("/%s: must not be removed", m.Name)
+		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, now, jsonpatch.SameText):
+			return fmt.Errorf("/%s: is read-only", m.Name)
+		}
+	}
+	return nil
+}
+
 // onlyApp returns the members of the app in {"apps":[App]}.
-func onlyApp(doc []byte) (map[string]json.RawMessage, error) {
-	var top map[string]json.RawMessage
-	if json.Unmarshal(doc, &top) != nil || len(top) != 1 || top["apps"] == nil {
+func onlyApp(doc []byte) (rawjson.Object, error) {
+	top, err := rawjson.Members(doc)
+	if err != nil || len(top) != 1 || top[0].Name != "apps" {
 		return nil, errors.New(`the document must stay an object with the one member "apps"`)
 	}
-	var apps []map[string]json.RawMessage
-	if json.Unmarshal(top["apps"], &apps) != nil || len(apps) != 1 {
+	apps, err := rawjson.Items(top[0].Value)
+	if err != nil || len(apps) != 1 {
 		return nil, errors.New("/apps: must stay an array of one app")
 	}
-	return apps[0], nil
+	app, err := rawjson.Members(apps[0])
+	if err != nil {
+		return nil, errors.New("/apps/0: must stay an object")
+	}
+	return app, nil
 }
 
 // judgeElement reads an element of a result. It is either new, {component:{name,version},config},
 // or one of the old ones, named by its id, with at most another config or component.
 func judgeElement(raw []byte, old draft) (draftElement, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+	members, err := rawjson.Members(raw)
+	if err != nil {
 		return draftElement{}, errors.New(": must be an object")
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if name != "id" && name != "component" && name != "config" {
-			return draftElement{}, fmt.Errorf("/%s: an element has no such member", name)
+	for _, m := range members {
+		if m.Name != "id" && m.Name != "component" && m.Name != "config" {
+			return draftElement{}, fmt.Errorf("/%s: an element has no such member", m.Name)
 		}
 	}
-	if members["component"] == nil {
+	component, config := members.Get("component"), members.Get("config")
+	if component == nil {
 		return draftElement{}, errors.New("/component: missing")
 	}
-	if members["config"] == nil {
+	if config == nil {
 		return draftElement{}, errors.New("/config: missing")
 	}
-	if members["id"] == nil {
-		return newElement(members)
+	if id := members.Get("id"); id != nil {
+		return keptElement(id, component, config, old)
 	}
-	return keptElement(members, old)
-}
-
-func newElement(members map[string]json.RawMessage) (draftElement, error) {
-	e := draftElement{config: members["config"], written: true}
-	if err := strictjson.Decode(members["component"], &e.ref); err != nil {
+	e := draftElement{config: config, written: true}
+	if err := strictjson.Decode(component, &e.ref); err != nil {
 		return e, fmt.Errorf("/component: %w: a new element has a component {name, version} and a config, a kept one its id and all that it had", err)
 	}
 	return e, nil
 }
 
-func keptElement(members map[string]json.RawMessage, old draft) (draftElement, error) {
+func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
 	var id *string
-	if json.Unmarshal(members["id"], &id) != nil || id == nil {
+	if json.Unmarshal(rawID, &id) != nil || id == nil {
 		return draftElement{}, errors.New("/id: must be a string")
 	}
 	index, err := strconv.Atoi(*id)
@@ -253,45 +324,38 @@ func keptElement(members map[string]json.RawMessage, old draft) (draftElement, e
 		return draftElement{}, fmt.Errorf("/id: there is no element %q: leave id out of a new element", *id)
 	}
 	was := old.elements[index]
-	ref, err := keptComponent(members["component"], was.manifest)
+	ref, err := keptComponent(component, was)
 	if err != nil {
-		return draftElement{}, err
+		return draftElement{}, fmt.Errorf("/component%w", err)
 	}
-	if ref == was.ref && jsonpatch.Equal(members["config"], was.config, jsonpatch.SameText) {
+	if ref == was.ref && jsonpatch.Equal(config, was.config, jsonpatch.SameText) {
 		return was, nil
 	}
-	return draftElement{ref: ref, config: members["config"], written: true}, nil
+	return draftElement{ref: ref, config: config, written: true}, nil
 }
 
 // keptComponent compares the component of a kept element with the manifest that it had: name and
 // version may differ, nothing else.
-func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
-	var is, was map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &is); err != nil || is == nil {
-		return ref, errors.New("/component: must be an object")
+func keptComponent(raw []byte, old draftElement) (ref ComponentRef, err error) {
+	if bytes.Equal(raw, old.manifest) {
+		return old.ref, nil
 	}
-	if err := json.Unmarshal(manifest, &was); err != nil {
-		return ref, fmt.Errorf("/component: stored manifest: %w", err)
+	is, err := rawjson.Members(raw)
+	if err != nil {
+		return ref, errors.New(": must be an object")
 	}
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		if was[name] == nil {
-			return ref, fmt.Errorf("/component/%s: is not of the component", name)
-		}
+	was, err := rawjson.Members(old.manifest)
+	if err != nil {
+		return ref, fmt.Errorf(": stored manifest: %w", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		switch {
-		case is[name] == nil:
-			return ref, fmt.Errorf("/component/%s: must not be removed", name)
-		case name == "name":
-			err = strictjson.Decode(is[name], &ref.Name)
-		case name == "version":
-			err = strictjson.Decode(is[name], &ref.Version)
-		case !jsonpatch.Equal(is[name], was[name], jsonpatch.SameText):
-			err = errors.New("is read-only: only name and version choose a component")
-		}
-		if err != nil {
-			return ref, fmt.Errorf("/component/%s: %w", name, err)
-		}
+	if err := sameMembers(was, is, "name", "version"); err != nil {
+		return ref, err
+	}
+	if err := strictjson.Decode(is.Get("name"), &ref.Name); err != nil {
+		return ref, fmt.Errorf("/name: %w", err)
+	}
+	if err := strictjson.Decode(is.Get("version"), &ref.Version); err != nil {
+		return ref, fmt.Errorf("/version: %w", err)
 	}
 	return ref, nil
 }

@@ -50,7 +50,7 @@ func (r *run) do(op Op) error {
 	if op.Op == "move" && strings.HasPrefix(*op.Path, *op.From+"/") {
 		return fmt.Errorf("%w: %q cannot be moved into itself", ErrApply, *op.From)
 	}
-	for _, p := range op.pointers() {
+	for _, p := range op.Pointers() {
 		if hasOddIndex(p) {
 			if err := r.checkIndices(p); err != nil {
 				return err

@@ -68,8 +68,8 @@ func (op Op) check() error {
 	return nil
 }
 
-// pointers returns the pointers that the operation goes by.
-func (op Op) pointers() []string {
+// Pointers returns the pointers that the operation goes by.
+func (op Op) Pointers() []string {
 	if op.Op == "move" || op.Op == "copy" {
 		return []string{*op.From, *op.Path}
 	}
@@ -85,5 +85,5 @@ func hasOddIndex(pointer string) bool {
 
 // hasEmptyName reports whether the operation goes by a member named "".
 func (op Op) hasEmptyName() bool {
-	return slices.ContainsFunc(op.pointers(), func(p string) bool { return strings.Contains(p+"/", "//") })
+	return slices.ContainsFunc(op.Pointers(), func(p string) bool { return strings.Contains(p+"/", "//") })
 }

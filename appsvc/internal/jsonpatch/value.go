@@ -145,13 +145,13 @@ func normal(text string) string {
 	if trimmed == "" {
 		return "0"
 	}
-	power := 0
+	var power int64
 	if exponent != "" {
 		var err error
-		if power, err = strconv.Atoi(exponent); err != nil || power > 1<<40 || power < -1<<40 {
+		if power, err = strconv.ParseInt(exponent, 10, 64); err != nil || power > 1<<40 || power < -1<<40 {
 			return sign + text // beyond any use: by its text
 		}
 	}
-	power += len(digits) - len(trimmed) - len(fraction)
-	return sign + trimmed + "e" + strconv.Itoa(power)
+	power += int64(len(digits) - len(trimmed) - len(fraction))
+	return sign + trimmed + "e" + strconv.FormatInt(power, 10)
 }

@@ -1,0 +1,165 @@
+// Package rawjson takes JSON apart without decoding it. It is for text that is known to be valid,
+// such as what was stored, and several times as fast as a tokenizer that must find out. Other
+// text gives ErrNotJSON or parts that make no sense, and never a panic.
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// ErrNotJSON says that a text is not the valid JSON, or not the kind of value, that was expected.
+var ErrNotJSON = errors.New("not the expected JSON")
+
+// Member is one member of an object; Value is a part of the text.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// Object is the members of an object, in order.
+type Object []Member
+
+// Get returns the value of a member, nil when there is none.
+func (o Object) Get(name string) []byte {
+	for i := range o {
+		if o[i].Name == name {
+			return o[i].Value
+		}
+	}
+	return nil
+}
+
+// Members returns the members of the object in data.
+func Members(data []byte) (Object, error) {
+	var out Object
+	s := scanner{data: data}
+	if !s.takes('{') {
+		return nil, ErrNotJSON
+	}
+	for more := !s.takes('}'); more; more = s.separates('}') {
+		s.space()
+		quoted := s.value()
+		if len(quoted) < 2 || quoted[0] != '"' {
+			return nil, ErrNotJSON
+		}
+		name := string(quoted[1 : len(quoted)-1])
+		if bytes.IndexByte(quoted, '\\') >= 0 && json.Unmarshal(quoted, &name) != nil || !s.takes(':') {
+			return nil, ErrNotJSON
+		}
+		s.space()
+		out = append(out, Member{name, s.value()})
+	}
+	if s.failed {
+		return nil, ErrNotJSON
+	}
+	return out, nil
+}
+
+// Items returns the items of the array in data.
+func Items(data []byte) ([][]byte, error) {
+	var out [][]byte
+	s := scanner{data: data}
+	if !s.takes('[') {
+		return nil, ErrNotJSON
+	}
+	for more := !s.takes(']'); more; more = s.separates(']') {
+		s.space()
+		out = append(out, s.value())
+	}
+	if s.failed {
+		return nil, ErrNotJSON
+	}
+	return out, nil
+}
+
+// scanner walks over a text. Once it has failed it stays so.
+type scanner struct {
+	data   []byte
+	at     int
+	failed bool
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.data) && (s.data[s.at] == ' ' || s.data[s.at] == '\n' || s.data[s.at] == '\t' || s.data[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// takes steps over spaces and c, if c is what comes.
+func (s *scanner) takes(c byte) bool {
+	s.space()
+	if s.at < len(s.data) && s.data[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+// separates steps over a comma and reports true, or over the end of the container.
+func (s *scanner) separates(end byte) bool {
+	if s.failed || s.takes(end) {
+		return false
+	}
+	s.failed = !s.takes(',')
+	return !s.failed
+}
+
+// value steps over one value and returns it.
+func (s *scanner) value() []byte {
+	begin := s.at
+	depth := 0
+	for s.at < len(s.data) {
+		switch s.data[s.at] {
+		case '"':
+			if !s.text() {
+				return nil
+			}
+			if depth == 0 {
+				return s.data[begin:s.at]
+			}
+		case '{', '[':
+			depth++
+			s.at++
+		case '}', ']':
+			if depth <= 1 {
+				if depth == 1 {
+					s.at++
+				}
+				return s.data[begin:s.at]
+			}
+			depth--
+			s.at++
+		case ',', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return s.data[begin:s.at]
+			}
+			s.at++
+		default:
+			s.at++
+		}
+	}
+	s.failed = s.failed || depth > 0 || begin == s.at
+	return s.data[begin:s.at]
+}
+
+// text steps over a string.
+func (s *scanner) text() bool {
+	for at := s.at + 1; ; {
+		quote := bytes.IndexByte(s.data[at:], '"')
+		if quote < 0 {
+			s.at, s.failed = len(s.data), true
+			return false
+		}
+		at += quote + 1
+		escapes := 0
+		for i := at - 2; i > s.at && s.data[i] == '\\'; i-- {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			s.at = at
+			return true
+		}
+	}
+}
