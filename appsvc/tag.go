@@ -182,15 +182,15 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, appID, name, idempot
 
 // TagsNamed returns the tag of one name of each of the apps, in their order. Apps without it, and
 // apps that the caller may not use, are left out (contract, endpoint 13). ErrInvalid for no app or
-// more than 100.
+// more than 100, ErrNotFound for a name that no tag can have.
 func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
 	if len(appIDs) == 0 || len(appIDs) > s.limits.AppIDs {
 		return nil, fmt.Errorf("%w: appId: given %d times, want 1 to %d", ErrInvalid, len(appIDs), s.limits.AppIDs)
 	}
-	var tags []Tag
 	if !tagName.MatchString(name) {
-		return nil, nil
+		return nil, fmt.Errorf("%w: no tag can be named %q", ErrNotFound, name)
 	}
+	var tags []Tag
 	err := s.store.View(ctx, func(r Reader) error {
 		tags = nil
 		for i, id := range appIDs {

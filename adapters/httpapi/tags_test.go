@@ -63,7 +63,7 @@ func TestTagsRefuse(t *testing.T) {
 	w.as(editor, "PUT", tags+strings.Repeat("t", 128), `{"appVersion":"0"}`).want(201)
 	w.as(editor, "PUT", tags+"_a.B-9", `{"appVersion":"0"}`).want(201)
 	for body, status := range map[string]int{
-		`{"appVersion":"7"}`: 404, `{"appVersion":0}`: 400, `{}`: 400, `{"appVersion":"00"}`: 400, `{"appVersion":null}`: 400,
+		`{"appVersion":"7"}`: 404, `{"appVersion":0}`: 400, `{}`: 400, `{"appVersion":"00"}`: 404, `{"appVersion":null}`: 400,
 		`{"appversion":"0"}`: 400, `{"appVersion":"0","name":"t"}`: 400,
 	} {
 		w.as(editor, "PUT", tags+"t", body).want(status)

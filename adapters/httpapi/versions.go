@@ -99,11 +99,12 @@ func either(name string, value *string, alias string, other *string) (string, er
 	return *value, nil
 }
 
-// bodyVersion reads the member appVersion of a body.
+// bodyVersion reads the member appVersion of a body. A string that is the name of no version is an
+// unknown version like any other.
 func bodyVersion(s string) (appsvc.Version, error) {
 	v, err := appsvc.ParseVersion(s)
 	if err != nil {
-		return 0, refuse(http.StatusBadRequest, "/appVersion: %s", err)
+		return 0, refuse(http.StatusNotFound, "/appVersion: no version is named %q", s)
 	}
 	return v, nil
 }

@@ -169,7 +169,7 @@ func TestRestore(t *testing.T) {
 	for body, status := range map[string]int{
 		`{"appId":"{id}","appVersion":"9"}`: 404, `{"appId":"none","appVersion":"0"}`: 404, `{"appId":"{id}"}`: 400,
 		`{"appVersion":"0"}`: 400, `{"appId":"{id}","id":"{id}","appVersion":"0"}`: 400, `{"appId":"{id}","appVersion":"0","version":"0"}`: 400,
-		`{"appId":"{id}","appVersion":0}`: 400, `{"appId":"{id}","appVersion":"x"}`: 400, `{"appId":"{id}","appVersion":"-1"}`: 400,
+		`{"appId":"{id}","appVersion":0}`: 400, `{"appId":"{id}","appVersion":"x"}`: 404, `{"appId":"{id}","appVersion":"-1"}`: 404,
 		`{"appId":"{id}","appVersion":null}`: 400, `{"appId":"","appVersion":"0"}`: 400, `{"appId":"{id}","appVersion":"0","x":1}`: 400,
 	} {
 		w.as(editor, "POST", "/apps/versions/restore", strings.ReplaceAll(body, "{id}", id)).want(status)
