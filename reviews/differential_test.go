@@ -91,13 +91,30 @@ func TestCheckAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
+// Wherever the window ends, the same is found.
+func TestWindowsAgreeWithTheOracle(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 13
+	}
+	for _, s := range samples(t) {
+		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
+			for n := 32; n < min(len(line), 500) && !t.Failed(); n += step {
+				agree(t, line, reviews.WithBuffer(reviews.Options{}, n))
+			}
+		}
+	}
+}
+
 func FuzzRecord(f *testing.F) {
 	for _, s := range samples(f) {
 		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
 			f.Add(line, uint16(0))
 			f.Add(line, uint16(60))
+			f.Add(line, uint16(len(line)-33))
 		}
 	}
+	f.Add([]byte(`{"dimensions":[],"reviews":[{"body_html":"0000000000\b<"`), uint16(24)) // the window ends before the escape
 	f.Fuzz(func(t *testing.T, line []byte, buffer uint16) {
 		if buffer == 0 {
 			agree(t, line, nil)

@@ -89,7 +89,7 @@ func (p *pipeline) run(r io.Reader) error {
 
 // stretch checks whole lines.
 func (c *checker) stretch(s stretch) {
-	c.rest, c.spool = nil, nil
+	c.rest, c.spool, c.last = nil, nil, 0
 	for data := s.data; len(data) > 0; s.number++ {
 		line, rest, newline := bytes.Cut(data, []byte{'\n'})
 		c.buf, c.pos, c.base = line, 0, s.offset
@@ -117,7 +117,7 @@ func (p *pipeline) longLine(c *checker, in *lines, s stretch) error {
 		return nil
 	}
 	rest := &longLine{lines: in, watch: c.watch}
-	c.buf, c.pos, c.base, c.rest = s.data, 0, s.offset, rest
+	c.buf, c.pos, c.base, c.last, c.rest = s.data, 0, s.offset, 0, rest
 	c.read(s.number)
 	if c.err != nil {
 		return c.err

@@ -65,9 +65,11 @@ func (t *tokens) decode(n int) bool {
 		if short && len(out) > 0 && t.rest != nil {
 			break // moving the window would move what at looks at
 		}
-		if short && t.fill() {
-			t.str.from = t.pos
-			continue
+		if short && len(out) == 0 {
+			more := t.fill()
+			if t.str.from = t.pos; more {
+				continue
+			}
 		}
 		if out, ok = t.special(out); !ok {
 			return false

@@ -14,6 +14,7 @@ type tokens struct {
 	buf   []byte    // the line, or the window
 	pos   int       // the next byte in buf
 	base  int64     // the offset of buf[0] in the file
+	last  byte      // the byte before buf[0], where the window has moved
 	rest  io.Reader // what follows the window; nil where the line is all in buf
 	err   error     // of rest
 	depth int       // arrays and objects that are open
@@ -45,6 +46,9 @@ func (t *tokens) fill() bool {
 		return false
 	}
 	t.copy.take(t.buf, t.pos)
+	if t.pos > 0 {
+		t.last = t.buf[t.pos-1]
+	}
 	whole := t.buf[:cap(t.buf)]
 	n := copy(whole, t.buf[t.pos:])
 	t.base, t.pos = t.offset(), 0
@@ -93,8 +97,11 @@ func (t *tokens) unexpected(want string) bool {
 	if c, ok := t.current(); ok {
 		return t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" where "+want+" belongs")
 	}
-	end := t.offset()
-	if t.pos > 0 && t.buf[t.pos-1] == '\r' {
+	end, last := t.offset(), t.last
+	if t.pos > 0 {
+		last = t.buf[t.pos-1]
+	}
+	if last == '\r' {
 		end-- // it belongs to the end of the line
 	}
 	return t.fail(end, ruleJSON, "this is not JSON: the line ends where "+want+" belongs")

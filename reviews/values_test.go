@@ -105,6 +105,7 @@ func FuzzAddress(f *testing.F) {
 // FuzzReader reads any file in any stretches: always the same comes out, and no panic.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(record+"\r\n\n\ufeff"+record), uint16(0))
+	f.Add([]byte("[{\"\":[0],\"000000000000000\":\"0\" \r"), uint16(0)) // the window ends with the line
 	f.Add([]byte("\ufeff"+randomFile(9, 5)), uint16(70))
 	f.Add([]byte(zipped(randomFile(8, 5))), uint16(7))
 	f.Fuzz(func(t *testing.T, file []byte, buffer uint16) {
