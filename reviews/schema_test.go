@@ -1,13 +1,10 @@
 package reviews_test
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -54,35 +51,5 @@ func TestRulesHaveIDsOfTheirOwn(t *testing.T) {
 	reviews.Rules()[0].ID = "changed"
 	if reviews.Rules()[0].ID == "changed" {
 		t.Error("the table can be changed from outside")
-	}
-}
-
-// The schema accepts what Check accepts, and refuses the samples of the rules that it states.
-func TestSchemaAgreesWithTheSamples(t *testing.T) {
-	stated := map[string]bool{}
-	for _, r := range reviews.Rules() {
-		stated[r.ID] = r.Schema
-	}
-	refused := map[string]int{}
-	schema := compileSchema(t)
-	for _, s := range samples(t) {
-		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
-			v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
-			if err != nil {
-				continue
-			}
-			err = schema.Validate(v)
-			if err != nil && len(check(t, line, nil)) == 0 {
-				t.Errorf("%s: accepted, but not by the schema: %v", s.where, err)
-			}
-			if err != nil && s.bad {
-				refused[s.rule]++
-			}
-		}
-	}
-	for rule, is := range stated {
-		if is && refused[rule] == 0 {
-			t.Errorf("the schema refuses no sample of %s", rule)
-		}
 	}
 }

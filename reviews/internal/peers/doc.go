@@ -1,0 +1,5 @@
+// Package peers holds the package reviews beside others' readers and validators, in tests and
+// benchmarks only:
+//
+//	go test ./reviews/internal/peers -run '^$' -bench Check
+package peers
