@@ -71,9 +71,9 @@ func TestALossIsFound(t *testing.T) {
 	}
 	binary, err := program.Build{Module: module, Package: "./examples/server", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go",
-		Old:  "\tif err == nil {\n\t\t_, err = w.c.exec(\"COMMIT\")",
-		New: "\tfor _, j := range served { j.settled <- err }\n\ttime.Sleep(20 * time.Millisecond)\n" +
-			"\tif err == nil {\n\t\t_, err = w.c.exec(\"COMMIT\")",
+		Old:  "lost := w.commit(others)\n",
+		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(20 * time.Millisecond)\n" +
+			"\t\tlost := w.commit(others)\n",
 	}}}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -103,9 +103,8 @@ var mutants = []struct {
 	}}},
 	{"an update is answered before its commit", "sqlite", []program.Edit{{
 		File: "storage/sqlite/writer.go",
-		Old:  "\tif err == nil {\n\t\t_, err = w.c.exec(\"COMMIT\")",
-		New: "\tif MUTANT { for _, j := range served { j.settled <- err } }\n" +
-			"\tif err == nil {\n\t\t_, err = w.c.exec(\"COMMIT\")",
+		Old:  "lost := w.commit(others)\n",
+		New:  "if MUTANT { for _, f := range followers { f.settled <- nil } }\n\t\tlost := w.commit(others)\n",
 	}}},
 	{"the savepoint of a refused update stays", "sqlite", []program.Edit{{
 		File: "storage/sqlite/writer.go",
@@ -125,8 +124,8 @@ var mutants = []struct {
 	}}},
 	{"an update that failed is answered with its neighbours' success", "sqlite", []program.Edit{{
 		File: "storage/sqlite/writer.go",
-		Old:  "\t\t\treturn lost\n\t\t}\n",
-		New:  "\t\t\treturn lost\n\t\t}\n\t\tif MUTANT { return nil }\n",
+		Old:  "if lost := <-f.settled; lost != nil {\n\t\treturn lost\n\t}\n",
+		New:  "if lost := <-f.settled; lost != nil || MUTANT {\n\t\treturn lost\n\t}\n",
 	}}},
 	{"an update does not see its neighbours in the cache's place", "sqlite", []program.Edit{{
 		File: "storage/sqlite/conn.go",
