@@ -390,8 +390,18 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 
 // With many folders a page is looked for in another way, and where few of them are seen in a third.
 func TestSearchingInManyFolders(t *testing.T) {
-	for name, seen := range map[string]int{"few are seen": 14, "most are seen": 36, "all are seen": 40} {
+	longRuns := func(i int) bool { return i%50 > 10 }
+	for name, c := range map[string]struct {
+		seen   int
+		hidden func(i int) bool // whether to put asset i into a folder that is hardly seen
+	}{
+		"few are seen":       {14, longRuns},
+		"most are seen":      {36, longRuns},
+		"all are seen":       {40, longRuns},
+		"each ninth is seen": {30, func(i int) bool { return i%9 != 0 }}, // the one behind those gone through first
+	} {
 		t.Run(name, func(t *testing.T) {
+			seen := c.seen
 			d := newDesk(t, assets.Limits{})
 			rng := rand.New(rand.NewPCG(1, uint64(seen)))
 			top, place := d.folder("top", "", true)
@@ -402,9 +412,9 @@ func TestSearchingInManyFolders(t *testing.T) {
 			}
 			var want, inTree []string
 			for i := range 300 {
-				f := rng.IntN(40)
-				if i%50 > 10 { // long runs of what is hidden
-					f = min(39, max(f, 30))
+				f := rng.IntN(30)
+				if c.hidden(i) {
+					f = 30 + f/3
 				}
 				id := ""
 				if i%40 == 0 {
