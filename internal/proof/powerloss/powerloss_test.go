@@ -109,8 +109,8 @@ func TestControlsLose(t *testing.T) {
 			}
 			var n tally
 			var first atomic.Value
-			first := slices.IndexFunc(events, func(e event) bool { return e.kind == mark })
-			look(events, first+1, min(images(80), perRecord), realLoss, &n, func(l loss, point int, d disk, err error) {
+			begin := slices.IndexFunc(events, func(e event) bool { return e.kind == mark })
+			look(events, begin+1, min(images(80), perRecord), realLoss, &n, func(l loss, point int, d disk, err error) {
 				first.CompareAndSwap(nil, fmt.Sprintf("after event %d of %d, %s: %v", point, len(events), l, err))
 			})
 			lost, all := n.lost.Load(), n.images.Load()
