@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net/url"
 	"strings"
 	"unicode"
@@ -66,19 +67,19 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 		id := s.newID()
 		m.ID = &id
 	}
-	for _, f := range []struct{ field, value string }{{"name", m.Name}, {"version", m.Version}, {"id", *m.ID}} {
+	for _, f := range []struct{ field, value string }{{"/name", m.Name}, {"/version", m.Version}, {"/id", *m.ID}} {
 		if err := s.limits.checkName(f.field, f.value); err != nil {
 			return Component{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}
 	if err := checkMain(m.Main); err != nil {
-		return Component{}, fmt.Errorf("%w: main: %w", ErrInvalid, err)
+		return Component{}, fmt.Errorf("%w: /main: %w", ErrInvalid, err)
 	}
-	if m.ConfigSchema == nil {
-		return Component{}, fmt.Errorf("%w: configSchema: missing: want a JSON Schema, {} accepts anything", ErrInvalid)
+	if m.ConfigSchema == nil || bytes.TrimLeft(m.ConfigSchema, " \t\r\n")[0] != '{' {
+		return Component{}, fmt.Errorf("%w: /configSchema: want a JSON Schema that is an object; {} accepts anything", ErrInvalid)
 	}
 	if err := s.schemas.check(m.ConfigSchema); err != nil {
-		return Component{}, fmt.Errorf("%w: configSchema: %w", ErrInvalid, err)
+		return Component{}, fmt.Errorf("%w: /configSchema: %w", ErrInvalid, err)
 	}
 	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}, nil
 }
@@ -102,7 +103,7 @@ func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
 			continue
 		}
 		if err := strictjson.Decode(member.Value, field); err != nil {
-			return m, nil, fmt.Errorf("%s: %w", member.Name, err)
+			return m, nil, fmt.Errorf("/%s: %w", member.Name, err)
 		}
 	}
 	return m, extra, nil
@@ -149,11 +150,25 @@ func (l Limits) checkName(field, s string) error {
 }
 
 // checkMain refuses URLs that would run script of their own when they are loaded. A browser drops
-// tabs and line ends inside a URL and spaces around it before it looks at the scheme.
+// tabs and line ends inside a URL and spaces around it before it looks at the scheme, and a page
+// that writes the URL into HTML may have its entities decoded.
 func checkMain(main string) error {
 	if strings.TrimSpace(main) == "" {
 		return errors.New("must not be empty")
 	}
+	if err := checkScheme(main); err != nil {
+		return err
+	}
+	if err := checkScheme(html.UnescapeString(main)); err != nil {
+		return err
+	}
+	if _, err := url.Parse(strings.TrimSpace(main)); err != nil {
+		return fmt.Errorf("%q is no URL", main)
+	}
+	return nil
+}
+
+func checkScheme(main string) error {
 	seen := strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
 			return -1
@@ -164,9 +179,6 @@ func checkMain(main string) error {
 		if strings.HasPrefix(seen, scheme) {
 			return fmt.Errorf("a %s URL is not allowed", strings.TrimSuffix(scheme, ":"))
 		}
-	}
-	if _, err := url.Parse(strings.TrimSpace(main)); err != nil {
-		return fmt.Errorf("%q is no URL", main)
 	}
 	return nil
 }

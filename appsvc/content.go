@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -40,29 +41,30 @@ type ComponentRef struct {
 // configDepth is how deep a config may nest: what is left of the depth of a create request.
 const configDepth = strictjson.MaxDepth - 3
 
-// checkShape says which limit or form the draft breaks, as an error of the given kind.
-func (l Limits) checkShape(kind error, d draft) error {
+// checkShape says which limit or form the draft breaks, as an error of the given kind. The draft
+// stands at the JSON pointer at.
+func (l Limits) checkShape(kind error, at string, d draft) error {
 	switch n := utf8.RuneCountInString(d.title); {
 	case n == 0:
-		return fmt.Errorf("%w: title: must not be empty", kind)
+		return fmt.Errorf("%w: %s/title: must not be empty", kind, at)
 	case n > l.Title:
-		return fmt.Errorf("%w: title: has %d characters, at most %d", kind, n, l.Title)
+		return fmt.Errorf("%w: %s/title: has %d characters, at most %d", kind, at, n, l.Title)
 	case len(d.groups) == 0:
-		return fmt.Errorf("%w: groups: want at least one", kind)
+		return fmt.Errorf("%w: %s/groups: want at least one", kind, at)
 	case len(d.groups) > l.Groups:
-		return fmt.Errorf("%w: groups: has %d, at most %d", kind, len(d.groups), l.Groups)
+		return fmt.Errorf("%w: %s/groups: has %d, at most %d", kind, at, len(d.groups), l.Groups)
 	case len(d.elements) > l.Elements:
-		return fmt.Errorf("%w: elements: has %d, at most %d", kind, len(d.elements), l.Elements)
+		return fmt.Errorf("%w: %s/elements: has %d, at most %d", kind, at, len(d.elements), l.Elements)
 	}
-	if err := checkText(kind, "title", d.title); err != nil {
+	if err := checkText(kind, at+"/title", d.title); err != nil {
 		return err
 	}
 	for i, g := range d.groups {
 		if err := urn.CheckGroup(g); err != nil {
-			return fmt.Errorf("%w: groups/%d: %w", kind, i, err)
+			return fmt.Errorf("%w: %s/groups/%d: %w", kind, at, i, err)
 		}
 		if slices.Contains(d.groups[:i], g) {
-			return fmt.Errorf("%w: groups/%d: %q stands there twice", kind, i, g)
+			return fmt.Errorf("%w: %s/groups/%d: %q stands there twice", kind, at, i, g)
 		}
 	}
 	for i, e := range d.elements {
@@ -70,7 +72,7 @@ func (l Limits) checkShape(kind error, d draft) error {
 			continue
 		}
 		if err := e.checkShape(l); err != nil {
-			return fmt.Errorf("%w: elements/%d/%w", kind, i, err)
+			return fmt.Errorf("%w: %s/elements/%d/%w", kind, at, i, err)
 		}
 	}
 	return nil
@@ -125,6 +127,7 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 		return nil, err
 	}
 	parsed := map[ComponentRef][]byte{}
+	var tab schemaguard.Tab
 	for i := range d.elements {
 		e := &d.elements[i]
 		if !e.written {
@@ -135,7 +138,7 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 				return nil, err
 			}
 		}
-		if err := s.schemas.validate(parsed[e.ref], e.config); err != nil {
+		if err := s.schemas.validateOn(&tab, parsed[e.ref], e.config); err != nil {
 			return nil, fmt.Errorf("%w: element %d: the config does not conform to component %q version %q: %w",
 				ErrUnprocessable, i, e.ref.Name, e.ref.Version, err)
 		}
@@ -240,11 +243,11 @@ func storedElement(raw []byte) (draftElement, error) {
 	return e, errors.Join(json.Unmarshal(manifest.Get("name"), &e.ref.Name), json.Unmarshal(manifest.Get("version"), &e.ref.Version))
 }
 
-// checkSize refuses an app whose answer would be too long.
-func (l Limits) checkSize(a App) error {
+// checkSize refuses an app whose answer would have more than most bytes.
+func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
-	if n := len(a.AppendJSON(nil)) + wrapper; n > l.DocumentBytes {
-		return fmt.Errorf("%w: the app has %d bytes as it is answered, at most %d", ErrTooLarge, n, l.DocumentBytes)
+	if n := len(a.AppendJSON(nil)) + wrapper; n > most {
+		return fmt.Errorf("%w: the app has %d bytes as it is answered, at most %d", ErrTooLarge, n, most)
 	}
 	return nil
 }

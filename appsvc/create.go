@@ -21,13 +21,14 @@ type NewElement struct {
 
 // CreateApp stores a new app, version 0, owned by the caller. ErrInvalid where the input breaks a
 // limit, ErrForbidden unless the caller moderates each of the groups, ErrUnprocessable for an
-// unknown component or a config against its schema, ErrTooLarge for an app over 4 MiB.
+// unknown component or a config against its schema, ErrTooLarge for an app over 16 MiB with
+// the manifests of its components.
 func (s *Service) CreateApp(ctx context.Context, by Caller, in NewApp) (App, error) {
 	d := draft{title: in.Title, groups: in.Groups}
 	for _, e := range in.Elements {
 		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config, written: true})
 	}
-	if err := s.limits.checkShape(ErrInvalid, d); err != nil {
+	if err := s.limits.checkShape(ErrInvalid, "", d); err != nil {
 		return App{}, err
 	}
 	if err := by.mayCreateIn(in.Groups); err != nil {
@@ -48,15 +49,15 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in NewApp) (App, err
 		}
 		now := s.millis()
 		meta := Meta{ID: s.newID(), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
-		return s.addVersion(ctx, tx, meta, d)
+		return s.addVersion(ctx, tx, meta, d, s.limits.AppBytes)
 	})
 }
 
-// addVersion stores the draft as a version of an app.
-func (s *Service) addVersion(ctx context.Context, tx Tx, meta Meta, d draft) (App, error) {
+// addVersion stores the draft as a version of an app, if its answer has no more than most bytes.
+func (s *Service) addVersion(ctx context.Context, tx Tx, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
-	if err := s.limits.checkSize(app); err != nil {
+	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
 	return app, tx.AddVersion(ctx, Head{Meta: meta, Groups: d.groups, Components: components}, body)

@@ -101,9 +101,24 @@ func TestCreateAppRefuses(t *testing.T) {
 		{"a config against its schema", func(a *appsvc.NewApp) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("text", "1.0.0", `{"size":"x"}`)}
 		}, appsvc.ErrUnprocessable, "element 1"},
-		{"an app too large", func(a *appsvc.NewApp) {
+		{"an app larger than a patched one may be", func(a *appsvc.NewApp) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)}
-		}, appsvc.ErrTooLarge, "4194304"},
+		}, nil, ""},
+		{"an app too large", func(a *appsvc.NewApp) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 16<<20)+`"}`)}
+		}, appsvc.ErrTooLarge, "16777216"},
+		{"anything under a schema without constraints", func(a *appsvc.NewApp) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":[`+strings.Repeat("1,", 1_000_000)+`1]}`)}
+		}, nil, ""},
+		{"configs that are too costly together", func(a *appsvc.NewApp) {
+			for range 1000 {
+				a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
+			}
+			a.Elements = a.Elements[1:]
+		}, appsvc.ErrUnprocessable, "too long"},
+		{"a config that is not too costly by itself", func(a *appsvc.NewApp) {
+			a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
+		}, nil, ""},
 		{"a bad key", func(a *appsvc.NewApp) { a.IdempotencyKey = "a b" }, appsvc.ErrInvalid, "Idempotency-Key"},
 		{"a key over the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 256) }, appsvc.ErrInvalid, "Idempotency-Key"},
 		{"a key at the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
@@ -111,6 +126,7 @@ func TestCreateAppRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorkshop(t)
+			w.component(`{"name":"branching","version":"1","main":"b.js","configSchema":` + branching(10) + `}`)
 			in := appsvc.NewApp{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
 			tt.edit(&in)
 			_, err := w.CreateApp(context.Background(), moderator, in)
@@ -123,6 +139,15 @@ func TestCreateAppRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// branching is a schema that applies 2^n subschemas to each member of a config.
+func branching(n int) string {
+	defs := `"d0":{"minimum":0}`
+	for i := range n {
+		defs += fmt.Sprintf(`,"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i+1, i, i)
+	}
+	return fmt.Sprintf(`{"$defs":{%s},"additionalProperties":{"$ref":"#/$defs/d%d"}}`, defs, n)
 }
 
 func TestParseVersion(t *testing.T) {

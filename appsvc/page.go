@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"slices"
 )
 
 // page gathers the items of a list until it has enough of them or of their bytes. One item always
@@ -40,22 +42,30 @@ func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 	return asked, nil
 }
 
-// cursor writes a position as an opaque text: the time, then the ID, in base64url.
-func (p AppPosition) cursor() string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(p.Time))
-	return base64.RawURLEncoding.EncodeToString(append(b, p.ID...))
+// sorts are the orders of apps; a cursor holds an index into them.
+var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
+
+// cursor writes a position in the order of sort as an opaque text: base64url of a checksum, the
+// order, the time and the ID. The checksum tells a damaged cursor; it is no secret.
+func (p AppPosition) cursor(sort Sort) string {
+	b := make([]byte, 4, 4+1+8+len(p.ID))
+	b = append(b, byte(slices.Index(sorts, sort)))
+	b = binary.BigEndian.AppendUint64(b, uint64(p.Time))
+	b = append(b, p.ID...)
+	binary.BigEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
+	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseCursor reads what cursor wrote. ErrInvalid.
-func parseCursor(s string) (AppPosition, error) {
+// parseCursor reads what cursor wrote for the same order. ErrInvalid.
+func parseCursor(s string, sort Sort) (AppPosition, error) {
 	var p AppPosition
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err == nil && len(b) > 8 {
-		p = AppPosition{int64(binary.BigEndian.Uint64(b)), string(b[8:])}
+	if err == nil && len(b) > 13 {
+		p = AppPosition{int64(binary.BigEndian.Uint64(b[5:])), string(b[13:])}
 	}
 	// The decoder skips line ends, and a store need not take every string as an ID.
-	if p.ID == "" || p.cursor() != s || checkText(ErrInvalid, "after", p.ID) != nil {
-		return AppPosition{}, fmt.Errorf("%w: after: not a cursor of this list", ErrInvalid)
+	if p.ID == "" || p.cursor(sort) != s || checkText(ErrInvalid, "after", p.ID) != nil {
+		return AppPosition{}, fmt.Errorf("%w: after: not a cursor of this list in this order", ErrInvalid)
 	}
 	return p, nil
 }

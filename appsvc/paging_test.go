@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -253,6 +254,15 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 			t.Errorf("after %q", after)
 		}
 	}
+	for i := range next {
+		changed := []byte(next)
+		changed[i] = map[bool]byte{true: 'B', false: 'A'}[changed[i] == 'A']
+		if _, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: string(changed)}); !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("changed at %d: %v", i, err)
+		}
+	}
+	_, _, err = w.Apps(ctx, editor, appsvc.ListApps{Sort: appsvc.UpdatedDescending, After: next})
+	checkKind(t, err, appsvc.ErrInvalid)
 }
 
 func TestACursorGivesNoRights(t *testing.T) {

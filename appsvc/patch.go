@@ -58,7 +58,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 		if err := recheck(ctx, tx, used); err != nil {
 			return err
 		}
-		app, err = s.addVersion(ctx, tx, s.next(now, by), d)
+		app, err = s.addVersion(ctx, tx, s.next(now, by), d, s.limits.DocumentBytes)
 		return err
 	})
 	return app, err
@@ -145,7 +145,7 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 	if err != nil {
 		return draft{}, false, fmt.Errorf("%w: %w", ErrUnprocessable, err)
 	}
-	if err := s.limits.checkShape(ErrUnprocessable, d); err != nil {
+	if err := s.limits.checkShape(ErrUnprocessable, "/apps/0", d); err != nil {
 		return draft{}, false, err
 	}
 	return d, !d.same(old), nil
@@ -172,7 +172,7 @@ func reach(ops []jsonpatch.Op, elements int) []bool {
 				if strings.HasPrefix(elementsPath, pointer) {
 					return nil // around the elements
 				}
-			case inside && err == nil && strconv.Itoa(i) == token && i < elements:
+			case inside && err == nil && strconv.Itoa(i) == token && 0 <= i && i < elements:
 				reached[i] = true
 			default:
 				return nil

@@ -45,7 +45,7 @@ func TestReachDoesNotShow(t *testing.T) {
 		if r.IntN(8) > 0 {
 			p = "/apps/0" + pick("/title", "/groups/0", "/elements", "/elementsX", "/owner")
 			if r.IntN(4) > 0 {
-				p = elementsPath + "/" + pick("0", "1", "2", "3", "00", "-", "") + pick("", "/config", "/config/a", "/config/b/1", "/config/b/-", "/component/version", "/id", "/")
+				p = elementsPath + "/" + pick("0", "1", "2", "3", "00", "-", "", "-1", "+1") + pick("", "/config", "/config/a", "/config/b/1", "/config/b/-", "/component/version", "/id", "/")
 			}
 		}
 		return p

@@ -89,11 +89,11 @@ func (s *Service) Apps(ctx context.Context, by Caller, in ListApps) (apps []App,
 	if q.Sort == "" {
 		q.Sort = CreatedDescending
 	}
-	if !slices.Contains([]Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}, q.Sort) {
+	if !slices.Contains(sorts, q.Sort) {
 		return nil, "", fmt.Errorf("%w: sort: %q: want createdAt, -createdAt, updatedAt or -updatedAt", ErrInvalid, in.Sort)
 	}
 	if in.After != "" {
-		after, err := parseCursor(in.After)
+		after, err := parseCursor(in.After, q.Sort)
 		if err != nil {
 			return nil, "", err
 		}
@@ -111,7 +111,7 @@ func (s *Service) Apps(ctx context.Context, by Caller, in ListApps) (apps []App,
 		}
 		apps, next = page.items, ""
 		if page.more {
-			next = q.Position(Head{Meta: apps[len(apps)-1].Meta}).cursor()
+			next = q.Position(Head{Meta: apps[len(apps)-1].Meta}).cursor(q.Sort)
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in Restore) (App, erro
 		if err := by.mayCreateIn(added(head.Groups, d.groups)); err != nil {
 			return App{}, err
 		}
-		return s.addVersion(ctx, tx, s.next(head, by), d)
+		return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)
 	})
 }
 

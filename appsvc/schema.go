@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
@@ -61,6 +63,7 @@ func newSchemas(engine SchemaEngine) *schemas {
 type compiledSchema struct {
 	guard  *schemaguard.Schema
 	schema Schema
+	free   bool // accepts anything, so that no config need be looked at
 }
 
 // check returns an error that says what keeps a configSchema from being taken, and where in it.
@@ -72,15 +75,20 @@ func (s *schemas) check(schema []byte) error {
 // validate returns an error that says where and why config breaks schema, or that validating it
 // would take too long. The config is strict JSON.
 func (s *schemas) validate(schema, config []byte) error {
+	return s.validateOn(new(schemaguard.Tab), schema, config)
+}
+
+// validateOn is validate for one of the configs of a request, whose costs are on tab.
+func (s *schemas) validateOn(tab *schemaguard.Tab, schema, config []byte) error {
 	compiled, err := s.cache.get(schema, s.compile)
-	if err != nil {
+	if err != nil || compiled.free {
 		return err
 	}
 	decoded, err := decodeJSON(config)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	if err := compiled.guard.Afford(config, decoded); err != nil {
+	if err := tab.Afford(compiled.guard, config, decoded); err != nil {
 		return err
 	}
 	violations, err := compiled.validate(config, decoded)
@@ -98,13 +106,25 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 		return nil, err
 	}
 	if _, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
-		return &compiledSchema{guard, defaultSchema{guard.Compiled()}}, nil
+		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, isFree(schema)}, nil
 	}
 	own, err := s.engine.Compile(schema)
 	if err != nil {
 		return nil, err
 	}
-	return &compiledSchema{guard, own}, nil
+	return &compiledSchema{guard, own, false}, nil
+}
+
+// isFree reports whether a schema has no keyword that could refuse a config.
+func isFree(schema []byte) bool {
+	members, err := rawjson.Members(schema)
+	return err == nil && !slices.ContainsFunc(members, func(m rawjson.Member) bool {
+		switch m.Name {
+		case "$schema", "$id", "id", "$comment", "title", "description", "default", "examples", "$defs", "definitions":
+			return false
+		}
+		return true
+	})
 }
 
 func (c *compiledSchema) validate(config []byte, decoded any) (violations []Violation, err error) {

@@ -35,7 +35,8 @@ type Limits struct {
 	AppIDs        int // in TagsNamed; 100
 	PatchOps      int // operations of a patch; 1,000
 	PatchBytes    int // of a patch; 1 MiB
-	DocumentBytes int // of an app as it is answered, after a write; 4 MiB
+	DocumentBytes int // of a patched app as it is answered; 4 MiB
+	AppBytes      int // of a created or restored one, whose components' manifests count too; 16 MiB
 	PageBytes     int // a page ends when it has reached so many; 16 MiB
 }
 
@@ -69,6 +70,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.PatchOps, 1000)
 	or(&l.PatchBytes, 1<<20)
 	or(&l.DocumentBytes, 4<<20)
+	or(&l.AppBytes, 16<<20)
 	or(&l.PageBytes, 16<<20)
 	return l
 }

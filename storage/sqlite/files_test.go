@@ -51,6 +51,8 @@ func TestRefusedFilesStayAsTheyAre(t *testing.T) {
 		{"a page and a half", whole[:6000], ""},
 		{"cut in the middle", whole[:len(whole)/2], ""},
 		{"the last page cut off", whole[:len(whole)-4096], ""},
+		{"cut by a byte", whole[:len(whole)-1], "cut off"},
+		{"cut by a page", whole[:len(whole)-4096], "damaged"},
 		{"a page of zeros in the middle", damaged, "damaged"},
 		{"another program's", content(t, "PRAGMA application_id=77"), "not a Vitrine store"},
 		{"nobody's", content(t, "PRAGMA application_id=0"), "not a Vitrine store"},

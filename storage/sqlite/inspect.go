@@ -63,23 +63,54 @@ func hasLog(path string) bool {
 // inspectOnce looks at the file alone first, which takes no lock and leaves nothing beside it, and
 // then, when there is a log, at the two together.
 func inspectOnce(path string, size int64, logged bool, busy time.Duration) error {
-	err := examine(path, "mode=ro&immutable=1", busy, size <= checkedWhole && !logged)
+	err := examine(path, "mode=ro&immutable=1", busy, !logged, size <= checkedWhole && !logged)
 	if logged && (err == nil || code(err)&0xff == lib.SQLITE_CORRUPT) { // the log may hold what is missing
-		err = examine(path, "mode=ro", busy, size <= checkedWhole)
+		err = examine(path, "mode=ro", busy, false, size <= checkedWhole)
 	}
 	return err
 }
 
-func examine(path, mode string, busy time.Duration, whole bool) (err error) {
+// examine opens the file and looks at its marks; at its size when no log has a say in it; and at
+// the whole of it.
+func examine(path, mode string, busy time.Duration, alone, whole bool) (err error) {
 	c, err := dial(path, mode, busyPragma(busy))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	if err := c.checkMarks(path); err != nil || !whole {
+	if err := c.checkMarks(path); err != nil {
 		return err
 	}
+	if alone {
+		if err := c.checkSize(path); err != nil {
+			return err
+		}
+	}
+	if !whole {
+		return nil
+	}
 	return c.checkPages(path)
+}
+
+// checkSize holds the size of the file against its pages. SQLite itself would fill the rest of a
+// page that was cut with zeros.
+func (c *conn) checkSize(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	page, err := c.value("PRAGMA page_size")
+	if err != nil {
+		return err
+	}
+	count, err := c.value("PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	if info.Size()%page != 0 || info.Size() < count*page {
+		return fmt.Errorf("%s is damaged: it has %d bytes, want %d pages of %d: its end was cut off", path, info.Size(), count, page)
+	}
+	return nil
 }
 
 // checkMarks holds the header against what this package writes.

@@ -37,11 +37,13 @@ const (
 	maxExpansions = 1 << 14 // subschemas that apply to one place of a config, counted with repetition
 )
 
-// budget is what decoding, compiling and validating may cost together, in nanoseconds, and
-// maxCompile the part of it that compiling may take.
+// budget is what decoding, compiling and validating one config may cost together, in nanoseconds,
+// maxCompile the part of it that compiling may take, and requestBudget what all configs of a
+// request may cost.
 const (
-	budget     = 150_000_000
-	maxCompile = 110_000_000
+	budget        = 150_000_000
+	maxCompile    = 110_000_000
+	requestBudget = 4 * budget
 )
 
 // ErrCostly is the error of a config that would take too long to validate.
@@ -122,10 +124,29 @@ func (s *Schema) Compiled() *jsonschema.Schema { return s.compiled }
 
 // Afford returns ErrCostly if validating config would cost too much. The config is given as its
 // text and as what the text decodes to, numbers as json.Number.
-func (s *Schema) Afford(text []byte, config any) error {
-	m := meter{left: budget - s.spent - decodeCost(text), dearest: dearestNumber(config)}
+func (s *Schema) Afford(text []byte, config any) error { return new(Tab).Afford(s, text, config) }
+
+// Tab adds up what the validations of one request cost. The zero value is ready for use.
+type Tab struct {
+	spent    int64
+	compiled map[*Schema]bool // those whose compilation is on the tab
+}
+
+// Afford is Schema.Afford, and also returns ErrCostly when all that came before on the tab and this
+// cost too much together.
+func (t *Tab) Afford(s *Schema, text []byte, config any) error {
+	left := budget - s.spent
+	m := meter{left: left - decodeCost(text), dearest: dearestNumber(config)}
 	m.visit(s.root, config, 0, false)
-	if m.left < 0 {
+	t.spent += left - m.left
+	if !t.compiled[s] {
+		if t.compiled == nil {
+			t.compiled = map[*Schema]bool{}
+		}
+		t.compiled[s] = true
+		t.spent += s.spent
+	}
+	if m.left < 0 || t.spent > requestBudget {
 		return ErrCostly
 	}
 	return nil
