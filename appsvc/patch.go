@@ -137,7 +137,8 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 	if err != nil {
 		return draft{}, false, err
 	}
-	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes})
+	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{
+		Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes, Moves: 5 * s.limits.DocumentBytes})
 	if err != nil {
 		return draft{}, false, patchError(err)
 	}

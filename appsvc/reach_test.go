@@ -27,7 +27,7 @@ func TestReachDoesNotShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: 1 << 20, Looks: 1 << 24})
+		after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: 1 << 20, Looks: 1 << 24, Moves: 1 << 20})
 		if err != nil {
 			return "does not apply", draft{}
 		}

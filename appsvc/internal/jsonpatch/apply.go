@@ -8,12 +8,15 @@ import (
 	"strings"
 
 	evanphx "github.com/evanphx/json-patch/v5"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
 // Limits bound the work of Apply.
 type Limits struct {
 	Document int // bytes of the document, at any look at it
-	Looks    int // bytes of documents encoded between operations, in all
+	Looks    int // bytes of documents encoded between operations, in all; to read one costs an eighth
+	Moves    int // operations times the items of the largest list or object, which each may move
 }
 
 // Apply carries out the operations in order and returns the new document, compact. doc is one
@@ -34,6 +37,9 @@ type run struct {
 }
 
 func apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
+	if err := checkMoves(doc, ops, limits.Moves); err != nil {
+		return nil, err
+	}
 	r := &run{doc: doc, limits: limits}
 	for i, op := range ops {
 		if err := r.do(op); err != nil {
@@ -84,12 +90,38 @@ func (op Op) library() evanphx.Operation {
 	return o
 }
 
+// checkMoves refuses what would move too many items. In the library every insertion and removal
+// costs as much as the list or object around it is long.
+func checkMoves(doc []byte, ops []Op, most int) error {
+	edits, bytes := 0, len(doc)
+	for _, op := range ops {
+		if op.Op != "test" {
+			edits++
+			bytes += len(op.Value)
+		}
+	}
+	if edits*(bytes/2+edits) <= most { // no container has more items than half its bytes
+		return nil
+	}
+	widest := rawjson.Widest(doc) + edits
+	for _, op := range ops {
+		widest = max(widest, rawjson.Widest(op.Value)+edits)
+	}
+	if edits*widest > most {
+		return fmt.Errorf("%w: %d operations on a document with a list or object of about %d items", ErrTooLarge, edits, widest)
+	}
+	return nil
+}
+
 // look brings the document up to date so that it can be looked at, and pays for it.
 func (r *run) look() error {
+	if len(r.waiting) > 0 {
+		r.looks += len(r.doc)
+	}
 	if err := r.flush(); err != nil {
 		return err
 	}
-	if r.looks += len(r.doc); r.looks > r.limits.Looks {
+	if r.looks += len(r.doc) / 8; r.looks > r.limits.Looks {
 		return fmt.Errorf("%w: too many tests and unusual indices for a document of %d bytes", ErrTooLarge, len(r.doc))
 	}
 	return nil

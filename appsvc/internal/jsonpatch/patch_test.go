@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 )
 
-var limits = jsonpatch.Limits{Document: 4 << 20, Looks: 64 << 20}
+var limits = jsonpatch.Limits{Document: 4 << 20, Looks: 64 << 20, Moves: 20_000_000}
 
 func run(doc, patch string) (string, error) {
 	ops, err := jsonpatch.Decode([]byte(patch), 1000)
@@ -174,18 +174,31 @@ func TestLimits(t *testing.T) {
 		t.Errorf("doubling copies: %v, want ErrTooLarge", err)
 	}
 
-	var tests []string
-	for range 10 {
-		tests = append(tests, `{"op":"replace","path":"/n","value":1}`, `{"op":"test","path":"/n","value":1}`)
+	apply := func(doc string, n int, ops string, l jsonpatch.Limits) error {
+		decoded, err := jsonpatch.Decode([]byte("["+strings.Repeat(ops+",", n-1)+ops+"]"), 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = jsonpatch.Apply([]byte(doc), decoded, l)
+		return err
 	}
-	ops, err := jsonpatch.Decode([]byte("["+strings.Join(tests, ",")+"]"), 20)
-	if err != nil {
-		t.Fatal(err)
+	doc := `{"n":1,"a":"` + strings.Repeat("x", 84) + `"}`
+	test := `{"op":"test","path":"/n","value":1}`
+	edit := `{"op":"replace","path":"/n","value":1}`
+	for _, tt := range []struct {
+		ops   string
+		looks int
+	}{{test, 10 * (len(doc) / 8)}, {edit + "," + test, 10 * (len(doc) + len(doc)/8)}} {
+		for looks, want := range map[int]error{tt.looks: nil, tt.looks - 1: jsonpatch.ErrTooLarge} {
+			if err := apply(doc, 10, tt.ops, jsonpatch.Limits{Document: 100, Looks: looks, Moves: 1 << 20}); !errors.Is(err, want) {
+				t.Errorf("10 times %s with a budget of %d: %v, want %v", tt.ops, looks, err, want)
+			}
+		}
 	}
-	doc := []byte(`{"n":1}`)
-	for looks, want := range map[int]error{10 * len(doc): nil, 10*len(doc) - 1: jsonpatch.ErrTooLarge} {
-		if _, err := jsonpatch.Apply(doc, ops, jsonpatch.Limits{Document: 100, Looks: looks}); !errors.Is(err, want) {
-			t.Errorf("10 looks at %d bytes with a budget of %d: %v, want %v", len(doc), looks, err, want)
+	list := `{"a":[` + strings.Repeat("1,", 99) + `1]}`
+	for moves, want := range map[int]error{10 * 110: nil, 10*110 - 1: jsonpatch.ErrTooLarge} {
+		if err := apply(list, 10, `{"op":"add","path":"/a/0","value":1}`, jsonpatch.Limits{Document: 1000, Looks: 1000, Moves: moves}); !errors.Is(err, want) {
+			t.Errorf("10 insertions into 100 items with a budget of %d: %v, want %v", moves, err, want)
 		}
 	}
 }
@@ -218,7 +231,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, err := jsonpatch.Apply([]byte(doc), ops, jsonpatch.Limits{Document: 1 << 16, Looks: 1 << 20})
+		out, err := jsonpatch.Apply([]byte(doc), ops, jsonpatch.Limits{Document: 1 << 16, Looks: 1 << 20, Moves: 1 << 20})
 		if err == nil && !json.Valid(out) {
 			t.Errorf("%s with %s gives %q", doc, patch, out)
 		}

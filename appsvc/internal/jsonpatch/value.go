@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
 var (
@@ -23,54 +24,24 @@ var (
 // resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
 // array by something else than an index, else errMissing.
 func resolve(doc []byte, pointer string) ([]byte, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	value := doc
 	for _, token := range strings.Split(pointer, "/")[1:] {
-		if err := enter(dec, unescape.Replace(token)); err != nil {
-			return nil, fmt.Errorf("%w: at %q of %q", err, token, pointer)
-		}
-	}
-	value, err := dec.ReadValue()
-	if err != nil {
-		return nil, fmt.Errorf("%w: at the end of %q", errMissing, pointer)
-	}
-	return bytes.Clone(value), nil
-}
-
-// enter moves dec, which stands before a value, to before the member or item named by token.
-func enter(dec *jsontext.Decoder, token string) error {
-	container, err := dec.ReadToken()
-	if err != nil {
-		return errMissing
-	}
-	switch container.Kind() {
-	case '{':
-		for dec.PeekKind() == '"' {
-			name, err := dec.ReadToken()
-			if err != nil || name.String() == token {
-				return err
-			}
-			if err := dec.SkipValue(); err != nil {
-				return err
+		name, index := unescape.Replace(token), math.MaxInt
+		if canonicalIndex.MatchString(name) {
+			if i, err := strconv.Atoi(name); err == nil {
+				index = i
 			}
 		}
-	case '[':
-		if !canonicalIndex.MatchString(token) && token != "-" {
-			return errIndex
+		next, kind, err := rawjson.Lookup(value, name, index)
+		switch {
+		case kind == '[' && index == math.MaxInt && name != "-" && !canonicalIndex.MatchString(name):
+			return nil, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
+		case err != nil || next == nil:
+			return nil, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)
 		}
-		index, err := strconv.Atoi(token)
-		if err != nil {
-			return errMissing
-		}
-		for ; dec.PeekKind() != ']' && dec.PeekKind() != 0; index-- {
-			if index == 0 {
-				return nil
-			}
-			if err := dec.SkipValue(); err != nil {
-				return err
-			}
-		}
+		value = next
 	}
-	return errMissing
+	return bytes.TrimSpace(value), nil
 }
 
 // Equal reports whether two JSON values are the same: members in any order, items in order,

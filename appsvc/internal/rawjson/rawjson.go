@@ -74,6 +74,76 @@ func Items(data []byte) ([][]byte, error) {
 	return out, nil
 }
 
+// Lookup returns the value of one member of the object in data, or of one item of the array: the one
+// with this name, or this index. It is nil when there is none. Nothing behind it is looked at.
+func Lookup(data []byte, name string, index int) (value []byte, kind byte, err error) {
+	s := scanner{data: data}
+	switch {
+	case s.takes('{'):
+		for more := !s.takes('}'); more; more = s.separates('}') {
+			s.space()
+			quoted := s.value()
+			if !s.takes(':') {
+				return nil, '{', ErrNotJSON
+			}
+			s.space()
+			v := s.value()
+			if isName(quoted, name) {
+				return v, '{', nil
+			}
+		}
+		kind = '{'
+	case s.takes('['):
+		for more := !s.takes(']'); more; more = s.separates(']') {
+			s.space()
+			v := s.value()
+			if index == 0 {
+				return v, '[', nil
+			}
+			index--
+		}
+		kind = '['
+	}
+	if s.failed {
+		return nil, kind, ErrNotJSON
+	}
+	return nil, kind, nil
+}
+
+// isName reports whether a JSON string stands for name.
+func isName(quoted []byte, name string) bool {
+	if len(quoted) < 2 || quoted[0] != '"' {
+		return false
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1:len(quoted)-1]) == name
+	}
+	var s string
+	return json.Unmarshal(quoted, &s) == nil && s == name
+}
+
+// Widest returns the number of members or items of the largest container in data.
+func Widest(data []byte) int {
+	widest := 0
+	var open []int // commas so far
+	for s := (scanner{data: data}); s.at < len(s.data); {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			s.text()
+			continue
+		case c == '{' || c == '[':
+			open = append(open, 1)
+		case c == ',' && len(open) > 0:
+			open[len(open)-1]++
+		case (c == '}' || c == ']') && len(open) > 0:
+			widest = max(widest, open[len(open)-1])
+			open = open[:len(open)-1]
+		}
+		s.at++
+	}
+	return widest
+}
+
 // scanner walks over a text. Once it has failed it stays so.
 type scanner struct {
 	data   []byte

@@ -46,6 +46,44 @@ func TestItems(t *testing.T) {
 	}
 }
 
+func TestLookup(t *testing.T) {
+	tests := []struct {
+		data, name string
+		index      int
+		value      string
+		kind       byte
+	}{
+		{`{"a":1,"b":{"a":2}}`, "b", 0, `{"a":2}`, '{'},
+		{`{"\u0061":1}`, "a", 0, `1`, '{'},
+		{`{"a":1}`, "c", 0, ``, '{'},
+		{`{}`, "", 0, ``, '{'},
+		{`{"":[]}`, "", 0, `[]`, '{'},
+		{`[ 1 , [2] ]`, "", 1, `[2]`, '['},
+		{`[1]`, "", 1, ``, '['},
+		{`[]`, "", 0, ``, '['},
+		{`"a"`, "a", 0, ``, 0},
+	}
+	for _, tt := range tests {
+		value, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
+		if string(value) != tt.value || kind != tt.kind || err != nil {
+			t.Errorf("Lookup(%s, %q, %d) = %q, %q, %v", tt.data, tt.name, tt.index, value, kind, err)
+		}
+	}
+	for _, bad := range []string{`{"a"`, `{"a":1`, `[1`} {
+		if _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
+			t.Errorf("Lookup(%s) = %v, want ErrNotJSON", bad, err)
+		}
+	}
+}
+
+func TestWidest(t *testing.T) {
+	for data, want := range map[string]int{`1`: 0, `[1,2,3]`: 3, `{"a":[1,",,,,"],"b":{"c":[1,2,3,4]}}`: 4, `[[],[]]`: 2, `]]`: 0, `["`: 0} {
+		if got := rawjson.Widest([]byte(data)); got != want {
+			t.Errorf("Widest(%s) = %d, want %d", data, got, want)
+		}
+	}
+}
+
 // On valid text the parts are those that encoding/json finds; on any other nothing breaks.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{`{"a":1,"b":[{"c":"\"}"}]}`, ` [ {} , "x" ] `, `{"a\\":{}}`, `{`, `{"a":1,}`} {
@@ -54,6 +92,8 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := rawjson.Members(data)
 		items, itemsErr := rawjson.Items(data)
+		_, _, _ = rawjson.Lookup(data, "a", 1)
+		_ = rawjson.Widest(data)
 		var object map[string]json.RawMessage
 		if utf8.Valid(data) && json.Unmarshal(data, &object) == nil && object != nil {
 			if err != nil {
