@@ -263,6 +263,46 @@ func TestPatchStatuses(t *testing.T) {
 	}
 }
 
+// TestWhatAPatchMakesIs422 breaks the shape of the result, by patches that are well-formed.
+func TestWhatAPatchMakesIs422(t *testing.T) {
+	w := newWorld(t)
+	w.newComponent("c", "1")
+	r := w.as(editor, "POST", "/apps/", fmt.Sprintf(
+		`{"title":"t","groups":[%q],"elements":[{"component":{"name":"c","version":"1"},"config":{}}]}`, network)).want(201)
+	var made struct{ ID string }
+	r.read(&made)
+	deep := strings.Repeat(`{"a":`, 61) + "1" + strings.Repeat("}", 61)
+	for name, op := range map[string]string{
+		"component name null":        `"replace","path":"/apps/0/elements/0/component/name","value":null`,
+		"component version a number": `"replace","path":"/apps/0/elements/0/component/version","value":1`,
+		"component a string":         `"replace","path":"/apps/0/elements/0/component","value":"c"`,
+		"component without manifest": `"replace","path":"/apps/0/elements/0/component","value":{"name":"c","version":"1"}`,
+		"component main missing":     `"remove","path":"/apps/0/elements/0/component/main"`,
+		"new element with main":      `"replace","path":"/apps/0/elements/0","value":{"component":{"name":"c","version":"1","main":"/x.js"},"config":{}}`,
+		"new element without name":   `"add","path":"/apps/0/elements/-","value":{"component":{"version":"1"},"config":{}}`,
+		"new element, version null":  `"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":null},"config":{}}`,
+		"an element a string":        `"replace","path":"/apps/0/elements/0","value":"x"`,
+		"element id removed":         `"remove","path":"/apps/0/elements/0/id"`,
+		"element id a number":        `"replace","path":"/apps/0/elements/0/id","value":0`,
+		"config nested too deep":     `"replace","path":"/apps/0/elements/0/config","value":{"deeper":` + deep + `}`,
+		"config a string":            `"replace","path":"/apps/0/elements/0/config","value":"x"`,
+		"title null":                 `"replace","path":"/apps/0/title","value":null`,
+		"title empty":                `"replace","path":"/apps/0/title","value":""`,
+		"groups empty":               `"replace","path":"/apps/0/groups","value":[]`,
+		"group no URN":               `"add","path":"/apps/0/groups/-","value":"x"`,
+		"elements null":              `"replace","path":"/apps/0/elements","value":null`,
+		"the document a string":      `"replace","path":"","value":"x"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":` + op + `}]`
+			w.as(editor, "PATCH", "/apps/"+made.ID, patch).want(422)
+		})
+	}
+	if a := w.as(editor, "GET", "/apps/"+made.ID, "").apps()[0]; a.Version != "0" {
+		t.Errorf("the app is at version %s", a.Version)
+	}
+}
+
 func TestIdempotencyKey(t *testing.T) {
 	w := newWorld(t)
 	key := header("Idempotency-Key", "k-1")

@@ -57,15 +57,13 @@ var (
 	errNoToken    = &refusal{http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
 )
 
-// statusOf returns the status of an error: of ours, of the strict reader, of a domain, else 500.
+// statusOf returns the status of an error: of ours, of a domain, of the strict reader, else 500. The
+// domains come before the reader, as they read stored and patched text with it too, and know what
+// its errors mean there.
 func statusOf(err error) int {
 	var own *refusal
-	var syntax *strictjson.Error
-	switch {
-	case errors.As(err, &own):
+	if errors.As(err, &own) {
 		return own.status
-	case errors.As(err, &syntax):
-		return http.StatusBadRequest
 	}
 	for _, row := range statuses {
 		for _, sentinel := range row.sentinels {
@@ -73,6 +71,10 @@ func statusOf(err error) int {
 				return row.status
 			}
 		}
+	}
+	var syntax *strictjson.Error
+	if errors.As(err, &syntax) {
+		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
 }
