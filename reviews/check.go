@@ -15,8 +15,9 @@ type Options struct {
 	Progress func(Progress)
 
 	// For tests, 0 else.
-	buffer int // bytes of a stretch
-	limit  int // bytes of a review that an import stores
+	buffer int   // bytes of a stretch
+	plain  int64 // bytes of a temporary file that are not compressed
+	limit  int   // bytes of a review that an import stores
 }
 
 // Checker checks one file.

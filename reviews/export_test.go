@@ -1,10 +1,14 @@
 package reviews
 
-import "strconv"
+import (
+	"io"
+	"strconv"
+)
 
-// WithBuffer has files read in stretches of n bytes, so that a short line is a long one.
+// WithBuffer has files read in stretches of n bytes, so that a short line is a long one, whose
+// temporary file is compressed from there on.
 func WithBuffer(o Options, n int) *Options {
-	o.buffer = n
+	o.buffer, o.plain = n, int64(n)
 	return &o
 }
 
@@ -61,3 +65,36 @@ func (s *Set) Bytes() (n int) {
 }
 
 func (s *Set) of(i int) fingerprint { return s.h.of(strconv.AppendInt(nil, int64(i), 10)) }
+
+// PanicInWorker has a worker panic, and its findings replayed.
+func PanicInWorker(value any) {
+	out := &sender{to: make(chan part, 2), done: make(chan struct{})}
+	go out.run(func() { panic(value) })
+	for p := range out.to {
+		p.replay(nil, nil)
+	}
+}
+
+// Spooled writes text in pieces through a temporary file, of which the given number of bytes is not
+// compressed, and gives what comes back and how many bytes the file had.
+func Spooled(dir, text string, piece, plain int) (back string, size int64, err error) {
+	s := &spool{dir: dir, limit: int64(plain)}
+	defer s.close()
+	for rest := text; rest != ""; {
+		n := min(piece, len(rest))
+		if _, err := s.Write([]byte(rest[:n])); err != nil {
+			return "", 0, err
+		}
+		rest = rest[n:]
+	}
+	r, err := s.reader(func() error { return nil })
+	if err != nil {
+		return "", 0, err
+	}
+	all, err := io.ReadAll(r)
+	if err != nil {
+		return "", 0, err
+	}
+	info, err := s.file.Stat()
+	return string(all), info.Size(), err
+}

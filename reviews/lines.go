@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // lines cuts a file, unpacked if it is compressed, into stretches of whole lines.
@@ -21,12 +22,12 @@ type lines struct {
 
 type counted struct {
 	r io.Reader
-	n int64
+	n atomic.Int64
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
 
@@ -36,7 +37,8 @@ const (
 )
 
 func newLines(r io.Reader) (*lines, error) {
-	l := &lines{in: counted{r: r}, number: 1}
+	l := &lines{number: 1}
+	l.in.r = r
 	buffered := bufio.NewReader(&l.in)
 	if head, _ := buffered.Peek(len(gzipMagic)); string(head) == gzipMagic {
 		unzip, err := gzip.NewReader(buffered)

@@ -2,7 +2,6 @@ package reviews
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"runtime"
 	"sync"
@@ -11,7 +10,6 @@ import (
 const (
 	defaultBuffer = 512 << 10 // bytes of a stretch; a longer line is read through a window
 	maxWorkers    = 8         // more cores than that wait for the disk
-	maxPart       = 256       // findings that a worker hands over at once
 )
 
 // pipeline reads a file on several cores. The calling goroutine reads and takes the findings, in
@@ -21,6 +19,7 @@ type pipeline struct {
 	workers int
 	buffer  int    // bytes of a stretch
 	dir     string // of temporary files
+	plain   int64  // bytes of these that are not compressed
 	load    bool
 	limit   int // bytes of a review that an import stores
 	hash    *hasher
@@ -35,12 +34,15 @@ type sink interface {
 }
 
 func newPipeline(o Options, load bool, s sink) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, load: load, limit: o.limit, hash: newHasher(), sink: s}
+	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, plain: o.plain, load: load, limit: o.limit, hash: newHasher(), sink: s}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	if p.buffer == 0 {
 		p.buffer = defaultBuffer
+	}
+	if p.plain == 0 {
+		p.plain = maxPlain
 	}
 	if p.limit == 0 {
 		p.limit = maxStored
@@ -59,19 +61,19 @@ func (p *pipeline) run(r io.Reader) error {
 		return err
 	}
 	own := p.checker(p.sink)
-	crew := &crew{pipeline: p, done: make(chan struct{})}
+	crew := &crew{pipeline: p, done: make(chan struct{}), used: newRecycled()}
 	defer crew.stop()
 	for !p.sink.stopped() {
 		s := in.next(crew.buffer())
 		switch {
 		case s.long:
 			crew.drain(0)
-			if err := p.longLine(own, in, s); err != nil {
+			if err := p.longLine(in, s); err != nil {
 				return err
 			}
 		case len(s.data) == 0:
 			crew.drain(0)
-			p.sink.progress(in.in.n, in.number-1)
+			p.sink.progress(in.in.n.Load(), in.number-1)
 			if in.failed() {
 				return in.err
 			}
@@ -82,7 +84,7 @@ func (p *pipeline) run(r io.Reader) error {
 			crew.work(s)
 			crew.drain(p.workers)
 		}
-		p.sink.progress(in.in.n, in.number-1)
+		p.sink.progress(in.in.n.Load(), in.number-1)
 	}
 	return nil
 }
@@ -102,33 +104,6 @@ func (c *checker) stretch(s stretch) {
 	}
 }
 
-// errStopped ends the reading of a long line that nobody wants to hear more of.
-var errStopped = errors.New("reviews: stopped")
-
-// longLine checks a line through a window.
-func (p *pipeline) longLine(c *checker, in *lines, s stretch) error {
-	c.spool = &spool{dir: p.dir}
-	defer c.spool.close()
-	c.watch = func() error {
-		p.sink.progress(in.in.n, in.number-1)
-		if p.sink.stopped() {
-			return errStopped
-		}
-		return nil
-	}
-	rest := &longLine{lines: in, watch: c.watch}
-	c.buf, c.pos, c.base, c.last, c.rest = s.data, 0, s.offset, 0, rest
-	c.read(s.number)
-	if c.err != nil {
-		return c.err
-	}
-	rest.finish(s)
-	if in.failed() {
-		return in.err
-	}
-	return nil
-}
-
 // crew is the workers of one run, and the stretches under way.
 type crew struct {
 	*pipeline
@@ -137,23 +112,13 @@ type crew struct {
 	wait sync.WaitGroup
 	open []*job // in the order of the file
 	free [][]byte
+	used recycled
 }
 
 type job struct {
 	stretch
 	buf []byte
 	out chan part
-}
-
-// part is what a worker found: problems, and batches with the number of problems before each.
-type part struct {
-	problems []Problem
-	batches  []batchAfter
-}
-
-type batchAfter struct {
-	batch
-	problems int
 }
 
 func (c *crew) idle() bool { return len(c.open) == 0 }
@@ -185,23 +150,10 @@ func (c *crew) drain(n int) {
 	for len(c.open) > n && !c.sink.stopped() {
 		j := c.open[0]
 		for p := range j.out {
-			p.replay(c.sink)
+			p.replay(c.sink, c.used)
 		}
 		c.open = c.open[1:]
 		c.free = append(c.free, j.buf)
-	}
-}
-
-func (p part) replay(to findings) {
-	n := 0
-	for _, b := range p.batches {
-		for ; n < b.problems; n++ {
-			to.problem(p.problems[n])
-		}
-		to.batch(b.batch)
-	}
-	for ; n < len(p.problems); n++ {
-		to.problem(p.problems[n])
 	}
 }
 
@@ -215,46 +167,10 @@ func (c *crew) stop() {
 }
 
 func (c *crew) worker() {
-	out := &sender{done: c.done}
-	check := c.checker(out)
+	check := c.checker(nil)
 	for j := range c.jobs {
-		out.to = j.out
-		check.stretch(j.stretch)
-		out.send()
-		close(j.out)
+		out := &sender{to: j.out, done: c.done, used: c.used}
+		check.out = out
+		out.run(func() { check.stretch(j.stretch) })
 	}
-}
-
-// sender collects what a worker finds and sends it in parts.
-type sender struct {
-	part
-	to   chan part
-	done chan struct{}
-	size int
-}
-
-func (s *sender) problem(p Problem) {
-	s.problems = append(s.problems, p)
-	if len(s.problems) == maxPart {
-		s.send()
-	}
-}
-
-func (s *sender) batch(b batch) {
-	s.batches = append(s.batches, batchAfter{b, len(s.problems)})
-	if b.incoming != nil {
-		s.size += b.incoming.size
-	}
-	if len(s.batches) == maxPart || s.size >= maxBatch/4 {
-		s.send()
-	}
-}
-
-// send blocks until the part is wanted: what was found and not taken stays small.
-func (s *sender) send() {
-	select {
-	case s.to <- s.part:
-	case <-s.done:
-	}
-	s.part, s.size = part{}, 0
 }

@@ -218,3 +218,25 @@ func TestReportHoldsTheFirst1000Problems(t *testing.T) {
 		}
 	}
 }
+
+func TestAPanicOfAWorkerReachesTheCaller(t *testing.T) {
+	defer func() {
+		if v, _ := recover().(string); !strings.Contains(v, "a bug") || !strings.Contains(v, "PanicInWorker") {
+			t.Errorf("the panic came out as %q", v)
+		}
+	}()
+	reviews.PanicInWorker("a bug")
+}
+
+func TestTemporaryFileIsCompressedBeyondItsLimit(t *testing.T) {
+	text := strings.Repeat("0123456789", 1000)
+	for _, test := range []struct{ piece, plain int }{{7, 1 << 20}, {7, 10_000}, {7, 9_999}, {10_000, 5_000}, {1000, 4_000}, {3, 1}} {
+		back, size, err := reviews.Spooled(t.TempDir(), text, test.piece, test.plain)
+		if err != nil || back != text {
+			t.Errorf("%+v: %d bytes come back, %v", test, len(back), err)
+		}
+		if most := int64(min(test.plain, len(text)) + 300); size > most {
+			t.Errorf("%+v: the file has %d bytes, want at most %d", test, size, most)
+		}
+	}
+}

@@ -59,21 +59,21 @@ func BenchmarkImportReviews(b *testing.B) {
 			}
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "reviews/s")
 		})
+		b.Run(fmt.Sprintf("%d a collection/raw", size), func(b *testing.B) {
+			data := benchReviews(1, 1)
+			data = data[bytes.IndexByte(data, '[')+40 : len(data)-3]
+			for b.Loop() {
+				b.StopTimer()
+				db := openBench(b)
+				b.StartTimer()
+				benchRaw(b, db, n, size, data)
+				b.StopTimer()
+				db.Close()
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "reviews/s")
+		})
 	}
-	b.Run("raw", func(b *testing.B) {
-		data := benchReviews(1, 1)
-		data = data[bytes.IndexByte(data, '[')+40 : len(data)-3]
-		for b.Loop() {
-			b.StopTimer()
-			db := openBench(b)
-			b.StartTimer()
-			benchRaw(b, db, n, data)
-			b.StopTimer()
-			db.Close()
-			b.StartTimer()
-		}
-		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "reviews/s")
-	})
 }
 
 func openBench(b *testing.B) *DB {
@@ -91,16 +91,24 @@ func benchImport(b *testing.B, db *DB, file []byte, good func(reviews.Report) bo
 	}
 }
 
-func benchRaw(b *testing.B, db *DB, n int, data []byte) {
-	for from := 0; from < n; from += 1500 {
+// benchRaw inserts n reviews, and a row for each of their collections.
+func benchRaw(b *testing.B, db *DB, n, size int, data []byte) {
+	const batch = 1500
+	for from := 0; from < n; from += batch {
 		err := db.update(context.Background(), func(c *conn) error {
 			if from == 0 {
-				if err := c.script("CREATE TABLE raw (key INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, data BLOB, UNIQUE (collection, id)) STRICT"); err != nil {
+				if err := c.script(`CREATE TABLE raw_collection (key INTEGER PRIMARY KEY, source TEXT, id TEXT, data BLOB, UNIQUE (source, id)) STRICT;
+					CREATE TABLE raw (key INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL, data BLOB, UNIQUE (collection, id)) STRICT`); err != nil {
 					return err
 				}
 			}
-			for i := from; i < min(n, from+1500); i++ {
-				if _, err := c.insert("INSERT INTO raw (collection, id, data) VALUES ($1, $2, $3)", i/1000, fmt.Sprint("review-", i), data); err != nil {
+			for i := from; i < min(n, from+batch); i++ {
+				if i%size == 0 {
+					if _, err := c.insert("INSERT INTO raw_collection (source, id, data) VALUES ($1, $2, $3)", "https://shop.example.test", fmt.Sprint("article-", i), data[:120]); err != nil {
+						return err
+					}
+				}
+				if _, err := c.insert("INSERT INTO raw (collection, id, data) VALUES ($1, $2, $3)", i/size, fmt.Sprint("review-", i), data); err != nil {
 					return err
 				}
 			}
