@@ -148,7 +148,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		err                   error
 	}{
 		{0, 100, 50, nil}, {1, 1, 1, nil}, {499, 499, 499, nil}, {500, 500, 500, nil},
-		{501, 0, 0, appsvc.ErrInvalid}, {-1, 0, 0, appsvc.ErrInvalid}, {1 << 40, 0, 0, appsvc.ErrInvalid},
+		{501, 0, 0, appsvc.ErrInvalid}, {-1, 0, 0, appsvc.ErrInvalid}, {1 << 30, 0, 0, appsvc.ErrInvalid},
 	} {
 		apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: test.limit})
 		checkKind(t, err, test.err)

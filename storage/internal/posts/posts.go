@@ -56,7 +56,7 @@ func Post(i int, folders []string) assets.NewAsset {
 	}
 	via := int64(rng.IntN(3))
 	return assets.NewAsset{
-		ID: fmt.Sprint(1_500_000_000_000_000_000 + i*4099), Generator: assets.Generator{ID: Generator(rng.IntN(4))}, Content: content,
+		ID: fmt.Sprint(int64(1_500_000_000_000_000_000) + int64(i)*4099), Generator: assets.Generator{ID: Generator(rng.IntN(4))}, Content: content,
 		Folders: []string{folders[rng.IntN(len(folders))]}, SafeTags: []string{Tag(rng.IntN(50))}, Via: &via,
 	}
 }
