@@ -78,7 +78,11 @@ func listOf(q query) (in appsvc.ListApps, err error) {
 	if in.UsingComponent, err = q.one("usingComponent"); err != nil {
 		return in, err
 	}
-	if in.After, err = q.one("after"); err != nil {
+	in.After, err = q.one("after")
+	if err == nil && in.After == "" && q.has("after") {
+		err = refuse(400, "query parameter after: \"\" is not a cursor of this list")
+	}
+	if err != nil {
 		return in, err
 	}
 	in.Limit, err = q.limit()

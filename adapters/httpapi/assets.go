@@ -116,7 +116,7 @@ func (q query) integer(name string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return nil, refuse(http.StatusBadRequest, "query parameter %s: %q is not an integer", name, s)
+		return nil, refuse(http.StatusBadRequest, "query parameter %s: %q is not an integer of 64 bits", name, s)
 	}
 	return &n, nil
 }

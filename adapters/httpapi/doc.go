@@ -30,7 +30,8 @@
 //
 // # Decisions
 //
-// Where the contract is silent: an empty usingComponent, after or before is none. A query that
+// Where the contract is silent: an empty usingComponent is none, and so is an empty name in after;
+// an empty before is no version and an empty cursor no cursor: 400. A query that
 // cannot be decoded, and a parameter of an endpoint that is given twice where one is meant, are
 // 400. A version in a body that is no decimal number is 400, one in a path 404. A body sent with
 // DELETE is not looked at. A tag list and the list of components take after (a name) where a page

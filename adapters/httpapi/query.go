@@ -66,7 +66,7 @@ func (q query) limit() (int, error) {
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || n == 0 || s[0] == '0' || s[0] == '+' {
-		return 0, refuse(http.StatusBadRequest, "query parameter limit: %q is not a number of items from 1 on", s)
+		return 0, refuse(http.StatusBadRequest, "query parameter limit: %q is no number of items that can be asked for: want decimal digits, 1 or more", s)
 	}
 	return int(n), nil
 }

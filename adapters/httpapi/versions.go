@@ -19,12 +19,9 @@ func (a appRoutes) versionsOfPath(c *call) error {
 }
 
 func (a appRoutes) versions(c *call, id, path string) error {
-	in := appsvc.ListVersions{AppID: id, Before: appsvc.Latest}
-	before, err := c.query.one("before")
-	if err == nil && before != "" {
-		in.Before, err = appsvc.ParseVersion(before)
-	}
-	if err != nil {
+	in := appsvc.ListVersions{AppID: id}
+	var err error
+	if in.Before, err = c.query.before(); err != nil {
 		return err
 	}
 	if in.Limit, err = c.query.limit(); err != nil {
@@ -38,6 +35,20 @@ func (a appRoutes) versions(c *call, id, path string) error {
 		c.next(path, "before", apps[len(apps)-1].Version.String())
 	}
 	return c.apps(apps...)
+}
+
+// before returns the version that the parameter before names, Latest when it is not given.
+func (q query) before() (appsvc.Version, error) {
+	s, err := q.one("before")
+	if err != nil || !q.has("before") {
+		return appsvc.Latest, err
+	}
+	v, err := appsvc.ParseVersion(s)
+	if err != nil {
+		return 0, refuse(http.StatusBadRequest,
+			"query parameter before: %q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
+	}
+	return v, nil
 }
 
 func (a appRoutes) version(c *call) error {

@@ -48,10 +48,13 @@ func TestVersionsAreListedNewestFirstAtBothPaths(t *testing.T) {
 		if link := third.header.Get("Link"); link != "" {
 			t.Errorf("%s: the last page links to %s", path, link)
 		}
-		for _, bad := range []string{"before=x", "before=-1", "before=01", "before=%2B1", "limit=0", "limit=501", "limit=x"} {
+		for _, bad := range []string{"before=", "before=x", "before=-1", "before=01", "before=%2B1", "before=1&before=2",
+			"before=99999999999999999999", "limit=0", "limit=501", "limit=x"} {
 			name, _, _ := strings.Cut(bad, "=")
-			w.as(editor, "GET", path+sep+bad, "").want(400, strings.TrimPrefix(name, "before"))
+			w.as(editor, "GET", path+sep+bad, "").want(400, name)
 		}
+		w.as(editor, "GET", path+sep+"before=99999999999999999999", "").want(400, "63 bits")
+		w.as(editor, "GET", path+sep+"before=9223372036854775807", "").want(200, `"version":"4"`)
 	}
 	for _, bad := range []string{"", "?appId=", "?appId=a&appId=b", "?appId=a&id=a"} {
 		w.as(editor, "GET", "/apps/versions/"+bad, "").want(400, "appId")
