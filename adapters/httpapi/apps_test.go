@@ -125,7 +125,7 @@ func TestListAppsRefusesParameters(t *testing.T) {
 		"limit=0": "limit", "limit=-1": "limit", "limit=501": "limit", "limit=1e3": "limit", "limit=": "limit", "limit=%D9%A1": "limit",
 		"limit=+5": "limit", "limit=05": "limit", "limit=99999999999999999999": "limit", "limit=1&limit=2": "limit",
 		"after=": "after", "after=!": "after", "after=AAAA": "after", "usingComponent=a&usingComponent=b": "usingComponent",
-		"usingComponent=%FF": "usingComponent", "a=%zz": "query", "a=1;b=2": "query",
+		"usingComponent=%FF": "usingComponent", "usingComponent=%zz": "usingComponent", "sort=createdAt;limit=1": "sort", "l%69mit=1&limit=%": "limit",
 	} {
 		w.as(editor, "GET", "/apps/?"+query, "").want(400, word)
 	}

@@ -103,7 +103,15 @@ func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
 	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/tags/", "/components/"} {
 		w.as(editor, "GET", path+"?dryRun=1", "").want(200)
 	}
+	for _, broken := range []string{"a=%zz", "a=1;b=2", "%zz=1", "%", "a=1&%f"} {
+		for _, path := range []string{"/apps/", "/apps/" + id, "/components/", "/healthz", "/cors.html", "/openapi.json"} {
+			w.as(editor, "GET", path+"?"+broken, "").want(200)
+		}
+		w.as(editor, "POST", "/apps/?"+broken, "{}").want(400, "query")
+	}
+	w.as(editor, "GET", "/apps/?a=%zz&limit=0", "").want(400, "limit")
 	token := w.token(editor)
+	w.send("GET", "/apps/?a=%zz&svctoken="+token, "").want(200)
 	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=true&svctoken="+token, `{"appVersion":"0"}`).want(201)
 	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=maybe&svctoken="+token, `{"appVersion":"0"}`).want(400, "embedApps")
 }

@@ -31,10 +31,11 @@
 // # Decisions
 //
 // Where the contract is silent: an empty usingComponent is none, and so is an empty name in after;
-// an empty before is no version and an empty cursor no cursor: 400. A query that
-// cannot be decoded, and a parameter of an endpoint that is given twice where one is meant, are
-// 400. A version in a body that is no decimal number is 400, one in a path 404. A body sent with
-// DELETE is not looked at. A tag list and the list of components take after (a name) where a page
-// ended early, and a tag list limit. Timeouts belong to the [http.Server]; only the import of
-// reviews, which may take as long as it likes, moves the read deadline of its own connection.
+// an empty before is no version and an empty cursor no cursor: 400. A parameter of an endpoint that
+// cannot be decoded, or is given twice where one is meant, is 400; what cannot be decoded and is
+// none of them is passed over by reads and 400 on writes. A version that is no decimal number is
+// 404 in a path and in a body. A body sent with DELETE is not looked at. A tag list and the list of
+// components take after (a name) where a page ended early, and a tag list limit. Timeouts belong to
+// the [http.Server]; only the import of reviews, which may take as long as it likes, moves the read
+// deadline of its own connection.
 package httpapi

@@ -5,13 +5,14 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // query is the parameters of a request's URL.
 type query struct {
 	values url.Values
-	broken bool // something in it could not be decoded, and is not in values
+	broken []string // names of what could not be decoded, which values hold as ""; "" where the name could not
 }
 
 func parseQuery(raw string) query {
@@ -19,18 +20,46 @@ func parseQuery(raw string) query {
 		return query{}
 	}
 	values, err := url.ParseQuery(raw)
-	return query{values, err != nil}
+	if err == nil {
+		return query{values: values}
+	}
+	return parseBrokenQuery(raw)
+}
+
+// parseBrokenQuery keeps apart what of a query can be decoded and what cannot.
+func parseBrokenQuery(raw string) query {
+	q := query{values: url.Values{}}
+	for pair := range strings.SplitSeq(raw, "&") {
+		good, err := url.ParseQuery(pair)
+		for name, values := range good {
+			q.values[name] = append(q.values[name], values...)
+		}
+		if err == nil {
+			continue
+		}
+		name, _, _ := strings.Cut(pair, "=")
+		if name, err = url.QueryUnescape(name); err == nil {
+			q.values[name] = append(q.values[name], "")
+		}
+		q.broken = append(q.broken, name)
+	}
+	return q
 }
 
 func (q query) has(name string) bool     { return q.values.Has(name) }
 func (q query) all(name string) []string { return q.values[name] }
 
-// check refuses a query that cannot be decoded, a known parameter that is no text and, where
-// the endpoint writes, what it does not know. The sentence of the decoder is not repeated, as it
-// may hold a part of the token.
+// check refuses a known parameter that cannot be decoded or is no text and, where the endpoint
+// writes, also what it does not know. The sentence of the decoder is not repeated, as it may hold
+// a part of the token.
 func (q query) check(rt *route) error {
-	if q.broken {
-		return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
+	for _, name := range q.broken {
+		if slices.Contains(rt.query, name) {
+			return refuse(http.StatusBadRequest, "query parameter %s: cannot be decoded: want it escaped", name)
+		}
+		if rt.writes() {
+			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
+		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
