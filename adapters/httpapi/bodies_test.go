@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
@@ -88,6 +89,21 @@ func TestBodiesThatAreNoStrictJSONAre400(t *testing.T) {
 		"single quotes": `{'title':'x'}`, "an array": `[]`, "a string": `"x"`, "null": `null`, "a bare word": `title`,
 	} {
 		t.Run(name, func(t *testing.T) { w.as(editor, "POST", "/apps/", body).want(400) })
+	}
+}
+
+func TestErrorsRepeatLittleOfWhatWasSent(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("é", 500_000)
+	for _, r := range []reply{
+		w.as(editor, "POST", "/apps/", `{"`+long+`":1}`).want(400),
+		w.as(editor, "POST", "/apps/", `{}`, setType(long[:100_000])).want(415),
+		w.as(editor, "GET", "/apps/?limit="+long[:100_000], "").want(400, "limit"),
+		w.as(editor, "PATCH", "/apps/x", `[{"op":"`+long+`","path":""}]`).want(400),
+	} {
+		if len(r.body) > 1100 || !utf8.ValidString(r.body) {
+			t.Errorf("%s: an error of %d bytes", r.what[:50], len(r.body))
+		}
 	}
 }
 

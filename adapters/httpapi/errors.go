@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -108,6 +109,21 @@ func (c *call) refuse(status int, text string) {
 	}
 	c.status = status
 	c.out = append(c.out[:0], `{"error":`...)
-	c.out, _ = jsontext.AppendQuote(c.out, strings.ToValidUTF8(text, "\uFFFD"))
+	c.out, _ = jsontext.AppendQuote(c.out, strings.ToValidUTF8(bounded(text), "\uFFFD"))
 	c.out = append(c.out, '}')
+}
+
+// maxSentence is the length of what an error says, in bytes: sentences repeat what was sent.
+const maxSentence = 1000
+
+// bounded cuts a text that is too long, between two characters.
+func bounded(text string) string {
+	if len(text) <= maxSentence {
+		return text
+	}
+	end := maxSentence
+	for end > maxSentence-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }
