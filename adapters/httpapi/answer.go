@@ -42,6 +42,9 @@ func (c *call) preflight() {
 
 // send writes the answer: the headers set so far, the status and the bytes of out.
 func (c *call) send() {
+	if c.status >= http.StatusBadRequest {
+		c.drain()
+	}
 	c.sent = true
 	header := c.header()
 	if c.status != http.StatusNoContent && c.status != http.StatusNotModified {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -61,7 +62,11 @@ func TestAnEndlessBodyIsCutOff(t *testing.T) {
 	}
 	r.Header.Set("Authorization", "svctoken "+w.token(editor))
 	r.Header.Set("Content-Type", "application/json")
+	begin := time.Now()
 	answer, err := client.Do(r)
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("cut off after %s", took)
+	}
 	if err != nil {
 		return // the server closed the connection before its answer could be read
 	}

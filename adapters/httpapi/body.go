@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
@@ -109,6 +110,30 @@ func (c *call) readBody() error {
 	}
 	c.body = buf.Bytes()
 	return nil
+}
+
+// Bounds of what is read of a request after it has been refused.
+const (
+	drainedBodies = 4               // bytes, in multiples of Limits.Body
+	drainedFor    = 3 * time.Second // however slowly they come
+)
+
+// drain reads what a client that was refused is still sending: many clients look at the answer only
+// when they have sent everything, and find a broken connection if nobody reads it. One that sends
+// too much or too slowly is cut off. A client that waits to be told to go on sends nothing, and
+// one that speaks HTTP/2 can be answered while it sends.
+func (c *call) drain() {
+	most := drainedBodies * c.h.Limits.Body
+	switch {
+	case c.r.Body == nil || c.r.Body == http.NoBody || c.r.ContentLength > most:
+		return
+	case c.r.ProtoMajor != 1 || c.r.Header["Expect"] != nil:
+		return
+	}
+	if http.NewResponseController(c.ResponseWriter).SetReadDeadline(time.Now().Add(drainedFor)) != nil {
+		return // nothing would bound the time
+	}
+	_, _ = io.CopyN(io.Discard, c.r.Body, most)
 }
 
 // decode reads the body as strict JSON into v.

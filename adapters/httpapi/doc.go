@@ -35,7 +35,10 @@
 // cannot be decoded, or is given twice where one is meant, is 400; what cannot be decoded and is
 // none of them is passed over by reads and 400 on writes. A version that is no decimal number is
 // 404 in a path and in a body. A body sent with DELETE is not looked at. A tag list and the list of
-// components take after (a name) where a page ended early, and a tag list limit. Timeouts belong to
-// the [http.Server]; only the import of reviews, which may take as long as it likes, moves the read
-// deadline of its own connection.
+// components take after (a name) where a page ended early, and a tag list limit.
+//
+// Of a request that is refused while its client is still sending, up to four times [Limits.Body]
+// are read, for 3 seconds at most, so that clients that look at the answer last find it. Timeouts
+// belong to the [http.Server]; only this and the import of reviews, which may take as long as it
+// likes, move the read deadline of their own connection.
 package httpapi
