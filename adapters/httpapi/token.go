@@ -78,12 +78,21 @@ func (t *Tokens) Authenticate(_ context.Context, token string) (Principal, error
 		return p, nil
 	}
 	var c claims
-	_, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.key, nil })
+	_, err := t.parser.ParseWithClaims(token, &c, t.keyOf)
 	if err != nil {
 		return Principal{}, fmt.Errorf("httpapi: token: %w", err)
 	}
 	t.known.put(digest, c.Principal, c.expires.Time)
 	return c.Principal, nil
+}
+
+// keyOf returns the key that a token must be signed with. A token whose header says that it is to be
+// understood by an extension is refused, as none is (RFC 7515, section 4.1.11).
+func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
+	if _, ok := token.Header["crit"]; ok {
+		return nil, errors.New(`header "crit": no extension is known here`)
+	}
+	return t.key, nil
 }
 
 // claims is the payload of a token. Its types are checked strictly, claims that mean nothing here

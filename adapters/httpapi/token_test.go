@@ -30,10 +30,13 @@ func TestSignedTokensComeBack(t *testing.T) {
 	}
 }
 
-// forge signs claims as somebody else might.
-func forge(t *testing.T, method jwt.SigningMethod, key any, claims string) string {
+// forge signs claims as somebody else might; more, name and value by turns, goes into the header.
+func forge(t *testing.T, method jwt.SigningMethod, key any, claims string, more ...any) string {
 	t.Helper()
 	token := jwt.New(method)
+	for i := 0; i < len(more); i += 2 {
+		token.Header[more[i].(string)] = more[i+1]
+	}
 	head, err := token.SigningString()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +61,11 @@ func TestBadTokensAreAll401AndAlike(t *testing.T) {
 	w.send("GET", "/apps/", "", header("Authorization", "svctoken "+good)).want(200)
 	w.send("GET", "/apps/", "", header("Authorization", "svctoken "+hs256(claims(`,"iss":"x","aud":["y"],"iat":1,"nbf":1,"jti":7`)))).want(200)
 
+	w.send("GET", "/apps/", "", header("Authorization", "svctoken "+forge(t, jwt.SigningMethodHS256, testKey, claims(""), "kid", "x"))).want(200)
+
 	bad := map[string]string{
+		"an extension":         forge(t, jwt.SigningMethodHS256, testKey, claims(""), "crit", []string{"x"}, "x", true),
+		"extensions of none":   forge(t, jwt.SigningMethodHS256, testKey, claims(""), "crit", nil),
 		"algorithm none":       forge(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims("")),
 		"algorithm HS512":      forge(t, jwt.SigningMethodHS512, testKey, claims("")),
 		"algorithm HS384":      forge(t, jwt.SigningMethodHS384, testKey, claims("")),
