@@ -28,6 +28,7 @@ type Config struct {
 	Authenticate func(ctx context.Context, token string) (Principal, error)
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
+	// It is not below /healthz or the prefix of the asset manager.
 	BasePath string
 	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4"
 	// for example; URLs in answers start with it. Empty: the scheme and host of the request.
@@ -87,6 +88,11 @@ func (c *Config) normalise() error {
 	base := "/" + strings.Trim(c.BasePath, "/")
 	if path.Clean(base) != base || (&url.URL{Path: base}).EscapedPath() != base {
 		return fmt.Errorf("httpapi: BasePath %q is not a plain path such as /app-service/v4", c.BasePath)
+	}
+	for _, taken := range []string{healthPath, strings.TrimSuffix(assetPrefix, "/")} {
+		if base == taken || strings.HasPrefix(base, taken+"/") {
+			return fmt.Errorf("httpapi: BasePath %q lies in %s, which has its place at the root: choose another one", c.BasePath, taken)
+		}
 	}
 	c.BasePath = strings.TrimSuffix(base, "/")
 	if c.BaseURL == "" {

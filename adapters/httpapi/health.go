@@ -2,9 +2,12 @@ package httpapi
 
 import "net/http"
 
+// healthPath is at the root, wherever the app service is.
+const healthPath = "/healthz"
+
 func (h *handler) healthTable() []route {
 	return []route{
-		{method: "GET", path: "/healthz", status: 200, open: true, call: h.health, summary: "whether the service can answer"},
+		{method: "GET", path: healthPath, status: 200, open: true, call: h.health, summary: "whether the service can answer"},
 	}
 }
 

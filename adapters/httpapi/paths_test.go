@@ -86,11 +86,17 @@ func TestBasePathAndBaseURL(t *testing.T) {
 		})
 	}
 	for _, c := range []httpapi.Config{{BasePath: "/a//b"}, {BasePath: "/a/../b"}, {BasePath: "/a b"}, {BasePath: "/a?b"}, {BasePath: "/%2e"},
+		{BasePath: "/healthz"}, {BasePath: "healthz/"}, {BasePath: "/healthz/x"}, {BasePath: "/services/frontline/api/v4/assetManager"},
+		{BasePath: "/services/frontline/api/v4/assetManager/example.test/assetLibrary"},
 		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"}, {BaseURL: "https://"}} {
 		c.Authenticate = func(context.Context, string) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
 		if _, err := httpapi.New(c); err == nil {
 			t.Errorf("BasePath %q, BaseURL %q: taken", c.BasePath, c.BaseURL)
 		}
+	}
+	for _, path := range []string{"/healthzz", "/services/frontline/api/v4", "/services/frontline/api/v4/assetManagers"} {
+		w := newWorld(t, func(c *httpapi.Config) { c.BasePath = path })
+		w.as(editor, "GET", path+"/apps/", "").want(200)
 	}
 	if _, err := httpapi.New(httpapi.Config{}); err == nil {
 		t.Error("a handler that lets everybody in, or nobody")
