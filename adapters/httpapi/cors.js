@@ -42,7 +42,8 @@ function encode(data) {
   return Object.entries(data).map(([k, v]) => encodeURIComponent(k) + "=" + encodeURIComponent(v)).join("&");
 }
 
-// plan turns the config of a request into what fetch takes; null when it is not allowed.
+// plan turns the config of a request into what fetch takes; null when it is not allowed. It throws
+// where the config holds what has no text: half a surrogate pair, an object that hides toString.
 function plan(config, location) {
   if (config === null || typeof config !== "object") return null;
   const url = target(config.url, location);
@@ -66,12 +67,13 @@ function plan(config, location) {
     url.search += (url.search ? "&" : "?") + data;
   }
   const timeout = Number(config.timeout ?? 10000);
-  return { url: url.href, init, timeout: timeout >= 0 ? Math.min(timeout, 2 ** 31 - 1) : 10000 };
+  return { url: url.href, init, timeout: timeout > 0 ? Math.min(timeout, 2 ** 31 - 1) : 10000 };
 }
 
 // request carries out one call and returns the outcome: a result or an error.
 async function request(config, window) {
-  const p = plan(config, window.location);
+  let p = null;
+  try { p = plan(config, window.location); } catch { /* not allowed either */ }
   if (!p) return { error: { code: failure, message: "DISALLOWED_REQUEST" } };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), p.timeout);

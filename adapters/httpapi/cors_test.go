@@ -211,6 +211,8 @@ func checkAnswers(t *testing.T, all map[string]json.RawMessage) {
 		t.Errorf("timeout: %s", all["timeout"])
 	}
 	for name, want := range map[string]string{
+		"timeoutZero": "PUT||as it is|text/x||", "timeoutNegative": "PUT||as it is|text/x||",
+		"timeoutText": "PUT||as it is|text/x||", "timeoutNull": "PUT||as it is|text/x||",
 		"echoForm":   "POST||a=1%202&%C3%A9%26=%3D|application/x-www-form-urlencoded||",
 		"echoQuery":  "GET|x=1&a=1%202&b=%26||||",
 		"echoText":   "PUT||as it is|text/x||",
@@ -221,7 +223,7 @@ func checkAnswers(t *testing.T, all map[string]json.RawMessage) {
 		}
 	}
 	refused := map[string]rpc{"redirect": answer("redirect")}
-	if err := json.Unmarshal(all["disallowed"], &refused); err != nil || len(refused) < 30 {
+	if err := json.Unmarshal(all["disallowed"], &refused); err != nil || len(refused) < 36 {
 		t.Fatalf("%v: %s", err, all["disallowed"])
 	}
 	for config, r := range refused {
