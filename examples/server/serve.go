@@ -41,15 +41,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(p.stderr, nil))
-	tokens, err := o.tokens(p)
-	if err != nil {
-		return err
-	}
 	s, err := openStore(o.db)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	tokens, err := o.tokens(p) // after the store: a file that is refused gets no key
+	if err != nil {
+		return err
+	}
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: appsvc.New(s.apps, nil), Assets: assets.New(s.assets, nil), Reviews: reviews.New(s.reviews),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,

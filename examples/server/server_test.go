@@ -118,6 +118,14 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
+	for _, db := range []string{"no/such/x.db", "mysql://localhost/vitrine", "sqlite://x.db"} {
+		for _, args := range [][]string{{"serve", "-addr", "127.0.0.1:0"}, append([]string{"token"}, editor...), {"reviews", "export"}} {
+			out := run(t, dir, nil, append(args, "-db", db)...)
+			if out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "-db") || strings.Contains(out.stderr, "key") {
+				t.Errorf("%v: %+v", args, out)
+			}
+		}
+	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("left behind: %v, %v", files, err)
 	}
@@ -132,6 +140,12 @@ func TestFilesThatAreNoStoreAreLeftAlone(t *testing.T) {
 		}
 		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
 			t.Errorf("%s: %+v", name, out)
+		}
+		if out := run(t, dir, nil, append([]string{"token", "-db", name}, editor...)...); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+			t.Errorf("token for %s: %+v", name, out)
+		}
+		if _, err := os.Stat(file + ".key"); err == nil {
+			t.Errorf("%s has a key", name)
 		}
 		if now, err := os.ReadFile(file); err != nil || string(now) != content {
 			t.Errorf("%s changed to %q, %v", name, now, err)

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -47,13 +51,35 @@ func openStore(db string) (*store, error) {
 	return &store{apps: s.Apps(), assets: s.Assets(), reviews: s.Reviews(), ping: s.Ping, close: s.Close}, nil
 }
 
-// checkDB refuses what names no store that this program can open.
+// checkDB refuses what names no store that this program can open or build.
 func checkDB(db string) error {
-	switch {
+	switch scheme, _, isURL := strings.Cut(db, "://"); {
 	case db == "":
 		return usageError{errors.New("-db: must not be empty: want " + inMemory + " or the path of a file")}
-	case strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://"):
+	case db == inMemory:
+		return nil
+	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return errors.New("-db: this build has no PostgreSQL driver: use " + inMemory + " or the path of a SQLite file")
+	case isURL && !strings.ContainsRune(scheme, filepath.Separator):
+		return fmt.Errorf("-db: a store is not kept at %s:// addresses: use %s or the path of a SQLite file", scheme, inMemory)
+	}
+	if _, err := os.Stat(filepath.Dir(db)); err != nil {
+		return fmt.Errorf("-db %s: its directory: %w", db, err)
 	}
 	return nil
+}
+
+// checkStore refuses also a file that is there and is no store. One that is not there may come later.
+func checkStore(db string) error {
+	if err := checkDB(db); err != nil || db == inMemory {
+		return err
+	}
+	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	s, err := openStore(db)
+	if err != nil {
+		return err
+	}
+	return s.close()
 }

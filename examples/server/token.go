@@ -30,7 +30,14 @@ func token(_ context.Context, p *program, args []string) error {
 			return usageError{fmt.Errorf("token: %q is no URN: want urn:<vendor>:<network>, then :site=<id> or :user=<id>", u)}
 		}
 	}
-	key, err := signingKey(*db, *keyFile, p.getenv(keyVariable))
+	check, variable := checkDB, p.getenv(keyVariable)
+	if *keyFile == "" && variable == "" {
+		check = checkStore // the key is beside it
+	}
+	if err := check(*db); err != nil {
+		return err
+	}
+	key, err := signingKey(*db, *keyFile, variable)
 	if err != nil {
 		return err
 	}
