@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -129,12 +128,12 @@ func fillApps(ctx context.Context, apps *appsvc.Service, by appsvc.Caller) (id s
 	return id, nil
 }
 
-// print shows the token and three commands that work as they stand.
-func (d *demo) print(w io.Writer, url, basePath string) {
-	base := url + strings.TrimRight("/"+strings.Trim(basePath, "/"), "/")
+// print shows the token and three commands that work as they stand, by the addresses of the server
+// and of the base path.
+func (d *demo) print(w io.Writer, root, base string) {
 	auth := "-H 'Authorization: svctoken " + d.token + "'"
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
-	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, url)
+	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, root)
 }

@@ -66,13 +66,14 @@ func run(t *testing.T, dir string, env []string, args ...string) outcome {
 type server struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	url    string
+	url    string // of its root
+	base   string // of its base path, as it says
 	lines  chan string
 	stderr bytes.Buffer
 	ended  chan error
 }
 
-var readyLine = regexp.MustCompile(`^serving (http://127\.0\.0\.1:\d+)$`)
+var readyLine = regexp.MustCompile(`^serving (http://127\.0\.0\.1:\d+)(/\S+)?$`)
 
 // start runs serve on a port of its own and waits until it says where it is.
 func start(t *testing.T, dir string, env []string, args ...string) *server {
@@ -100,7 +101,7 @@ func start(t *testing.T, dir string, env []string, args ...string) *server {
 	if ready == nil {
 		t.Fatalf("the first line on stdout is not the URL; stderr: %s", s.stderr.String())
 	}
-	s.url = ready[1]
+	s.url, s.base = ready[1], ready[1]+ready[2]
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -67,10 +68,11 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	url := "http://" + dialable(listener.Addr().String())
-	fmt.Fprintf(p.stdout, "serving %s\n", url)
+	root := "http://" + dialable(listener.Addr().String())
+	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
+	fmt.Fprintf(p.stdout, "serving %s\n", base)
 	if sample != nil {
-		sample.print(p.stdout, url, o.basePath)
+		sample.print(p.stdout, root, base)
 	}
 	return listen(ctx, listener, newServer(handler, log))
 }

@@ -60,6 +60,17 @@ func TestServeTokenBackup(t *testing.T) {
 	restored.stop(syscall.SIGTERM)
 }
 
+func TestTheReadyLineHoldsTheBasePath(t *testing.T) {
+	for path, want := range map[string]string{"/": "", "/app-service/v4": "/app-service/v4", "v4/": "/v4"} {
+		s := start(t, t.TempDir(), nil, "-db", "memory:", "-base-path", path)
+		if s.base != s.url+want {
+			t.Errorf("-base-path %s: serving %s", path, s.base)
+		}
+		s.do("", "GET", want+"/openapi.json", "", 200)
+		s.do("", "GET", "/healthz", "", 200)
+	}
+}
+
 func TestDemoLinesWorkAsTheyStand(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
