@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func New(c Config) (http.Handler, error) {
 	h := &handler{Config: c}
 	tables := h.tables()
 	h.site = newSite(c.BasePath, tables)
-	return h, h.description.describe(c.BasePath, tables)
+	return h, h.description.describe(cmp.Or(c.BaseURL, c.BasePath), tables)
 }
 
 func (c *Config) normalise() error {

@@ -7,7 +7,8 @@ const healthPath = "/healthz"
 
 func (h *handler) healthTable() []route {
 	return []route{
-		{method: "GET", path: healthPath, status: 200, open: true, call: h.health, summary: "whether the service can answer"},
+		{method: "GET", path: healthPath, status: 200, open: true, call: h.health, summary: "whether the service can answer",
+			gives: object{"status": aText}},
 	}
 }
 

@@ -21,10 +21,16 @@ var recordsBody = body{
 	stream: true,
 }
 
+// reportMembers describes a reviews.Report.
+var reportMembers = object{
+	"lines": aNumber, "collections": aNumber, "reviews": aNumber, "created": aNumber, "updated": aNumber, "unchanged": aNumber,
+	"rejected": aNumber, "errors": aNumber, "warnings": aNumber, "dryRun": aFlag, "problems": objects, "problemsTruncated": aFlag,
+}
+
 func (v reviewRoutes) table() []route {
 	return []route{
 		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load,
-			query: []string{"dryRun"}, body: recordsBody, summary: "import reviews, one collection a line"},
+			query: []string{"dryRun"}, body: recordsBody, summary: "import reviews, one collection a line", gives: reportMembers},
 	}
 }
 

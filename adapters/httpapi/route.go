@@ -20,6 +20,7 @@ type route struct {
 	body       body     // what it takes
 	keyed      bool     // takes an Idempotency-Key
 	status     int      // of success
+	gives      object   // members of the answer, as they are described; nil for none
 }
 
 // writes reports whether the endpoint changes something; those refuse unknown parameters.
