@@ -95,7 +95,7 @@ func TestCheckAgreesWithTheOracle(t *testing.T) {
 func TestWindowsAgreeWithTheOracle(t *testing.T) {
 	step := 1
 	if testing.Short() {
-		step = 13
+		step = 41
 	}
 	for _, s := range samples(t) {
 		for line := range bytes.SplitSeq(s.text, []byte("\n")) {

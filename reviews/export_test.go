@@ -57,21 +57,19 @@ func (s *Set) Has(i int) bool    { return s.has(s.of(i)) }
 func (s *Set) Mark(i int)        { s.mark(s.of(i)) }
 func (s *Set) Marked(i int) bool { return s.marked(s.of(i)) }
 func (s *Set) Clear()            { s.clear() }
-func (s *Set) Bytes() (n int) {
-	for _, g := range s.segments {
-		n += 12 * len(g.hi)
-	}
-	return n
-}
+func (s *Set) Bytes() int        { return len(s.pages) * pageSlots * 12 }
+
+// AddLast adds the i-th of the fingerprints that all want the last place.
+func (s *Set) AddLast(i int) bool { return s.add(fingerprint{1<<64 - 1, uint32(i) << 2}) }
 
 func (s *Set) of(i int) fingerprint { return s.h.of(strconv.AppendInt(nil, int64(i), 10)) }
 
 // PanicInWorker has a worker panic, and its findings replayed.
 func PanicInWorker(value any) {
-	out := &sender{to: make(chan part, 2), done: make(chan struct{})}
+	out := newSender(make(chan part, 2), make(chan struct{}), newRecycled())
 	go out.run(func() { panic(value) })
 	for p := range out.to {
-		p.replay(nil, nil)
+		p.replay(nil)
 	}
 }
 

@@ -364,10 +364,10 @@ func (fullStore) Update(context.Context, func(reviews.Tx) error) error {
 // A line without end is read no further when nobody waits for it, and its temporary file goes.
 func TestALongLineIsLeft(t *testing.T) {
 	open := `{"reviews":[` + review("0", 5, "")
-	endless := func(more func(i int) string) *generated {
+	endless := func(more func(to []byte, i int) []byte) *generated {
 		return &generated{next: []byte(open), part: more, left: 1 << 62}
 	}
-	part := func(i int) string { return "," + review(fmt.Sprint(i+1), 5, "") }
+	part := func(to []byte, i int) []byte { return append(to, ","+review(fmt.Sprint(i+1), 5, "")...) }
 	for _, test := range []struct {
 		name string
 		run  func(o reviews.Options) error
@@ -375,23 +375,23 @@ func TestALongLineIsLeft(t *testing.T) {
 	}{
 		{"when its context ends", func(o reviews.Options) error {
 			over, cancel := context.WithCancel(ctx)
-			file := endless(func(i int) string {
+			file := endless(func(to []byte, i int) []byte {
 				if i == 20_000 {
 					cancel()
 				}
-				return part(i)
+				return part(to, i)
 			})
 			_, err := reviews.New(memory.NewReviews()).Import(over, operator, file, &reviews.ImportOptions{Options: o})
 			return err
 		}, context.Canceled},
 		{"when its store fails", func(o reviews.Options) error {
-			file := generate(4<<20, open, func(i int) string { return part(i) + `,7` },
+			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
 			_, err := reviews.New(fullStore{memory.NewReviews()}).Import(ctx, operator, file, &reviews.ImportOptions{Options: o})
 			return err
 		}, reviews.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {
-			file := endless(func(i int) string { return `,7` })
+			file := endless(repeat(`,7`))
 			file.next = []byte(strings.TrimSuffix(collection("YQ", single), "]}\n") + "7")
 			for range reviews.Check(file, &o).Problems() {
 				break

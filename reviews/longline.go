@@ -11,7 +11,7 @@ var errStopped = errors.New("reviews: stopped")
 // longLine checks the line that begins with s through a window. It is read in a goroutine of its
 // own, so that storing the first of its reviews goes on beside checking the next.
 func (p *pipeline) longLine(in *lines, s stretch) (err error) {
-	out := &sender{to: make(chan part, 2), done: make(chan struct{}), used: newRecycled()}
+	out := newSender(make(chan part, 2), make(chan struct{}), newRecycled())
 	c := p.checker(out)
 	lines := in.number - 1
 	go out.run(func() { err = c.long(in, s, &spool{dir: p.dir, limit: p.plain}, out.done) })
@@ -31,7 +31,8 @@ func (p *pipeline) longLine(in *lines, s stretch) (err error) {
 			if !more {
 				return err
 			}
-			found.replay(p.sink, out.used)
+			found.replay(p.sink)
+			out.used.put(found)
 		case <-tick.C:
 		}
 		p.sink.progress(in.in.n.Load(), lines)

@@ -1,5 +1,7 @@
 package reviews
 
+import "slices"
+
 // members are those of an object that the format knows, the required ones first.
 type members struct {
 	names    []string
@@ -70,11 +72,20 @@ func (t *tokens) literally(text string) bool {
 	return true
 }
 
+// missingMessages are made once: a file may lack millions of members.
+var missingMessages = func() map[string]string {
+	all := map[string]string{}
+	for _, name := range slices.Concat(collectionMembers[:memberDimensions], reviewMembers[:reviewAuthor]) {
+		all[name] = name + " is missing"
+	}
+	return all
+}()
+
 // missing reports the required members that are not in seen.
 func (c *checker) missing(members *members, seen uint, start int64) {
 	for i, name := range members.names[:members.required] {
 		if seen&(1<<i) == 0 {
-			c.report(ruleMissing, start, "", name+" is missing")
+			c.report(ruleMissing, start, "", missingMessages[name])
 		}
 	}
 }

@@ -20,14 +20,32 @@ type batchAfter struct {
 	problems int
 }
 
-// recycled are lists of problems that were replayed, for the workers to fill again: a file with
-// millions of problems makes little garbage.
-type recycled chan []Problem
+// recycled are parts that were replayed, for the workers to fill again: files with millions of lines
+// or problems make little garbage.
+type recycled chan part
 
 func newRecycled() recycled { return make(recycled, 4) }
 
+func (r recycled) get() part {
+	select {
+	case p := <-r:
+		return p
+	default:
+		return part{problems: make([]Problem, 0, maxPart), batches: make([]batchAfter, 0, maxPart)}
+	}
+}
+
+func (r recycled) put(p part) {
+	clear(p.problems)
+	clear(p.batches)
+	select {
+	case r <- part{problems: p.problems[:0], batches: p.batches[:0]}:
+	default:
+	}
+}
+
 // replay hands the findings on. A panic of the worker goes on here, in the goroutine of the caller.
-func (p part) replay(to findings, used recycled) {
+func (p part) replay(to findings) {
 	if p.panicked != "" {
 		panic(p.panicked)
 	}
@@ -41,10 +59,6 @@ func (p part) replay(to findings, used recycled) {
 	for ; n < len(p.problems); n++ {
 		to.problem(p.problems[n])
 	}
-	select {
-	case used <- p.problems[:0]:
-	default:
-	}
 }
 
 // sender collects what a worker finds and sends it in parts.
@@ -56,14 +70,19 @@ type sender struct {
 	size int
 }
 
-func (s *sender) problem(p Problem) {
+func newSender(to chan part, done chan struct{}, used recycled) *sender {
+	return &sender{to: to, done: done, used: used}
+}
+
+// begin makes sure that there is a part to fill.
+func (s *sender) begin() {
 	if s.problems == nil {
-		select {
-		case s.problems = <-s.used:
-		default:
-			s.problems = make([]Problem, 0, maxPart)
-		}
+		s.part = s.used.get()
 	}
+}
+
+func (s *sender) problem(p Problem) {
+	s.begin()
 	s.problems = append(s.problems, p)
 	if len(s.problems) == maxPart {
 		s.send()
@@ -71,6 +90,7 @@ func (s *sender) problem(p Problem) {
 }
 
 func (s *sender) batch(b batch) {
+	s.begin()
 	s.batches = append(s.batches, batchAfter{b, len(s.problems)})
 	if b.incoming != nil {
 		s.size += b.incoming.size

@@ -150,7 +150,8 @@ func (c *crew) drain(n int) {
 	for len(c.open) > n && !c.sink.stopped() {
 		j := c.open[0]
 		for p := range j.out {
-			p.replay(c.sink, c.used)
+			p.replay(c.sink)
+			c.used.put(p)
 		}
 		c.open = c.open[1:]
 		c.free = append(c.free, j.buf)
@@ -169,7 +170,7 @@ func (c *crew) stop() {
 func (c *crew) worker() {
 	check := c.checker(nil)
 	for j := range c.jobs {
-		out := &sender{to: j.out, done: c.done, used: c.used}
+		out := newSender(j.out, c.done, c.used)
 		check.out = out
 		out.run(func() { check.stretch(j.stretch) })
 	}
