@@ -49,8 +49,10 @@ func (m *mortal) start(addr string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.up, m.url = s, s.URL
-	m.lives++
+	m.up = s
+	if m.lives++; m.lives == 1 {
+		m.url = s.URL // the same for every life, so clients read it without the lock
+	}
 	m.born.Broadcast()
 	return nil
 }

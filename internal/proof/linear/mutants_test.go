@@ -41,9 +41,9 @@ var mutants = []struct {
 	}}},
 	{"restore numbers its version outside of the transaction", "sqlite", []program.Edit{{
 		File: "appsvc/restore.go",
-		Old:  "return s.addVersion(ctx, tx, s.next(head, by), d)",
+		Old:  "return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)",
 		New: "if MUTANT { head.Version = max(old.Version, in.Version) }\n" +
-			"return s.addVersion(ctx, tx, s.next(head, by), d)",
+			"return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)",
 	}}},
 	{"the clock may take updatedAt back", "memory", []program.Edit{{
 		File: "appsvc/create.go",
