@@ -47,7 +47,11 @@ func (v reviewRoutes) load(c *call) error {
 	by := reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates}
 	report, err := v.svc.Import(c.ctx(), by, file, &reviews.ImportOptions{DryRun: dryRun})
 	if err != nil && file.broken(err) {
-		return refuse(http.StatusBadRequest, "the body did not arrive whole; what came before the fault is imported, and sending all of it again is safe")
+		kept := "what came before is imported, and sending all of it again is safe"
+		if dryRun {
+			kept = "nothing is imported by a dry run"
+		}
+		return refuse(http.StatusBadRequest, "the body did not arrive whole, or its gzip is damaged; %s", kept)
 	}
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ type upload struct {
 	control *http.ResponseController
 	pause   time.Duration
 	server  *http.Server // nil where the handler is not called by one
-	failed  bool
+	failed  error        // of the body; it stays
 }
 
 // newUpload returns the body, decompressed if Content-Encoding says that it must be. That
@@ -93,16 +97,21 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func (u *upload) readBody(p []byte) (int, error) {
+	if u.failed != nil { // a reader that asks again must not get another pause
+		return 0, u.failed
+	}
 	_ = u.control.SetReadDeadline(time.Now().Add(u.pause))
 	n, err := u.body.Read(p)
-	u.failed = u.failed || err != nil && err != io.EOF
+	if err != io.EOF {
+		u.failed = err
+	}
 	return n, err
 }
 
 // broken reports whether err is about the body and not about the store.
 func (u *upload) broken(err error) bool {
 	var corrupt flate.CorruptInputError
-	return u.failed || errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+	return u.failed != nil || errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
 		errors.Is(err, io.ErrUnexpectedEOF)
 }
 

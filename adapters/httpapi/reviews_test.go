@@ -1,9 +1,12 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -108,6 +111,24 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 	}
 	if status, err := slow(2 * time.Second); err == nil && status != 400 {
 		t.Errorf("an upload that pauses for too long: %d", status)
+	}
+}
+
+func TestAnImportThatStallsAtOnceIsAnswered(t *testing.T) {
+	w := reviewWorld(t)
+	for _, begun := range []string{"", "{"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: 1000\r\n\r\n%s",
+			importPath, w.token(editor), begun)
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // the pause is a fraction of a second
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.Contains(line, " 400 ") {
+			t.Errorf("after %q: %q, %v", begun, line, err)
+		}
 	}
 }
 
