@@ -27,7 +27,8 @@ type ItemStatus struct {
 
 // AssignAssets puts assets into a folder and takes them out of it (A9). ErrNotFound for a folder that
 // the caller does not see, ErrForbidden where it may not edit it. An asset that the caller does not see
-// is 404 by itself, and taking one out of its last folder 403 for all but moderators.
+// is 404 by itself, taking one out of its last folder 403 for all but moderators, and putting one into
+// more than Limits.AssetFolders 400.
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, folder string, in AssignAssets) (AssignedAssets, error) {
 	var out AssignedAssets
 	err := s.update(ctx, by, lib, func(ss *session) error {
@@ -87,6 +88,9 @@ func (ss *session) takeOut(r Record, folder string) (int, error) {
 func (ss *session) putInto(r Record, folder string) (int, error) {
 	if slices.Contains(r.Folders, folder) {
 		return http.StatusOK, nil
+	}
+	if len(r.Folders) >= ss.limits.AssetFolders {
+		return http.StatusBadRequest, nil
 	}
 	r.Folders = append(slices.Clip(r.Folders), folder)
 	return http.StatusOK, ss.reindex(r)

@@ -75,8 +75,9 @@ func (ss *session) any(term string, folders *folderSet) (bool, error) {
 }
 
 // ChangeAttributes changes the attributes of assets, each judged by itself (A11): 404 for one that the
-// caller does not see, 403 for one that it may not edit. ErrInvalid for an attribute that is not
-// well-formed.
+// caller does not see, 403 for one that it may not edit, 400 for one that would have more than
+// Limits.Attributes. ErrInvalid for an attribute that is not well-formed, for a list of more than
+// Limits.Attributes, and where the answer would be longer than Limits.PageBytes.
 func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributes) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
@@ -84,26 +85,28 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	if err := in.check(s.limits); err != nil {
 		return ChangedAttributes{}, err
 	}
+	ready := in.prepare()
 	var out ChangedAttributes
 	err := s.update(ctx, by, lib, func(ss *session) error {
 		out = ChangedAttributes{}
-		var modified []Record
+		size := 0
 		statuses, err := ss.eachAsset(in.Assets, func(r Record) (int, error) {
 			if !ss.editsAsset(ss.tree, r.Folders) {
 				return http.StatusForbidden, nil
 			}
-			r, err := ss.label(r, in)
-			modified = append(modified, r)
-			return http.StatusOK, err
+			r, fits, err := ss.label(r, ready)
+			if !fits || err != nil {
+				return http.StatusBadRequest, err
+			}
+			a := ss.asset(r)
+			out.Assets, size = append(out.Assets, a), size+a.size()
+			return http.StatusOK, ss.checkAnswer(len(out.Assets), size)
 		})
 		if err != nil {
 			return err
 		}
 		for _, s := range statuses {
 			out.Result = append(out.Result, s.Status)
-		}
-		for _, r := range modified {
-			out.Assets = append(out.Assets, ss.asset(r))
 		}
 		return nil
 	})
@@ -118,6 +121,9 @@ func (in ChangeAttributes) check(lim Limits) error {
 		name       string
 		attributes []Attribute
 	}{{"add", in.Add}, {"set", in.Set}, {"remove", in.Remove}} {
+		if n := len(list.attributes); n > lim.Attributes {
+			return invalidAt(list.name, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+		}
 		for i, a := range list.attributes {
 			at := fmt.Sprintf("%s/%d", list.name, i)
 			if err := checkName(at+"/key", a.Key, lim.Name); err != nil {
@@ -131,37 +137,52 @@ func (in ChangeAttributes) check(lim Limits) error {
 	return nil
 }
 
-// label stores the record with its attributes changed.
-func (ss *session) label(r Record, in ChangeAttributes) (Record, error) {
+// label stores the record with its attributes changed. It does not fit when it would have more of
+// them than is allowed, and than it has.
+func (ss *session) label(r Record, c relabel) (changed Record, fits bool, err error) {
 	p, err := r.Body.parts()
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	old := p.attributes
-	p.attributes = in.apply(old)
+	p.attributes = c.apply(old)
+	if len(p.attributes) > max(ss.limits.Attributes, len(old)) {
+		return r, false, nil
+	}
 	if slices.Equal(old, p.attributes) {
-		return r, nil
+		return r, true, nil
 	}
 	r.Body = p.body()
-	return r, ss.reindex(r)
+	return r, true, ss.reindex(r)
+}
+
+// relabel is a ChangeAttributes made ready, once for all of its assets.
+type relabel struct {
+	drop     map[Attribute]bool
+	replaced map[string]bool // keys
+	add      []Attribute
+}
+
+func (in ChangeAttributes) prepare() relabel {
+	c := relabel{drop: make(map[Attribute]bool, len(in.Remove)), replaced: make(map[string]bool, len(in.Set))}
+	for _, a := range in.Remove {
+		c.drop[a] = true
+	}
+	last := make(map[string]string, len(in.Set)) // of one key set twice, the later has removed the earlier
+	for _, a := range in.Set {
+		c.replaced[a.Key], last[a.Key] = true, a.Value
+	}
+	for _, a := range in.Set {
+		if last[a.Key] == a.Value {
+			c.add = append(c.add, a)
+		}
+	}
+	c.add = append(c.add, in.Add...)
+	return c
 }
 
 // apply returns what the attributes of an asset are after the change.
-func (in ChangeAttributes) apply(have []Attribute) []Attribute {
-	drop := make(map[Attribute]bool, len(in.Remove))
-	for _, a := range in.Remove {
-		drop[a] = true
-	}
-	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return drop[a] })
-	last := make(map[string]string, len(in.Set)) // of one key set twice, the later has removed the earlier
-	for _, a := range in.Set {
-		last[a.Key] = a.Value
-	}
-	have = slices.DeleteFunc(have, func(a Attribute) bool { _, replaced := last[a.Key]; return replaced })
-	for _, a := range in.Set {
-		if last[a.Key] == a.Value {
-			have = append(have, a)
-		}
-	}
-	return unique(append(have, in.Add...))
+func (c relabel) apply(have []Attribute) []Attribute {
+	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return c.drop[a] || c.replaced[a.Key] })
+	return unique(append(have, c.add...))
 }

@@ -15,7 +15,7 @@ type ChangeAssets struct {
 
 // ChangedAssets is what became of it.
 type ChangedAssets struct {
-	Added   []Asset  // one for each item of Add, in their order
+	Added   []Asset  // each once, in the order of their first mention in Add
 	Removed []string // ids; without those that the caller sees no asset of
 }
 
@@ -42,7 +42,8 @@ func appendAssets(b []byte, list []Asset) []byte {
 // ChangeAssets removes and then adds assets, all or nothing (A2). Adding is idempotent by generator
 // and foreign id: a repeat replaces the content of the asset that is there, and what of tags, via and
 // rights is given, and puts it into the folders named, out of none. ErrNotFound for a folder the caller
-// does not see; ErrForbidden where it may not edit a folder named, an asset to remove or one to replace.
+// does not see; ErrForbidden where it may not edit a folder named, an asset to remove or one to replace;
+// ErrInvalid where an item is not well-formed or the answer would be longer than Limits.PageBytes.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssets) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
 	if _, err := s.enter(by, lib); err != nil {
@@ -91,50 +92,62 @@ func (ss *session) removeAssets(ids []string) ([]string, error) {
 }
 
 func (ss *session) addAssets(drafts []draft) ([]Asset, error) {
-	at := max(ss.now().UnixMilli(), ss.state.At)
-	ordinals := make([]int64, len(drafts))
-	latest := make(map[int64]Record, len(drafts))
-	for i, d := range drafts {
-		r, err := ss.add(d, fmt.Sprintf("add/%d", i), at)
+	for _, d := range drafts {
+		if err := ss.checkFolders(d); err != nil {
+			return nil, err
+		}
+	}
+	now := max(ss.now().UnixMilli(), ss.state.At)
+	added, size := []Asset{}, 0
+	for _, d := range collapse(drafts) {
+		r, err := ss.add(d, now)
 		if err != nil {
 			return nil, err
 		}
-		ordinals[i], latest[r.Ordinal] = r.Ordinal, r
-	}
-	added := make([]Asset, len(drafts))
-	for i, ordinal := range ordinals {
-		added[i] = ss.asset(latest[ordinal])
+		a := ss.asset(r)
+		added, size = append(added, a), size+a.size()
+		if err := ss.checkAnswer(len(added), size); err != nil {
+			return nil, err
+		}
 	}
 	return added, nil
 }
 
-// add stores the draft as a new asset, or as what its asset is from now on.
-func (ss *session) add(d draft, at string, now int64) (Record, error) {
+// checkFolders reports what keeps the draft from being put into the folders that it names.
+func (ss *session) checkFolders(d draft) error {
 	for i, id := range d.Folders {
-		at := fmt.Sprintf("%s/folders/%d", at, i)
+		at := fmt.Sprintf("%s/folders/%d", d.at, i)
 		n, err := ss.folderSeen(at, id)
 		if err != nil {
-			return Record{}, err
+			return err
 		}
 		if ss.right(n).level < levelEdit {
-			return Record{}, errForbidden(at, "to add an asset to a folder needs edit on it")
+			return errForbidden(at, "to add an asset to a folder needs edit on it")
 		}
 	}
+	return nil
+}
+
+// add stores the draft as a new asset, or as what its asset is from now on.
+func (ss *session) add(d draft, now int64) (Record, error) {
 	old, err := ss.tx.AssetFrom(ss.ctx, d.origin)
 	switch {
 	case isNotFound(err):
-		return ss.addNew(d, at, now)
+		return ss.addNew(d, now)
 	case err != nil:
 		return Record{}, err
 	case !ss.editsAsset(ss.tree, old.Folders):
-		return Record{}, errForbidden(at, "the asset is there already, and to change it needs edit on one of its folders")
+		return Record{}, errForbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
 	return ss.replace(old, d, now)
 }
 
-func (ss *session) addNew(d draft, at string, now int64) (Record, error) {
-	if len(d.Folders) == 0 && !ss.moderator {
-		return Record{}, errForbidden(at, "to add an asset to no folder is for moderators")
+func (ss *session) addNew(d draft, now int64) (Record, error) {
+	if d.unfiled && !ss.moderator {
+		return Record{}, errForbidden(d.at, "to add an asset to no folder is for moderators")
+	}
+	if err := d.checkFolderCount(len(d.Folders), 0, ss.limits); err != nil {
+		return Record{}, err
 	}
 	ss.state.Last++
 	ss.state.Count++
@@ -154,6 +167,9 @@ func (ss *session) replace(old Record, d draft, now int64) (Record, error) {
 	d.applyTo(&p, old.CreatedAt)
 	r := old
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
+	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), ss.limits); err != nil {
+		return Record{}, err
+	}
 	r.Body = p.body()
 	if r.sameAs(old) {
 		return old, nil

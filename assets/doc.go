@@ -36,6 +36,10 @@
 //     nothing, and are good in that library alone. Cursors are made alike.
 //   - A request body's lists are worked off in this order: removals before additions in ChangeAssets,
 //     AssignAssets, ChangeAttributes and ChangePermissions; create, update, delete in ChangeFolders.
+//   - The answer to ChangeAssets has each asset once, at its first mention, as it is after the last one. All
+//     mentions of one asset are stored as one change; whether it needs a folder is judged by the first.
+//   - A change of assets or attributes whose answer would be longer than Limits.PageBytes is refused as a
+//     whole, unless it is of one asset only.
 //   - A repeat that changes nothing leaves updatedAt alone; so does a change of folders or attributes,
 //     which are not the content.
 //   - via, rights and attributes stand in an asset's answer where it has any.
@@ -53,6 +57,9 @@
 //     space. Strokes count as diacritics (ł, ø, đ …), and the length mark ー as Katakana.
 //   - Characters: labels, tags, generator ids, attribute keys and library ids have 1 to 128, foreign ids 1 to
 //     1,024, attribute values 0 to 1,024, what a permission names 1 to 512. An asset has up to 100
-//     tags, a folder up to 1,000 permissions of its own.
+//     tags and 1,000 attributes, and is in up to 1,000 folders; a list of attributes to add, set or remove has
+//     up to 1,000; a folder has up to 1,000 permissions of its own.
+//   - What would take an asset over its attributes or folders is 400 for that asset alone in ChangeAttributes
+//     and AssignAssets, and for the whole request in ChangeAssets. An asset that is over them keeps what it has.
 //   - Optional members of content may be null.
 package assets

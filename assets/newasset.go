@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // NewAsset is an asset to add (contract, section 4.2, A2). Generator, ID and Content are required.
@@ -25,6 +26,8 @@ type Generator struct {
 // draft is a NewAsset that is well-formed, with all the work done that needs no store.
 type draft struct {
 	NewAsset
+	at      string // pointer to it in the request
+	unfiled bool   // it names no folder, or did not at its first mention
 	origin  Origin
 	content []byte   // but for its last member; see contentHead
 	text    []string // terms
@@ -32,7 +35,7 @@ type draft struct {
 
 // draft checks the asset, which stands at the pointer at.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
-	d := draft{NewAsset: in, origin: originOf(in.Generator.ID, in.ID)}
+	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {
 		return d, err
 	}
@@ -46,6 +49,9 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 		if err := checkName(fmt.Sprintf("%s/safe_tags/%d", at, i), tag, lim.Name); err != nil {
 			return d, err
 		}
+		if strings.Contains(tag, ",") {
+			return d, invalidAt(fmt.Sprintf("%s/safe_tags/%d", at, i), "must not have a comma: a search takes it for the end of a tag, and would never find this one")
+		}
 	}
 	d.SafeTags = unique(in.SafeTags)
 	d.Folders = unique(in.Folders)
@@ -58,6 +64,50 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	}
 	d.text, err = searchable(append(slices.Clip(d.content), '}'))
 	return d, err
+}
+
+// collapse returns the drafts with those of one asset as one, which is what storing them one after
+// the other comes to. So an asset is read and written once, however often it is mentioned.
+func collapse(drafts []draft) []draft {
+	out := make([]draft, 0, len(drafts))
+	first := make(map[Origin]int, len(drafts))
+	for _, d := range drafts {
+		if i, again := first[d.origin]; again {
+			out[i] = out[i].then(d)
+			continue
+		}
+		first[d.origin] = len(out)
+		out = append(out, d)
+	}
+	for i := range out {
+		out[i].Folders = unique(out[i].Folders)
+	}
+	return out
+}
+
+// then returns the draft with another one of the same asset on top; Folders may have repeats.
+func (d draft) then(next draft) draft {
+	d.content, d.text = next.content, next.text
+	d.Folders = append(d.Folders, next.Folders...)
+	if next.SafeTags != nil {
+		d.SafeTags = next.SafeTags
+	}
+	if next.Via != nil {
+		d.Via = next.Via
+	}
+	if next.Rights != nil {
+		d.Rights = next.Rights
+	}
+	return d
+}
+
+// checkFolderCount refuses to leave the draft's asset in more folders than is allowed, and than it
+// was in before.
+func (d draft) checkFolderCount(n, before int, lim Limits) error {
+	if n > max(lim.AssetFolders, before) {
+		return invalidAt(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
+	}
+	return nil
 }
 
 // applyTo replaces what the draft has of an asset's parts.

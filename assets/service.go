@@ -40,16 +40,21 @@ type Options struct {
 
 // Limits bound what a request may be. A zero field means the default.
 type Limits struct {
-	Page        int // items a page may have; 500
-	Name        int // characters of a label, a generator id, a tag, an attribute's key, a library's id; 128
-	Subject     int // characters of what a permission names; 512
-	Text        int // characters of a foreign id and an attribute's value; 1,024
-	Tags        int // of an asset, and in a search; 100
-	Permissions int // of one folder; 1,000
-	Depth       int // levels of folders; 64
-	Query       int // bytes of a search text; 512
-	Words       int // of a search text; 16
-	PageBytes   int // a page ends when it has so many, one item at least; 16 MiB
+	Page       int // items a page may have; 500
+	Name       int // characters of a label, a generator id, a tag, an attribute's key, a library's id; 128
+	Subject    int // characters of what a permission names; 512
+	Text       int // characters of a foreign id and an attribute's value; 1,024
+	Tags       int // of an asset, and in a search; 100
+	Attributes int // of an asset, and in one list of a change; 1,000
+	// AssetFolders is the number of folders that an asset may be in; 1,000.
+	AssetFolders int
+	Permissions  int // of one folder; 1,000
+	Depth        int // levels of folders; 64
+	Query        int // bytes of a search text; 512
+	Words        int // of a search text; 16
+	// PageBytes is where a page ends, and how long the answer to a change of assets or attributes
+	// may be; one item goes through at any length; 16 MiB.
+	PageBytes int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -58,6 +63,7 @@ func (l Limits) withDefaults() Limits {
 		value int
 	}{
 		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
+		{&l.Attributes, 1000}, {&l.AssetFolders, 1000},
 		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.PageBytes, 16 << 20},
 	} {
 		if *d.field == 0 {
@@ -207,6 +213,15 @@ func (s *Service) pageLimit(asked int) (int, error) {
 		return 0, invalidAt("limit", "want 1 to %d", s.limits.Page)
 	}
 	return asked, nil
+}
+
+// checkAnswer refuses a change of so many assets when they make a longer answer than is allowed. A
+// single one cannot be sent in parts.
+func (s *Service) checkAnswer(items, bytes int) error {
+	if items > 1 && bytes > s.limits.PageBytes {
+		return fmt.Errorf("%w: the request would answer with more than %d bytes: send it in parts", ErrInvalid, s.limits.PageBytes)
+	}
+	return nil
 }
 
 func errNoFolder(at string) error {

@@ -1,0 +1,147 @@
+package assets_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	f1, _ := d.folder("1", "", true, grants...)
+	f2, _ := d.folder("2", "", true, grants...)
+	one, two := int64(1), int64(2)
+	first, second, third := newAsset("x", "first", f1), newAsset("x", "second", f2, f1), newAsset("x", "third")
+	first.SafeTags, first.Via, first.Rights = []string{"a"}, &one, &one
+	second.SafeTags, second.Via = []string{"b"}, &two
+	out, err := d.change(writer, assets.ChangeAssets{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
+	if d.want("three times one asset", err, "ok"); len(out.Added) != 2 {
+		t.Fatalf("%d assets are answered, want 2", len(out.Added))
+	}
+	got, folders := bodyOf(t, out.Added[0]), []string{}
+	for _, f := range out.Added[0].Folders {
+		folders = append(folders, f.ID)
+	}
+	if got.Content.Content != "third" || !slices.Equal(got.Tags, []string{"b"}) || *got.Via != 2 || *got.Rights != 1 || !slices.Equal(folders, []string{f1, f2}) {
+		t.Errorf("the first mentioned is %s", out.Added[0].AppendJSON(nil))
+	}
+	if other := bodyOf(t, out.Added[1]); other.Content.ID != "y" {
+		t.Errorf("the second is %s", out.Added[1].AppendJSON(nil))
+	}
+	for query, want := range map[string]int64{"first": 0, "second": 0, "third": 1, "": 2} {
+		if n := d.total(writer, assets.Search{Query: query}); n != want {
+			t.Errorf("%q finds %d, want %d", query, n, want)
+		}
+	}
+	_, err = d.change(writer, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("z", ""), newAsset("z", "", f1)}})
+	d.want("first without a folder, which is for moderators", err, "forbidden")
+}
+
+func TestTheAnswerToAChangeIsBounded(t *testing.T) {
+	d := newDesk(t, assets.Limits{PageBytes: 3600})
+	posts := func(n int) (list []assets.NewAsset) {
+		for i := range n {
+			list = append(list, newAsset(fmt.Sprint(i), strings.Repeat("x", 1000)))
+		}
+		return list
+	}
+	_, err := d.change(moderator, assets.ChangeAssets{Add: posts(3)})
+	if d.want("an answer too long", err, "invalid"); err != nil && !strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
+		t.Error(err)
+	}
+	if n := d.total(moderator, assets.Search{}); n != 0 {
+		t.Errorf("%d assets of a refused request are kept", n)
+	}
+	out, err := d.change(moderator, assets.ChangeAssets{Add: posts(2)})
+	d.want("an answer that fits", err, "ok")
+	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
+	d.want("one asset, which has no parts", err, "ok")
+
+	ids := []string{out.Added[0].ID, out.Added[1].ID}
+	label := assets.ChangeAttributes{Assets: ids, Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
+	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
+	d.want("attributes that make the answer too long", err, "invalid")
+	if values, err := d.Attributes(ctx, moderator, lib, "k"); err != nil || len(values) != 0 {
+		t.Errorf("attributes of a refused request are kept: %d, error %v", len(values), err)
+	}
+	label.Assets = ids[:1]
+	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
+	d.want("the same, in parts", err, "ok")
+}
+
+func TestAnAssetHasSoManyAttributes(t *testing.T) {
+	d := newDesk(t, assets.Limits{Attributes: 3})
+	full, empty := d.asset("full", ""), d.asset("empty", "")
+	a := func(values ...string) (list []assets.Attribute) {
+		for _, v := range values {
+			list = append(list, assets.Attribute{Key: "k", Value: v})
+		}
+		return list
+	}
+	for _, step := range []struct {
+		name string
+		in   assets.ChangeAttributes
+		want []int
+	}{
+		{"up to the limit", assets.ChangeAttributes{Assets: []string{full}, Add: a("1", "2", "3")}, []int{200}},
+		{"one more", assets.ChangeAttributes{Assets: []string{full, empty}, Add: a("4")}, []int{400, 200}},
+		{"one it has", assets.ChangeAttributes{Assets: []string{full}, Add: a("3")}, []int{200}},
+		{"one for another", assets.ChangeAttributes{Assets: []string{full}, Remove: a("1"), Add: a("4")}, []int{200}},
+	} {
+		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
+		if err != nil || !slices.Equal(out.Result, step.want) {
+			t.Errorf("%s: %v, error %v; want %v", step.name, out.Result, err, step.want)
+		}
+	}
+	asset, err := d.Asset(ctx, moderator, lib, full)
+	if got := bodyOf(t, asset).Attributes; err != nil || !slices.Equal(got, a("2", "3", "4")) {
+		t.Errorf("the attributes are %v, error %v", got, err)
+	}
+	for what, in := range map[string]assets.ChangeAttributes{"add": {Add: a("1", "2", "3", "4")}, "set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
+		_, err := d.ChangeAttributes(ctx, moderator, lib, in)
+		if d.want("a list over the limit", err, "invalid"); err != nil && !strings.Contains(err.Error(), what+": has 4 attributes, at most 3") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnAssetIsInSoManyFolders(t *testing.T) {
+	d := newDesk(t, assets.Limits{AssetFolders: 2})
+	var f [3]string
+	for i := range f {
+		f[i], _ = d.folder(fmt.Sprint(i), "", true)
+	}
+	for _, step := range []struct {
+		name, want string
+		add        []assets.NewAsset
+	}{
+		{"a new one over the limit", "invalid", []assets.NewAsset{newAsset("1", "", f[:]...)}},
+		{"over it by a repeat", "invalid", []assets.NewAsset{newAsset("1", "", f[:2]...), newAsset("1", "", f[2])}},
+		{"at the limit", "ok", []assets.NewAsset{newAsset("1", "", f[0], f[1], f[0]), newAsset("1", "", f[1])}},
+		{"one more", "invalid", []assets.NewAsset{newAsset("1", "", f[2])}},
+		{"those it is in", "ok", []assets.NewAsset{newAsset("1", "new", f[0])}},
+	} {
+		_, err := d.change(moderator, assets.ChangeAssets{Add: step.add})
+		if d.want(step.name, err, step.want); err != nil && !strings.Contains(err.Error(), "folders: the asset would be in 3 folders, at most 2") {
+			t.Errorf("%s: %v", step.name, err)
+		}
+	}
+	id := d.asset("1", "new")
+	for _, step := range []struct {
+		name, folder string
+		in           assets.AssignAssets
+		want         int
+	}{
+		{"assigned to one more", f[2], assets.AssignAssets{Assign: []string{id}}, 400},
+		{"to one it is in", f[1], assets.AssignAssets{Assign: []string{id}}, 200},
+		{"after it is taken out of one", f[1], assets.AssignAssets{Assign: []string{id}, Remove: []string{id}}, 200},
+	} {
+		out, err := d.AssignAssets(ctx, moderator, lib, step.folder, step.in)
+		if err != nil || out.Assign[0].Status != step.want {
+			t.Errorf("%s: %v, error %v; want %d", step.name, out, err, step.want)
+		}
+	}
+}
