@@ -89,11 +89,14 @@ func searchOf(q query) (in assets.Search, err error) {
 		to   *string
 	}{
 		{"query", &in.Query}, {"folder", &in.Folder}, {"folderTree", &in.FolderTree}, {"generator", &in.Generator},
-		{"since", &in.Since}, {"until", &in.Until}, {"order", (*string)(&in.Order)},
+		{"order", (*string)(&in.Order)},
 	} {
 		if *p.to, err = q.one(p.name); err != nil {
 			return in, err
 		}
+	}
+	if in.Since, in.Until, err = q.cursors(); err != nil {
+		return in, err
 	}
 	if in.Order == "" && q.has("order") {
 		return in, refuse(http.StatusBadRequest, "query parameter order: want asc or desc")
@@ -107,6 +110,23 @@ func searchOf(q query) (in assets.Search, err error) {
 	in.Tags = q.list("tags")
 	in.Limit, err = q.limit()
 	return in, err
+}
+
+// cursors returns the parameters since and until. An empty one is no cursor: it would start the walk
+// from the beginning again.
+func (q query) cursors() (since, until string, err error) {
+	for _, p := range []struct {
+		name string
+		to   *string
+	}{{"since", &since}, {"until", &until}} {
+		if *p.to, err = q.one(p.name); err != nil {
+			return "", "", err
+		}
+		if *p.to == "" && q.has(p.name) {
+			return "", "", refuse(http.StatusBadRequest, "query parameter %s: is empty: want a cursor, or none", p.name)
+		}
+	}
+	return since, until, nil
 }
 
 // integer returns a parameter that is a whole number, nil when it is not given.
@@ -153,10 +173,7 @@ func (a assetRoutes) asset(c *call) error {
 func (a assetRoutes) folders(c *call) error {
 	in := assets.ListFolders{IDs: c.query.list("id"), Paths: c.query.list("path")}
 	var err error
-	if in.Since, err = c.query.one("since"); err != nil {
-		return err
-	}
-	if in.Until, err = c.query.one("until"); err != nil {
+	if in.Since, in.Until, err = c.query.cursors(); err != nil {
 		return err
 	}
 	if in.Limit, err = c.query.limit(); err != nil {

@@ -202,6 +202,8 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 		"limit=0": "limit", "limit=-1": "limit", "limit=501": "limit", "limit=1e3": "limit", "limit=%D9%A3": "limit", "limit=": "limit", "limit=1&limit=1": "limit",
 		"via=x": "via", "via=1.0": "via", "via=": "via", "via=%D9%A3": "via", "rights=1e3": "rights", "rights=9223372036854775808": "rights",
 		"order=up": "order", "order=": "order", "order=ASC": "order",
+		"since=": "query parameter since: is empty", "until=": "query parameter until: is empty", "since": "query parameter since: is empty", "since=&until=": "query parameter since: is empty",
+		"since=" + cursor + "&until=": "query parameter until: is empty", "since=&order=desc": "query parameter since: is empty", "until=&order=asc": "query parameter until: is empty",
 		"since=" + cursor + "&until=" + cursor: "until", "since=" + cursor + "&order=desc": "since", "until=" + cursor + "&order=asc": "until",
 		"query=" + strings.Repeat("x", 513): "query", "query=" + strings.Repeat("a+", 17): "query", "query=%FF": "query", "query=a&query=b": "query",
 		"query=" + strings.Repeat("%E8%AA%9E", 17): "query", "tags=" + list(101, "%d"): "tags",
@@ -209,7 +211,7 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(400, word)
 	}
 	for _, query := range []string{
-		"limit=500", "limit=1", "query=" + strings.Repeat("x", 512), "query=" + strings.Repeat("a+", 16), "query=", "folder=&folderTree=&generator=&tags=&since=&until=",
+		"limit=500", "limit=1", "query=" + strings.Repeat("x", 512), "query=" + strings.Repeat("a+", 16), "query=", "folder=&folderTree=&generator=&tags=",
 		"query=" + strings.Repeat("%E8%AA%9E", 16), "tags=" + list(100, "%d"), "via=-9223372036854775808", "unknown=1", "since=" + cursor + "&order=asc", "until=" + cursor + "&order=desc",
 	} {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(200)
@@ -269,6 +271,9 @@ func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 	want := `{"folders":[{"id":"` + b + `","path":"/","label":"b","children":["` + c + `"],"inherit":true,"deleted":false}]}`
 	if r := w.as(stranger, "GET", library+"/folders", "").want(200); r.body != want {
 		t.Errorf("a member sees %s", r.body)
+	}
+	for query, word := range map[string]string{"?since=": "parameter since", "?until=": "parameter until", "?since=&until=": "parameter since", "?until=&since=" + b: "parameter until"} {
+		w.as(stranger, "GET", library+"/folders"+query, "").want(400, word)
 	}
 	for _, query := range []string{"?since=none", "?until=" + a, "?since=" + b + "&until=" + b, "?limit=501", "?limit=0"} {
 		w.as(stranger, "GET", library+"/folders"+query, "").want(400)
