@@ -184,8 +184,12 @@ func (a assetRoutes) folders(c *call) error {
 }
 
 func (a assetRoutes) changeFolders(c *call) error {
-	var in assets.ChangeFolders
-	if err := c.decode(&in); err != nil {
+	var body foldersBody
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in, err := body.change()
+	if err != nil {
 		return err
 	}
 	list, err := a.svc.ChangeFolders(c.ctx(), a.caller(c), a.library(c), in)
@@ -240,8 +244,12 @@ func (a assetRoutes) attributes(c *call) error {
 }
 
 func (a assetRoutes) changeAttributes(c *call) error {
-	var in assets.ChangeAttributes
-	if err := c.decode(&in); err != nil {
+	var body attributesBody
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in, err := body.change()
+	if err != nil {
 		return err
 	}
 	out, err := a.svc.ChangeAttributes(c.ctx(), a.caller(c), a.library(c), in)
