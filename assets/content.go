@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,7 +68,7 @@ func (s shape) check(value jsontext.Value, at string) error {
 func (s shape) take(value jsontext.Value, at string) ([]strictjson.Member, error) {
 	found, err := strictjson.Members(value, s.names...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+		return nil, notStrict(at, err)
 	}
 	return found, nil
 }
@@ -140,7 +141,7 @@ func integer(value jsontext.Value, at string) error {
 func oneOf(allowed ...string) rule {
 	return func(value jsontext.Value, at string) error {
 		if s, ok := stringValue(value); !ok || !slices.Contains(allowed, s) {
-			return invalidAt(at, "want %q", strings.Join(allowed, `", "`))
+			return invalidAt(at, `want "%s"`, strings.Join(allowed, `" or "`))
 		}
 		return nil
 	}
@@ -173,11 +174,19 @@ func invalidAt(at, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", ErrInvalid, at, fmt.Sprintf(format, args...))
 }
 
+// notStrict says of a fault in the value at a pointer where it is in the whole request.
+func notStrict(at string, err error) error {
+	if e, ok := errors.AsType[*strictjson.Error](err); ok {
+		return invalidAt(at+e.Pointer, "%s", e.Reason)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+}
+
 // contentHead checks a content and returns it as it is kept, but for its last member, published, and
 // the closing brace: compact, with the id and the generator of the asset.
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+		return nil, notStrict(at, err)
 	}
 	value := slices.Clone(jsontext.Value(sent))
 	if err := value.Compact(); err != nil {

@@ -61,5 +61,6 @@
 //     up to 1,000; a folder has up to 1,000 permissions of its own.
 //   - What would take an asset over its attributes or folders is 400 for that asset alone in ChangeAttributes
 //     and AssignAssets, and for the whole request in ChangeAssets. An asset that is over them keeps what it has.
+//   - A tag has no comma: a search is given tags joined by commas.
 //   - Optional members of content may be null.
 package assets

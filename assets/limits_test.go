@@ -145,3 +145,19 @@ func TestAnAssetIsInSoManyFolders(t *testing.T) {
 		}
 	}
 }
+
+func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	for content, want := range map[string]string{
+		`{"a":[1,{"b":1,"b":2}]}`: `invalid input: add/0/content/a/1/b: duplicate member name "b"`,
+		`{`:                       "invalid input: add/0/content: the JSON text ends too early",
+		`[]`:                      "invalid input: add/0/content: want an object, have an array",
+	} {
+		in := newAsset("1", "")
+		in.Content = []byte(content)
+		_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+		if d.want(content, err, "invalid"); err != nil && err.Error() != want {
+			t.Errorf("%s is refused with %q, want %q", content, err, want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 )
@@ -100,8 +99,8 @@ func (p Permission) checkSubject(at string, lim Limits) error {
 	}
 	if p.Group != nil {
 		named++
-		if err := checkGroup(*p.Group, lim.Subject); err != nil {
-			return fmt.Errorf("%w: %s: group: %w", ErrInvalid, at, err)
+		if err := checkGroup(at+": group", *p.Group, lim.Subject); err != nil {
+			return err
 		}
 	}
 	if named != 1 {
@@ -112,8 +111,8 @@ func (p Permission) checkSubject(at string, lim Limits) error {
 
 // checkGroup reports what keeps s from being the URN of a group: of a site, of a network, or of
 // whatever else the tokens of the service put into a caller's groups.
-func checkGroup(s string, limit int) error {
-	if err := checkName("group", s, limit); err != nil {
+func checkGroup(at, s string, limit int) error {
+	if err := checkName(at, s, limit); err != nil {
 		return err
 	}
 	segments := strings.Split(s, ":")
@@ -122,7 +121,7 @@ func checkGroup(s string, limit int) error {
 		ok = ok && x != ""
 	}
 	if !ok {
-		return fmt.Errorf("%q is not a URN", s)
+		return invalidAt(at, "%q is not a URN", s)
 	}
 	return nil
 }

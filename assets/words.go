@@ -120,12 +120,13 @@ func cut(s string) []string {
 }
 
 // isWordAlone reports whether r is written without spaces between words. The marks of length and
-// voice of Katakana count as Katakana: Unicode has them in no script of their own.
+// voice of Katakana count as Katakana: Unicode has them in no script of their own. The zero 〇 and the
+// numerals of merchants are no letters but letter numbers, and Han all the same.
 func isWordAlone(r rune) bool {
 	const prolonged, halfProlonged, halfVoiced, halfSemiVoiced = 'ー', 'ｰ', 'ﾞ', 'ﾟ'
 	switch r {
 	case prolonged, halfProlonged, halfVoiced, halfSemiVoiced:
 		return true
 	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && unicode.IsLetter(r)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && unicode.In(r, unicode.L, unicode.Nl)
 }

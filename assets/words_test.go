@@ -28,6 +28,7 @@ func TestWords(t *testing.T) {
 		"Cherokee in both cases":        {"Ꭰ ꭰ", "Ꭰ Ꭰ"},
 		"digits":                        {"v2 42 ٤٢ 3.14", "v2 42 ٤٢ 3 14"},
 		"Han":                           {"漢字かな", "漢 字 か な"},
+		"Han numerals":                  {"二〇二六年 a〇b 〡〢", "二 〇 二 六 年 a 〇 b 〡 〢"},
 		"Han among Latin":               {"abc漢def", "abc 漢 def"},
 		"Katakana with a length mark":   {"コーヒー", "コ ー ヒ ー"},
 		"voiced Katakana, both forms":   {"ガ カ\u3099", "ガ ガ"},

@@ -162,6 +162,10 @@ func TestAddRefuses(t *testing.T) {
 		"retweets as text":                 {item(`{"socialnet":{"retweets":"1"}}`), "retweets"},
 		"via as text":                      {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"via":"1"}]}`, "via"},
 		"tags as null":                     {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":null}]}`, "safe_tags"},
+		"tag with a comma":                 {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":["a","b,c"]}]}`, "add/0/safe_tags/1: must not have a comma"},
+		"attachment of no known type":      {item(`{"attachment":[{"version":"1.0","type":"x"}]}`), `add/0/content/attachment/0/type: want \"photo\" or \"video\" or \"link\" or`},
+		"content that is a string":         {item(`"x"`), "invalid input: add/0/content: want an object, have a string"},
+		"member in another case":           {item(`{"attributedTo":{"Username":"x"}}`), "invalid input: add/0/content/attributedTo/Username: this member is written"},
 		"101 tags":                         {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":[` + list(101, `"%d"`) + `]}]}`, "safe_tags"},
 		"foreign id over 1,024 characters": {`{"add":[{"id":"` + strings.Repeat("é", 1025) + `","generator":{"id":"g"},"content":{}}]}`, "add/0/id"},
 		"generator id over 128 characters": {`{"add":[{"id":"1","generator":{"id":"` + strings.Repeat("é", 129) + `"},"content":{}}]}`, "generator"},
@@ -321,6 +325,12 @@ func TestPermissionsAndItemsOverHTTP(t *testing.T) {
 		`{"create":[{"operation":"view","rId":"urn:x","role":{"id":"r"}}]}`:     "rId",
 	} {
 		w.as(editor, "POST", path+"/permissions", body).want(400, word)
+	}
+	for _, group := range []string{"", "site=1", strings.Repeat("x", 513)} {
+		r := w.as(editor, "POST", path+"/permissions", `{"create":[{"operation":"view","group":"`+group+`"}]}`).want(400, "invalid input: create/0: group: ")
+		if strings.Count(r.body, "invalid input") != 1 {
+			t.Errorf("group %q: %s", group, r.body)
+		}
 	}
 	w.as(editor, "GET", library+"/attributes", "").want(400, "key")
 	w.as(editor, "GET", library+"/attributes?key=", "").want(400, "key")
