@@ -34,7 +34,8 @@ type FolderChange struct {
 // ChangeFolders creates, updates and deletes folders, all or nothing, and returns those named, in the
 // order of the request, each once (A5). Deleting is soft: it takes the folder and all below it out
 // of sight; assets stay. ErrNotFound for a folder or place that the caller does not see or that is deleted;
-// ErrForbidden where it may not; ErrInvalid for a move below itself and for too many levels.
+// ErrForbidden where it may not; ErrInvalid for a move below itself, for too
+// many levels, and where the answer would be longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFolders) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, func(ss *session) error {
@@ -43,14 +44,24 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 		if err != nil {
 			return err
 		}
-		out = []Folder{}
-		for _, n := range unique(changed) {
-			out = append(out, ss.ownFolder(n))
-		}
-		return nil
+		out, err = ss.changedFolders(unique(changed))
+		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// changedFolders returns the folders as the answer to a change has them.
+func (ss *session) changedFolders(changed []*node) ([]Folder, error) {
+	out, size := []Folder{}, 0
+	for _, n := range changed {
+		f := ss.ownFolder(n)
+		out, size = append(out, f), size+len(f.AppendJSON(nil))
+		if err := ss.checkAnswer(len(out), size); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

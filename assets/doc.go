@@ -38,8 +38,8 @@
 //     AssignAssets, ChangeAttributes and ChangePermissions; create, update, delete in ChangeFolders.
 //   - The answer to ChangeAssets has each asset once, at its first mention, as it is after the last one. All
 //     mentions of one asset are stored as one change; whether it needs a folder is judged by the first.
-//   - A change of assets or attributes whose answer would be longer than Limits.PageBytes is refused as a
-//     whole, unless it is of one asset only.
+//   - A change of assets, attributes or folders whose answer would be longer than Limits.PageBytes is refused as a
+//     whole, unless it is of one item only.
 //   - A repeat that changes nothing leaves updatedAt alone; so does a change of folders or attributes,
 //     which are not the content.
 //   - via, rights and attributes stand in an asset's answer where it has any.

@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,84 @@ func TestTheAnswerToAChangeIsBounded(t *testing.T) {
 	label.Assets = ids[:1]
 	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
 	d.want("the same, in parts", err, "ok")
+}
+
+func TestTheAnswerToAChangeOfFoldersIsBounded(t *testing.T) {
+	d := newDesk(t, assets.Limits{PageBytes: 3000})
+	folder := func(label string) assets.NewFolder {
+		return assets.NewFolder{Label: label, Permissions: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
+	}
+	create := func(n int) error {
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
+		return err
+	}
+	d.want("an answer too long", create(4), "invalid")
+	if list, err := d.Folders(ctx, moderator, lib, assets.ListFolders{}); err != nil || len(list) != 0 {
+		t.Errorf("folders of a refused request are kept: %d, error %v", len(list), err)
+	}
+	d.want("an answer that fits", create(3), "ok")
+}
+
+// What is mentioned several times in one request becomes what it would by several requests.
+func TestOneRequestIsWorthManyOfOneItem(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(8, seed))
+		whole, parts := newDesk(t, assets.Limits{}), newDesk(t, assets.Limits{})
+		desks := []*desk{whole, parts}
+		var folders [2][3]string
+		for i, d := range desks {
+			for j := range 3 {
+				folders[i][j], _ = d.folder(fmt.Sprint(j), "", true)
+			}
+		}
+		var all [2][]assets.NewAsset
+		for i := range 12 {
+			a := newAsset(fmt.Sprint(rng.IntN(4)), fmt.Sprint("word", i))
+			if rng.IntN(2) == 0 {
+				a.SafeTags = []string{fmt.Sprint("t", rng.IntN(3))}
+			}
+			for _, to := range []**int64{&a.Via, &a.Rights} {
+				if n := rng.Int64N(3); n > 0 {
+					*to = &n
+				}
+			}
+			in := rng.Perm(3)[:rng.IntN(3)]
+			for i := range desks {
+				a.Folders = nil
+				for _, j := range in {
+					a.Folders = append(a.Folders, folders[i][j])
+				}
+				all[i] = append(all[i], a)
+			}
+		}
+		if _, err := whole.change(moderator, assets.ChangeAssets{Add: all[0]}); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range all[1] {
+			if _, err := parts.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{a}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if a, b := sketch(whole), sketch(parts); a != b {
+			t.Fatalf("seed %d: at once\n%s\none by one\n%s", seed, a, b)
+		}
+	}
+}
+
+// sketch tells all of the assets but ids, which are no two services' same.
+func sketch(d *desk) string {
+	var b strings.Builder
+	for _, a := range d.search(moderator, assets.Search{}).Assets {
+		fmt.Fprintf(&b, "%d %d %s in", a.CreatedAt, a.UpdatedAt, a.Body)
+		for _, f := range a.Folders {
+			b.WriteString(" " + f.Label)
+		}
+		b.WriteByte('\n')
+	}
+	for i := range 12 {
+		fmt.Fprint(&b, d.total(moderator, assets.Search{Query: fmt.Sprint("word", i)}))
+	}
+	return b.String()
 }
 
 func TestAnAssetHasSoManyAttributes(t *testing.T) {

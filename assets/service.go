@@ -52,8 +52,8 @@ type Limits struct {
 	Depth        int // levels of folders; 64
 	Query        int // bytes of a search text; 512
 	Words        int // of a search text; 16
-	// PageBytes is where a page ends, and how long the answer to a change of assets or attributes
-	// may be; one item goes through at any length; 16 MiB.
+	// PageBytes is where a page ends, and how long the answer to a change of assets, attributes
+	// or folders may be; one item goes through at any length; 16 MiB.
 	PageBytes int
 }
 
@@ -215,7 +215,7 @@ func (s *Service) pageLimit(asked int) (int, error) {
 	return asked, nil
 }
 
-// checkAnswer refuses a change of so many assets when they make a longer answer than is allowed. A
+// checkAnswer refuses a change of so many items when they make a longer answer than is allowed. A
 // single one cannot be sent in parts.
 func (s *Service) checkAnswer(items, bytes int) error {
 	if items > 1 && bytes > s.limits.PageBytes {
