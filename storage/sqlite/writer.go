@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"time"
 )
 
@@ -143,7 +144,12 @@ func (w *writer) serve() []*follower {
 	for len(served) < maxBatch && w.lost == nil {
 		f := w.next()
 		if f == nil {
-			break
+			// Whoever can run and is on the way here shall share this commit. On one core they could
+			// not get here before it is over.
+			runtime.Gosched()
+			if f = w.next(); f == nil {
+				break
+			}
 		}
 		served = append(served, f)
 	}
