@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
@@ -239,4 +240,27 @@ func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
 			t.Errorf("%s is refused with %q, want %q", content, err, want)
 		}
 	}
+}
+
+func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
+	store := memory.NewAssets()
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	f1, _ := d.folder("1", "", true)
+	f2, _ := d.folder("2", "", true)
+	id := d.asset("1", "", f1, f2)
+	label := func(in assets.ChangeAttributes) {
+		t.Helper()
+		in.Assets = []string{id}
+		out, err := d.ChangeAttributes(ctx, moderator, lib, in)
+		if err != nil || out.Result[0] != 200 {
+			t.Errorf("attributes: %v, error %v", out.Result, err)
+		}
+	}
+	a, b, c := assets.Attribute{Key: "a"}, assets.Attribute{Key: "b"}, assets.Attribute{Key: "c"}
+	label(assets.ChangeAttributes{Add: []assets.Attribute{a, b, c}})
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Attributes: 1, AssetFolders: 1}})
+	label(assets.ChangeAttributes{Remove: []assets.Attribute{c}})
+	label(assets.ChangeAttributes{Set: []assets.Attribute{{Key: "b", Value: "new"}}})
+	_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "new text", f2)}})
+	d.want("another content", err, "ok")
 }
