@@ -19,7 +19,6 @@ require (
 	golang.org/x/text v0.43.0
 	modernc.org/libc v1.77.1
 	modernc.org/sqlite v1.60.0
-	pgregory.net/rapid v1.3.0
 )
 
 require (

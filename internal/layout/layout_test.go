@@ -191,6 +191,25 @@ func reachable(within string, own bool) bool {
 	return !own || !strings.Contains(within, "/internal/") || below(within, "internal", "storage/internal")
 }
 
+// The go command gives an embedder's go.sum what the tests of the packages it imports import. So a
+// library that only tests use belongs into packages that nothing imports.
+func TestTestLibrariesDoNotLeak(t *testing.T) {
+	all := sources(t)
+	used := map[string]bool{} // by something that is no test
+	for _, s := range all {
+		for _, p := range s.imports {
+			used[p] = used[p] || !s.test()
+		}
+	}
+	for _, s := range all {
+		for _, p := range s.imports {
+			if !used[p] && !standard(p) && !below(p, module) && used[module+"/"+s.dir()] {
+				t.Errorf("%s imports %s: a library that only tests use belongs into a package that no other imports", s.path, p)
+			}
+		}
+	}
+}
+
 func TestTheTableNamesEachPackageOnce(t *testing.T) {
 	for i, r := range table {
 		for _, earlier := range table[:i] {
@@ -213,10 +232,10 @@ func TestTheTableRefuses(t *testing.T) {
 		{"appsvc/app.go", "net/http", false},
 		{"appsvc/app.go", "github.com/julienschmidt/httprouter", true},
 		{"appsvc/app_test.go", module + "/storage/memory", false},
-		{"appsvc/app_test.go", "pgregory.net/rapid", true},
+		{"appsvc/app_test.go", "github.com/anishathalye/porcupine", true},
 		{"appsvc/internal/x/x.go", module + "/internal/strictjson", false},
-		{"appsvc/internal/x/x_test.go", "pgregory.net/rapid", false},
-		{"appsvc/internal/x/x.go", "pgregory.net/rapid", true},
+		{"appsvc/internal/x/x_test.go", "github.com/anishathalye/porcupine", false},
+		{"appsvc/internal/x/x.go", "github.com/anishathalye/porcupine", true},
 		{"assets/a.go", module + "/appsvc", true},
 		{"reviews/r.go", module + "/assets", true},
 		{"storage/memory/apps.go", module + "/storage/sqlite", true},

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"sync"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func newCodec(tb testing.TB) *Codec {
@@ -120,33 +118,41 @@ func TestBytesOfAnyKind(t *testing.T) {
 
 func TestHistoriesOfRandomEdits(t *testing.T) {
 	codec := newCodec(t)
-	rapid.Check(t, func(t *rapid.T) {
-		h := &history{tb: t, codec: codec}
-		p := newPage(rapid.Uint64Range(0, 1000).Draw(t, "seed"), rapid.SampledFrom([]int{0, 3 << 10, 9 << 10}).Draw(t, "size"))
-		p.insert(0)
-		kinds := traces()
-		h.append(Version{Body: p.body()})
-		for range rapid.IntRange(1, 60).Draw(t, "versions") {
-			v := Version{UpdatedAt: h.latest.UpdatedAt + rapid.Int64Range(-5, 1<<20).Draw(t, "later"), UpdatedBy: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "editor")}
-			switch kind := rapid.IntRange(0, len(kinds)+1).Draw(t, "edit"); {
-			case kind == len(kinds):
-				v.Body = h.all[rapid.IntRange(0, len(h.all)-1).Draw(t, "restored")].Body
-			case kind == len(kinds)+1:
-				v.Body = rapid.SliceOf(rapid.Byte()).Draw(t, "body")
-			case len(p.elements) > 1:
-				kinds[kind].edit(p, rapid.IntRange(0, 1).Draw(t, "way"))
-				v.Body = p.body()
-			default:
-				p.insert(0)
-				v.Body = p.body()
+	for seed := range uint64(100) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			randomEdits(&history{tb: t, codec: codec}, rand.New(rand.NewPCG(seed, 0)))
+		})
+	}
+}
+
+func randomEdits(h *history, r *rand.Rand) {
+	p := newPage(r.Uint64N(1000), []int{0, 3 << 10, 9 << 10}[r.IntN(3)])
+	p.insert(0)
+	kinds := traces()
+	h.append(Version{Body: p.body()})
+	for range 1 + r.IntN(60) {
+		v := Version{UpdatedAt: h.latest.UpdatedAt + r.Int64N(1<<20) - 5, UpdatedBy: []string{"", "a", "b"}[r.IntN(3)]}
+		switch kind := r.IntN(len(kinds) + 2); {
+		case kind == len(kinds):
+			v.Body = h.all[r.IntN(len(h.all))].Body
+		case kind == len(kinds)+1:
+			v.Body = make([]byte, r.IntN(200))
+			for i := range v.Body {
+				v.Body[i] = byte(r.Uint32())
 			}
-			h.append(v)
+		case len(p.elements) > 1:
+			kinds[kind].edit(p, r.IntN(2))
+			v.Body = p.body()
+		default:
+			p.insert(0)
+			v.Body = p.body()
 		}
-		for number := range h.latest.Number {
-			h.check(number)
-		}
-		checkList(h, rapid.Int64Range(0, h.latest.Number-1).Draw(t, "from"), rapid.IntRange(1, 70).Draw(t, "limit"), rapid.IntRange(0, 100_000).Draw(t, "bytes"))
-	})
+		h.append(v)
+	}
+	for number := range h.latest.Number {
+		h.check(number)
+	}
+	checkList(h, r.Int64N(h.latest.Number), 1+r.IntN(70), r.IntN(100_001))
 }
 
 // checkList compares a page with the versions it should hold: it may end once
