@@ -210,15 +210,26 @@ func (d draft) body(owner string) (Body, []string) {
 
 // draft takes a stored body apart. The parts are the body's own bytes.
 func (b Body) draft() (draft, error) {
-	body, err := rawjson.Members(b)
+	body, elements, err := b.parts()
 	if err != nil {
-		return draft{}, fmt.Errorf("stored body: %w", err)
+		return draft{}, err
 	}
-	elements, err := rawjson.Items(body.Get("elements"))
-	if err != nil {
-		return draft{}, fmt.Errorf("stored elements: %w", err)
+	return storedDraft(body, elements)
+}
+
+// parts returns the members of a stored body, and its elements.
+func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
+	if body, err = rawjson.Members(b); err != nil {
+		return nil, nil, fmt.Errorf("stored body: %w", err)
 	}
-	d := draft{elements: make([]draftElement, len(elements))}
+	if elements, err = rawjson.Items(body.Get("elements")); err != nil {
+		return nil, nil, fmt.Errorf("stored elements: %w", err)
+	}
+	return body, elements, nil
+}
+
+func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
+	d.elements = make([]draftElement, len(elements))
 	if err := errors.Join(json.Unmarshal(body.Get("title"), &d.title), json.Unmarshal(body.Get("groups"), &d.groups)); err != nil {
 		return draft{}, fmt.Errorf("stored body: %w", err)
 	}

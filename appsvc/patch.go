@@ -128,15 +128,16 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 			return draft{}, false, stale(v, app.Version)
 		}
 	}
-	old, err := app.Body.draft()
+	body, elements, err := app.Body.parts()
 	if err != nil {
 		return draft{}, false, err
 	}
-	reached := reach(ops, len(old.elements))
-	before, err := document(app, reached)
+	old, err := storedDraft(body, elements)
 	if err != nil {
 		return draft{}, false, err
 	}
+	reached := reach(ops, len(elements))
+	before := document(app.Meta, body, elements, reached)
 	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{
 		Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes, Moves: 5 * s.limits.DocumentBytes})
 	if err != nil {
@@ -187,25 +188,19 @@ const elementsPath = "/apps/0/elements"
 
 // document is the app as App answers it over HTTP, for a patch to be applied to. In the place of an
 // element that is not reached stands 0.
-func document(app App, reached []bool) ([]byte, error) {
-	if reached != nil && slices.Contains(reached, false) {
-		body, err := rawjson.Members(app.Body)
-		if err != nil {
-			return nil, fmt.Errorf("stored body: %w", err)
+func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool) []byte {
+	short := fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
+	for i, element := range elements {
+		if i > 0 {
+			short = append(short, ',')
 		}
-		items, err := rawjson.Items(body.Get("elements"))
-		if err != nil {
-			return nil, fmt.Errorf("stored elements: %w", err)
+		if reached != nil && !reached[i] {
+			element = []byte("0")
 		}
-		for i := range items {
-			if !reached[i] {
-				items[i] = []byte("0")
-			}
-		}
-		short := fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
-		app.Body = append(append(short, bytes.Join(items, []byte(","))...), "]}"...)
+		short = append(short, element...)
 	}
-	return append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...), nil
+	app := App{Meta: meta, Body: append(short, "]}"...)}
+	return append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...)
 }
 
 // judge is the rule of what a patch may do: it looks at the result alone, and of the elements only

@@ -18,15 +18,16 @@ func TestReachDoesNotShow(t *testing.T) {
 	}
 	app := App{Meta: Meta{ID: "id", Owner: "o", UpdatedBy: "o"},
 		Body: Body(`{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[` + element(0) + "," + element(1) + "," + element(2) + `]}`)}
-	old, err := app.Body.draft()
+	body, elements, err := app.Body.parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := storedDraft(body, elements)
 	if err != nil {
 		t.Fatal(err)
 	}
 	outcome := func(ops []jsonpatch.Op, reached []bool) (string, draft) {
-		before, err := document(app, reached)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := document(app.Meta, body, elements, reached)
 		after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{Document: 1 << 20, Looks: 1 << 24, Moves: 1 << 20})
 		if err != nil {
 			return "does not apply", draft{}
