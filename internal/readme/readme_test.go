@@ -122,11 +122,11 @@ func lookUp(t *testing.T, line string) {
 		return
 	}
 	args := []string{"test", "-list", "."}
-	for i, word := range strings.Fields(line) {
-		fields := strings.Fields(line)
+	words := strings.Fields(line)
+	for i, word := range words {
 		switch {
 		case word == "-bench":
-			args[2] = strings.Trim(fields[i+1], "'")
+			args[2] = strings.Trim(words[i+1], "'")
 		case strings.HasPrefix(word, "./"):
 			args = append(args, word)
 		}
