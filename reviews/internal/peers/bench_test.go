@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +17,20 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// benchFile is 32 MiB of good records: some ten reviews a collection, about half of each HTML.
-var benchFile = sync.OnceValue(func() []byte {
+var (
+	// benchFile is 32 MiB of good records: some ten reviews a collection, about half of each HTML.
+	benchFile = sync.OnceValue(func() []byte {
+		return benchRecords(`It does what it should, and it does it &quot;well&quot;. `)
+	})
+	// benchFileAccents has characters beyond ASCII in its texts, and more escapes.
+	benchFileAccents = sync.OnceValue(func() []byte {
+		return benchRecords(`Es tut, was es soll, und es tut es größtenteils \"gut\".\n`)
+	})
+)
+
+func benchRecords(sentence string) []byte {
 	var out bytes.Buffer
-	body := strings.Repeat(`It does what it should, and it does it &quot;well&quot;. `, 5)
+	body := strings.Repeat(sentence, 5)
 	for i := 0; out.Len() < 32<<20; i++ {
 		fmt.Fprintf(&out, `{"source":"https://shop.example.test","title":"Product %d","created":"2012-03-04T05:06:07Z","id":%q,"dimensions":["quality","price"],"reviews":[`,
 			i, base64.StdEncoding.EncodeToString(fmt.Append(nil, "article-", i)))
@@ -29,23 +40,25 @@ var benchFile = sync.OnceValue(func() []byte {
 			}
 			fmt.Fprintf(&out, `{"id":"review-%d-%d","imported_display_name":"Visitor Nr %d","title":"Quite good, caf\u00e9","body_html":"<p>%s<a href=\"https://shop.example.test/?a=%d&amp;b\">here</a></p><p>%s</p>",`+
 				`"created":"2013-04-05T06:07:08.123Z","ratings":[%d,%d],"imported_email":"visitor%d@example.test","imported_url":"https://example.test/~visitor","subparts":{"pro":"cheap","contra":"small"}}`,
-				i, n, n, body, n, body[:len(body)/2], 1+n*9, 100-n, n)
+				i, n, n, body, n, strings.Repeat(sentence, 2), 1+n*9, 100-n, n)
 		}
 		out.WriteString("]}\n")
 	}
 	return out.Bytes()
-})
+}
 
-// BenchmarkCheck measures the check with all rules beside readers that check less. Take "one core" with
-// GOMAXPROCS=1, since reading the file goes on beside the checking.
+// BenchmarkCheck measures the check with all rules beside readers that check less.
 func BenchmarkCheck(b *testing.B) {
-	file := benchFile()
+	file, accents := benchFile(), benchFileAccents()
 	for _, bench := range []struct {
 		name string
 		run  func(b *testing.B)
 	}{
 		{"one core", func(b *testing.B) { benchCheck(b, file, 1) }},
 		{"two cores", func(b *testing.B) { benchCheck(b, file, 2) }},
+		{"ajv", func(b *testing.B) { benchAjv(b, file) }},
+		{"accents/one core", func(b *testing.B) { benchCheck(b, accents, 1) }},
+		{"accents/ajv", func(b *testing.B) { benchAjv(b, accents) }},
 		{"jsontext tokens", func(b *testing.B) { benchTokens(b, file) }},
 		{"json structs", func(b *testing.B) { benchStructs(b, file) }},
 		{"jsonschema v6", func(b *testing.B) { benchSchema(b, file) }},
@@ -57,10 +70,13 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-func benchCheck(b *testing.B, file []byte, workers int) {
+// benchCheck checks on so many cores, the reading included.
+func benchCheck(b *testing.B, file []byte, cores int) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		for p, err := range reviews.Check(bytes.NewReader(file), &reviews.Options{Workers: workers}).Problems() {
+		for p, err := range reviews.Check(bytes.NewReader(file), &reviews.Options{Workers: cores}).Problems() {
 			b.Fatal(p, err)
 		}
 	}

@@ -2,4 +2,6 @@
 // benchmarks only:
 //
 //	go test ./reviews/internal/peers -run '^$' -bench Check
+//
+// ajv is compared where node and npm are installed; they fetch it for the run.
 package peers
