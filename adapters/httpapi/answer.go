@@ -25,6 +25,8 @@ var (
 	noStore       = []string{"no-store"}
 	immutable     = []string{"private, max-age=31536000, immutable"}
 	jsonType      = []string{"application/json; charset=utf-8"}
+	gzipCoding    = []string{"gzip"}
+	varyEncoding  = []string{"Accept-Encoding"}
 	allowMethods  = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
 	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key"}
 	preflightKept = []string{"86400"} // seconds
@@ -45,18 +47,47 @@ func (c *call) send() {
 	if c.status >= http.StatusBadRequest {
 		c.drain()
 	}
+	body := c.choose()
 	c.sent = true
 	header := c.header()
 	if c.status != http.StatusNoContent && c.status != http.StatusNotModified {
 		if header["Content-Type"] == nil {
 			header["Content-Type"] = jsonType
 		}
-		header["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+		header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	c.WriteHeader(c.status)
-	if len(c.out) > 0 {
-		_, _ = c.Write(c.out) // the client has gone, and there is nobody else to tell
+	if len(body) > 0 && c.r.Method != http.MethodHead {
+		n, _ := c.Write(body) // else the client has gone, and there is nobody else to tell
+		c.written = int64(n)
 	}
+}
+
+// choose returns the body to be sent: out, out compressed, or nothing, when the client holds the
+// chosen one already. Each of the two has an ETag of its own, as a strong one names bytes.
+func (c *call) choose() []byte {
+	header := c.header()
+	zipped := false
+	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {
+		header["Vary"] = varyEncoding
+		zipped = takesGzip(c.r.Header["Accept-Encoding"])
+	}
+	if etag := header["Etag"]; etag != nil {
+		if zipped {
+			etag = []string{strings.TrimSuffix(etag[0], `"`) + `-gzip"`}
+			header["Etag"] = etag
+		}
+		if holds(c.r.Header["If-None-Match"], etag[0]) {
+			c.status = http.StatusNotModified
+			return nil
+		}
+	}
+	if !zipped {
+		return c.out
+	}
+	body := c.h.compression.compress(c.out)
+	header["Content-Encoding"] = gzipCoding
+	return body
 }
 
 // json puts v into the answer.
@@ -83,17 +114,13 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 	return append(dst, ']')
 }
 
-// version answers a read of one version of an app, with 304 when the client holds it already.
+// version answers a read of one version of an app; send makes it a 304 when the client holds it.
 func (c *call) version(app appsvc.App, cache []string) error {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36) + `"`
 	header := c.header()
 	header["Etag"] = []string{etag}
 	if cache != nil && !c.query.has(tokenParameter) {
 		header["Cache-Control"] = cache
-	}
-	if holds(c.r.Header["If-None-Match"], etag) {
-		c.status = http.StatusNotModified
-		return nil
 	}
 	return c.apps(app)
 }

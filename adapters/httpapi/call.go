@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/julienschmidt/httprouter"
 )
@@ -28,9 +29,11 @@ type call struct {
 	body     []byte
 	key      string // Idempotency-Key
 
-	status int
-	out    []byte // body of the answer
-	sent   bool   // the answer has begun
+	status  int
+	out     []byte    // body of the answer
+	sent    bool      // the answer has begun
+	written int64     // bytes of the body that went out
+	begun   time.Time // only with an Observer
 }
 
 // maxKeptBuffer is the largest buffer that a call keeps for the next request.
@@ -42,6 +45,9 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 		c = new(call)
 	}
 	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out}
+	if h.Observer != nil {
+		c.begun = time.Now()
+	}
 	header := c.header()
 	for name, value := range everyAnswer {
 		header[name] = value
@@ -80,6 +86,6 @@ func (c *call) log(what string, cause any, more ...any) {
 	if c.token != "" {
 		text = strings.ReplaceAll(text, c.token, "[token]")
 	}
-	args := append([]any{"request", c.id, "method", c.r.Method, "path", escapedPath(c.r.URL), "cause", text}, more...)
+	args := append([]any{"request", c.id, "method", c.r.Method, "path", c.path(), "cause", text}, more...)
 	c.h.Log.ErrorContext(c.ctx(), what, args...)
 }

@@ -39,8 +39,13 @@ type Config struct {
 	// Ready is asked by /healthz whether the service can answer; nil means it always can.
 	Ready func(ctx context.Context) error
 	// Log gets what is behind a 500, 503 or 507 answer, with its request id. nil: slog.Default().
-	Log    *slog.Logger
-	Limits Limits
+	Log *slog.Logger
+	// Observer is told of every request; nil for none. See AccessLog.
+	Observer Observer
+	// CompressFrom is the length from which answers are compressed for clients that take gzip, in
+	// bytes; 16 KiB. Negative: none is, as where a proxy does it.
+	CompressFrom int
+	Limits       Limits
 }
 
 // Limits bound what the handler takes in; zero means the default.
@@ -76,6 +81,9 @@ func New(c Config) (http.Handler, error) {
 func (c *Config) normalise() error {
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.CompressFrom == 0 {
+		c.CompressFrom = defaultCompressFrom
 	}
 	if c.Limits.Body == 0 {
 		c.Limits.Body = 4 << 20

@@ -28,6 +28,17 @@
 // a token says is up to [Config.Authenticate]; [Tokens] is a default on signed JWTs. A token in
 // the query is kept out of logs, errors, headers and URLs.
 //
+// # Watching
+//
+// [Config.Observer] is told of every request: its route, status, duration and bytes. [AccessLog]
+// writes a log of that; the example of [Observer] counts for Prometheus.
+//
+// # Compression
+//
+// Answers from [Config.CompressFrom] on are sent in gzip to clients whose Accept-Encoding prefers it.
+// The compressed form of a version has an ETag of its own, and If-None-Match is held against the form
+// that would be sent.
+//
 // # Decisions
 //
 // Where the contract is silent: an empty usingComponent is none, and so is an empty name in after;

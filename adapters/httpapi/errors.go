@@ -95,7 +95,7 @@ func (c *call) fail(err error) {
 // refuse makes {"error": text} the answer.
 func (c *call) refuse(status int, text string) {
 	header := c.header()
-	for _, name := range []string{"Etag", "Location", "Link"} {
+	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
 		delete(header, name)
 	}
 	if !c.query.has(tokenParameter) {

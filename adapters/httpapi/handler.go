@@ -11,6 +11,7 @@ type handler struct {
 	Config
 	site        *site
 	description description
+	compression compression
 	calls       sync.Pool // of *call
 }
 
@@ -56,6 +57,7 @@ func (h *handler) serve(c *call) error {
 // is all that is left.
 func (h *handler) end(c *call) {
 	defer h.recycle(c)
+	defer h.observe(c)
 	cause := recover()
 	if cause == nil {
 		return

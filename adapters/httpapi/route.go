@@ -11,6 +11,7 @@ type route struct {
 	name    string // number in the contract's table; "" for what the contract does not number
 	method  string
 	path    string // "/apps/{id}", below where its table is mounted
+	pattern string // the same from the root of the server; set by newSite
 	summary string
 	call    func(*call) error
 

@@ -22,8 +22,10 @@ func newSite(base string, tables []table) *site {
 	for i := range s.mounts {
 		s.mounts[i] = &tree{fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
 	}
+	prefix := [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}
 	for _, t := range tables {
 		for i := range t.routes {
+			t.routes[i].pattern = prefix[t.mount] + t.routes[i].path
 			s.mounts[t.mount].add(&t.routes[i])
 		}
 	}

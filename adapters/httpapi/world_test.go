@@ -122,8 +122,9 @@ func setType(value string) option {
 	return func(r *http.Request) { r.Header["Content-Type"] = []string{value} }
 }
 
-// client follows no redirect: there must be none.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// client follows no redirect, as there must be none, and takes compressed answers only where a test
+// says so.
+var client = &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 func (w *world) token(p httpapi.Principal) string {
 	w.t.Helper()
