@@ -83,6 +83,10 @@ var table = []row{
 		tests: []string{"storage"},
 		why:   "an adapter knows the domains and never a driver: its embedder chooses one",
 	}, {
+		dir: "internal/cluster",
+		may: []string{"github.com/jackc/pgx/v5"},
+		why: "it starts PostgreSQL for tests of any package, and knows none of them",
+	}, {
 		dir:   "internal",
 		may:   []string{"github.com/go-json-experiment/json"},
 		tests: []string{"appsvc", "assets", "reviews", "storage", "adapters"},

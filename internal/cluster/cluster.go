@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// User is the superuser of each cluster. There are no passwords.
+const User = "vitrine"
+
+// Options say how a cluster is made; nil is the default.
+type Options struct {
+	// Fsync has commits wait for the disk, as a real server does. Tests that do not measure or cut
+	// power go without.
+	Fsync bool
+	// Settings are more lines of postgresql.conf, "name = value" each.
+	Settings []string
+	// Copy makes the data directory instead of initdb, with pg_basebackup for instance. It must be
+	// made as the owner of the cluster: use Command.
+	Copy func(data string) error
+}
+
+// Cluster is a PostgreSQL server with its data.
+type Cluster struct {
+	Dir  string // holds the socket, the log and, in data, the data directory
+	Data string
+
+	keeper *exec.Cmd // the shell; nil when the server does not run
+	hold   io.Closer // closing it tells the shell to stop the server
+	remove bool      // whether the shell takes the directory with it
+}
+
+// New starts a cluster that ends with the test.
+func New(t testing.TB, o *Options) *Cluster {
+	t.Helper()
+	Need(t)
+	c, err := start(o)
+	if err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.remover(); err != nil {
+			t.Errorf("cluster: %v", err)
+		}
+	})
+	return c
+}
+
+func start(o *Options) (*Cluster, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	c, err := makeDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fill(o); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(c.Dir))
+	}
+	if err := c.Start(); err != nil {
+		return nil, errors.Join(err, c.remover())
+	}
+	return c, nil
+}
+
+// makeDir makes the directory. A socket's path has 107 bytes at most, so it is not below a test's
+// own, long one.
+func makeDir() (*Cluster, error) {
+	parent := os.TempDir()
+	if len(parent) > 60 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "vitrine-pg-")
+	if err != nil {
+		return nil, err
+	}
+	if uid, gid, other := owner(); other {
+		err = os.Chown(dir, uid, gid)
+	}
+	return &Cluster{Dir: dir, Data: filepath.Join(dir, "data"), remove: true}, err
+}
+
+// fill makes the data directory and its settings.
+func (c *Cluster) fill(o *Options) error {
+	if o.Copy != nil {
+		if err := o.Copy(c.Data); err != nil {
+			return err
+		}
+	} else {
+		out, err := c.Command("initdb", "-D", c.Data, "-U", User, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("initdb: %w\n%s", err, out)
+		}
+	}
+	lines := append([]string{
+		"listen_addresses = ''", "unix_socket_directories = '" + c.Dir + "'", "port = 5432", "max_connections = 200",
+		"shared_buffers = 64MB", "log_line_prefix = '%m [%p] '",
+	}, o.Settings...)
+	if !o.Fsync {
+		lines = append(lines, "fsync = off", "full_page_writes = off")
+	}
+	conf, err := os.OpenFile(filepath.Join(c.Data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(conf, "\n"+strings.Join(lines, "\n")+"\n")
+	return errors.Join(err, conf.Close())
+}
+
+// keeper is what the shell does: it runs the server until its standard input ends, which it does
+// with the test process at the latest. A server that ends before that leaves the directory, for
+// whoever started it to look.
+const keeper = `
+"$1/postgres" -D "$2" >>"$3/log" 2>&1 &
+server=$!
+read -r how
+[ "$how" = leave ] || [ "$how" = kill ] || how=remove
+case $how in
+kill) kill -QUIT $server ;;
+*) kill -INT $server ;;
+esac
+wait $server
+[ $how = remove ] && rm -rf "$3"
+true
+`
+
+// Start starts the server after a Stop or a Kill, and returns when it answers.
+func (c *Cluster) Start() error {
+	shell := exec.Command("sh", "-c", keeper, "sh", programs(), c.Data, c.Dir)
+	shell.Dir = c.Dir
+	unprivileged(shell)
+	stdin, err := shell.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := shell.Start(); err != nil {
+		return err
+	}
+	c.keeper, c.hold = shell, stdin
+	return c.wait()
+}
+
+// wait returns when the server answers.
+func (c *Cluster) wait() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgconn.Connect(ctx, c.URL("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(c.Dir, "log"))
+			return fmt.Errorf("the server does not answer: %w\n%s", err, log)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Stop stops the server in good order and leaves its data.
+func (c *Cluster) Stop() error { return c.end("leave") }
+
+// Kill stops the server as a crash does, and leaves its data.
+func (c *Cluster) Kill() error { return c.end("kill") }
+
+func (c *Cluster) end(how string) error {
+	if c.keeper == nil {
+		return nil
+	}
+	_, err := io.WriteString(c.hold.(io.Writer), how+"\n")
+	err = errors.Join(err, c.hold.Close(), c.keeper.Wait())
+	c.keeper, c.hold = nil, nil
+	return err
+}
+
+// remover ends the server and removes all of the cluster.
+func (c *Cluster) remover() error {
+	return errors.Join(c.end("remove"), os.RemoveAll(c.Dir))
+}
+
+// URL is the address of a database of the cluster.
+func (c *Cluster) URL(database string) string { return c.URLBy(c.Dir, database) }
+
+// URLBy is the address of a database behind a socket in another directory, as a proxy has it. The
+// socket's name is Socket.
+func (c *Cluster) URLBy(dir, database string) string {
+	return "postgres:///" + url.PathEscape(database) + "?" + url.Values{"host": {dir}, "user": {User}, "sslmode": {"disable"}}.Encode()
+}
+
+// Socket is the name of the server's socket in its directory.
+const Socket = ".s.PGSQL.5432"
+
+// Command is one of PostgreSQL's programs, to be run as the owner of the cluster.
+func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
+	command := exec.Command(filepath.Join(programs(), program), args...)
+	command.Dir = c.Dir
+	command.Env = append(os.Environ(), "HOME="+c.Dir)
+	unprivileged(command)
+	return command
+}
+
+// Exec runs SQL in a database of the cluster.
+func (c *Cluster) Exec(ctx context.Context, database, sql string) error {
+	conn, err := pgconn.Connect(ctx, c.URL(database))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql).ReadAll()
+	return errors.Join(err, conn.Close(ctx))
+}

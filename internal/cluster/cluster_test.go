@@ -1,0 +1,88 @@
+package cluster_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
+)
+
+var ctx = context.Background()
+
+func TestDatabasesAreEmptyAndApart(t *testing.T) {
+	for range 2 {
+		conn, err := pgconn.Connect(ctx, cluster.Database(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(ctx)
+		if _, err := conn.Exec(ctx, "CREATE TABLE one (n int)").ReadAll(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDataOutlivesStopAndKill(t *testing.T) {
+	c := cluster.New(t, &cluster.Options{Fsync: true, Settings: []string{"wal_level = minimal", "max_wal_senders = 0"}})
+	if err := c.Exec(ctx, "postgres", "CREATE TABLE kept (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []func() error{c.Stop, c.Kill} {
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Exec(ctx, "postgres", "SELECT 1"); err == nil {
+			t.Error("the server answers after its end")
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Exec(ctx, "postgres", "SELECT * FROM kept"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// child is set in the process that TestNothingIsLeftOfAKilledTest kills.
+const child = "VITRINE_CLUSTER_CHILD"
+
+func TestNothingIsLeftOfAKilledTest(t *testing.T) {
+	cluster.Need(t)
+	if os.Getenv(child) != "" {
+		println(cluster.Shared(t).Dir)
+		select {}
+	}
+	process := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeftOfAKilledTest$")
+	process.Env = append(os.Environ(), child+"=1")
+	out, err := process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	dir := lines.Text()
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatalf("the child says %q: %v", dir, err)
+	}
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	process.Wait() // fails, as it was killed
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(dir); os.IsNotExist(err) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is there a minute after the test was killed", dir)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// shared is the cluster of this test process. Its shell removes it when the process ends.
+var shared = sync.OnceValues(func() (*Cluster, error) { return start(nil) })
+
+// Shared returns the cluster that all tests of the process use, without fsync.
+func Shared(t testing.TB) *Cluster {
+	t.Helper()
+	Need(t)
+	c, err := shared()
+	if err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	return c
+}
+
+// Database makes an empty database in the shared cluster, and returns its address. It is dropped
+// with the test.
+func Database(t testing.TB) string {
+	t.Helper()
+	return Shared(t).Database(t)
+}
+
+var databases atomic.Int64
+
+// Database makes an empty database, dropped with the test, and returns its address.
+func (c *Cluster) Database(t testing.TB) string {
+	t.Helper()
+	ctx := context.Background()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := c.Exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Exec(ctx, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil && c.keeper != nil {
+			t.Errorf("cluster: %v", err)
+		}
+	})
+	return c.URL(name)
+}

@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// programs returns the directory with PostgreSQL's own programs, "" without one: that of the newest
+// release where Debian puts them, else where the one on the PATH really lies.
+var programs = sync.OnceValue(func() string {
+	best, newest := "", 0
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	for _, dir := range dirs {
+		release, err := strconv.Atoi(filepath.Base(filepath.Dir(dir)))
+		if err == nil && release > newest && whole(dir) {
+			best, newest = dir, release
+		}
+	}
+	if best != "" {
+		return best
+	}
+	if found, err := exec.LookPath("postgres"); err == nil {
+		if real, err := filepath.EvalSymlinks(found); err == nil && whole(filepath.Dir(real)) {
+			return filepath.Dir(real)
+		}
+	}
+	return ""
+})
+
+// whole reports whether a directory has what a cluster needs.
+func whole(dir string) bool {
+	for _, name := range []string{"initdb", "postgres"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Need skips the test, or fails it where nothing may be skipped, when PostgreSQL is not installed.
+func Need(t testing.TB) {
+	t.Helper()
+	why := ""
+	switch {
+	case runtime.GOOS == "windows":
+		why = "clusters for tests are kept by a shell, which this system does not have"
+	case programs() == "":
+		why = "PostgreSQL is not installed: initdb and postgres are neither in /usr/lib/postgresql/*/bin nor on the PATH"
+	default:
+		return
+	}
+	if os.Getenv("VITRINE_CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package cluster
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// unprivileged has command run as somebody else than root, in a group of processes of its own, so
+// that a Ctrl-C for the tests leaves the tidying to the shell.
+func unprivileged(command *exec.Cmd) {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if uid, gid, other := owner(); other {
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: false}
+	}
+	command.SysProcAttr = attr
+}
+
+// owner is whom a cluster belongs to; other reports that it is not who runs the tests.
+func owner() (uid, gid int, other bool) {
+	if os.Getuid() != 0 {
+		return 0, 0, false
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		if u, err := user.Lookup(name); err == nil {
+			uid, _ = strconv.Atoi(u.Uid)
+			gid, _ = strconv.Atoi(u.Gid)
+			return uid, gid, true
+		}
+	}
+	return 65534, 65534, true
+}
