@@ -1,9 +1,11 @@
 package reviews
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
+	"slices"
 )
 
 // Options are how a file is read; the zero value works.
@@ -40,9 +42,9 @@ func Check(file io.Reader, o *Options) *Checker {
 	return c
 }
 
-// Problems reads the file and yields its problems: lines in their order, the problems of a line
-// in the order in which they are found. An error says that the file could not be read on, and is
-// the last. Problems can be called once.
+// Problems reads the file and yields its problems in the order of their offsets; of a line with very
+// many, a thousand at a time are put in order. An error says that the file could not be read on, and
+// is the last. Problems can be called once.
 func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		if c.file == nil {
@@ -54,7 +56,9 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 		c.results.out = func(p Problem) bool { return yield(p, nil) }
 		c.results.tell = c.options.Progress
 		p := newPipeline(c.options, false, &c.results)
-		if err := p.run(file); err != nil && !c.results.stop {
+		err := p.run(file)
+		c.results.settle()
+		if err != nil && !c.results.stop {
 			yield(Problem{}, err)
 		}
 	}
@@ -68,19 +72,46 @@ type results struct {
 	report   Report
 	pairs    set // collections met
 	repeated bool
+	held     []Problem          // of one line, not told yet
 	out      func(Problem) bool // false: no more
 	stop     bool
 	tell     func(Progress)
 }
 
+// maxHeld is how many problems of a line are put in order at once.
+const maxHeld = 1000
+
+// problem holds a problem until those of its line are known: what an object lacks, for instance, is
+// found at its end and reported at its beginning.
 func (r *results) problem(p Problem) {
-	r.report.add(p)
-	if !r.stop {
-		r.stop = !r.out(p)
+	r.settleBefore(p.Line)
+	if len(r.held) == maxHeld {
+		r.settle()
+	}
+	r.held = append(r.held, p)
+}
+
+// settleBefore tells the problems of the lines before this one.
+func (r *results) settleBefore(line int64) {
+	if len(r.held) > 0 && r.held[0].Line != line {
+		r.settle()
 	}
 }
 
+func (r *results) settle() {
+	slices.SortStableFunc(r.held, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
+	for _, p := range r.held {
+		r.report.add(p)
+		if !r.stop {
+			r.stop = !r.out(p)
+		}
+	}
+	clear(r.held)
+	r.held = r.held[:0]
+}
+
 func (r *results) batch(b batch) {
+	r.settleBefore(b.line)
 	r.count(b, r.problem)
 }
 

@@ -19,6 +19,7 @@ type checker struct {
 	item   int64  // index of the item of an array that is read; -1 outside
 	key    []byte // name of the subpart that is read, if inKey
 	inKey  bool
+	path   []byte    // pointer from there into a value that is discarded
 	faults int64     // errors in this review so far
 	found  []Problem // in this line, not handed over yet
 	got    batch     // what the line gave since the last flush
@@ -38,9 +39,10 @@ type checker struct {
 
 	ofCollection, ofReview members
 
-	ids   set // of the collection's reviews; accepted ones are marked
-	names set // that may not repeat
-	html  markup
+	ids     set       // of the collection's reviews; accepted ones are marked
+	names   nameSet   // of dimensions or subparts
+	unknown []nameSet // by depth: names of an open object that are not known
+	html    markup
 }
 
 // maxFound is how many problems of a line wait for its end: a line that turns out to be no JSON has
@@ -97,6 +99,7 @@ func (c *checker) report(rule ruleID, offset int64, member, message string) {
 	if c.inKey {
 		member += pointerToken(c.key)
 	}
+	member += string(c.path)
 	if c.review >= 0 {
 		member = "/reviews/" + strconv.FormatInt(c.review, 10) + member
 	}
@@ -116,7 +119,7 @@ func (c *checker) read(line int64) {
 		return // blank
 	}
 	c.line, c.start = line, c.offset()
-	c.review, c.item, c.inKey = -1, -1, false
+	c.review, c.item, c.inKey, c.path = -1, -1, false, c.path[:0]
 	c.depth, c.fault = 0, nil
 	c.source, c.id = known{}, known{}
 	c.dims, c.dimsAt, c.waiting = -1, -1, false
@@ -150,12 +153,8 @@ func (c *checker) flush() {
 // record reads the one value of the line; false is a fault.
 func (c *checker) record() bool {
 	if c.next() != '{' {
-		kind := c.kind()
-		if !c.skip() || !c.end() {
-			return false
-		}
-		c.report(ruleObject, c.start, "", "the record is "+kind+", want an object")
-		return true
+		c.report(ruleObject, c.start, "", "the record is "+c.kind()+", want an object")
+		return c.discard("") && c.end()
 	}
 	if !c.collection() || !c.end() {
 		return false
@@ -176,17 +175,13 @@ func (c *checker) end() bool {
 }
 
 // is says whether the value begins with first, as a value of the wanted kind does; another value is
-// reported and read over.
+// reported and discarded.
 func (c *checker) is(first byte, member, want string) (yes, ok bool) {
 	if c.next() == first {
 		return true, true
 	}
-	at, kind := c.offset(), c.kind()
-	if !c.skip() {
-		return false, false
-	}
-	c.report(ruleType, at, member, "this is "+kind+", want "+want)
-	return false, true
+	c.report(ruleType, c.offset(), member, "this is "+c.kind()+", want "+want)
+	return false, c.discard(member)
 }
 
 // kind names the kind of the value that is next.

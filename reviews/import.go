@@ -49,6 +49,7 @@ func (s *Service) Import(ctx context.Context, by Caller, file io.Reader, o *Impo
 	if i.err == nil {
 		i.commit()
 	}
+	i.settle()
 	if i.err != nil {
 		err = i.err
 	}
@@ -85,6 +86,9 @@ func (i *importer) problem(p Problem) {
 }
 
 func (i *importer) batch(b batch) {
+	if len(i.queue) == 0 { // else storing what waits may find a problem of a line before
+		i.settleBefore(b.line)
+	}
 	if !i.count(b, i.problem) || b.incoming == nil {
 		return
 	}

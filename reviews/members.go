@@ -15,6 +15,7 @@ func (c *checker) object(members *members, value func(c *checker, i int) bool) (
 	if !c.enter() {
 		return 0, false
 	}
+	c.forgetNames()
 	after := 0
 	for first := true; ; first = false {
 		if more, ok := c.element('}', first); !more {
@@ -22,44 +23,52 @@ func (c *checker) object(members *members, value func(c *checker, i int) bool) (
 		}
 		c.next()
 		at := c.offset()
-		i, name, ok := c.member(members, after)
-		if !ok {
-			return seen, false
-		}
-		skip := true
+		i, id, name, ok := c.member(members, after)
 		switch {
+		case !ok:
 		case i < 0:
-			c.report(ruleUnknown, at, pointerToken(name), "unknown member; extra data belongs in subparts of a review")
+			ok = c.unknownMember(at, id, name)
 		case seen&(1<<i) != 0:
-			c.report(ruleRepeated, at, "/"+members.names[i], "this member was given before")
+			pointer := "/" + members.names[i]
+			c.report(ruleRepeated, at, pointer, "this member was given before")
+			ok = c.colon() && c.discard(pointer)
 		default:
 			seen |= 1 << i
-			skip = false
 			after = i + 1
+			ok = c.colon() && value(c, i)
 		}
-		if !c.colon() || skip && !c.skip() || !skip && !value(c, i) {
+		if !ok {
 			return seen, false
 		}
 	}
 }
 
-// member reads a name and gives its index, -1 for one that is not known. The members of a file come
-// in the same order again and again: the one that came here the last time is looked for first.
-func (c *checker) member(m *members, after int) (i int, name []byte, ok bool) {
+func (c *checker) unknownMember(at int64, id fingerprint, name []byte) bool {
+	c.report(ruleUnknown, at, pointerToken(name), "unknown member; extra data belongs in subparts of a review")
+	return c.discardMember(id, name, "")
+}
+
+// member reads a name and gives its index, or -1, its fingerprint and its text for one that is not
+// known. The members of a file come in the same order again and again: the one that came here the last
+// time is looked for first.
+func (c *checker) member(m *members, after int) (i int, id fingerprint, name []byte, ok bool) {
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
-		return int(*guess), nil, true
+		return int(*guess), id, nil, true
 	}
-	if name, ok = c.name(); !ok {
-		return 0, nil, false
+	if c.next() != '"' {
+		return 0, id, nil, c.unexpected("a member name in quotes")
+	}
+	if id, name, ok = c.print(maxName); !ok {
+		return 0, id, nil, false
 	}
 	for i, known := range m.names {
 		if string(name) == known {
 			*guess = uint8(i)
-			return i, nil, true
+			return i, id, nil, true
 		}
 	}
-	return -1, name, true
+	return -1, id, name, true
 }
 
 // literally reads a string if it is in the window as text in quotes, without escapes.

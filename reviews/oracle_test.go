@@ -156,13 +156,20 @@ func (v *value) get(name string) *value {
 // object reports repeated, unknown and missing members.
 func (o *oracle) object(v *value, pointer string, required, optional []string) {
 	seen := map[string]bool{}
-	for _, n := range v.names {
+	for i, n := range v.names {
 		p := pointer + "/" + cut(n.text)
-		switch {
-		case !slices.Contains(required, n.text) && !slices.Contains(optional, n.text):
+		unknown := !slices.Contains(required, n.text) && !slices.Contains(optional, n.text)
+		if unknown {
 			o.add(n.at, p, "member-unknown")
-		case seen[n.text]:
+			o.escapes(&n, p)
+		}
+		if seen[n.text] {
 			o.add(n.at, p, "member-repeated")
+		}
+		if unknown {
+			o.discardAt(v.members[i], pointer, "/"+cut(n.text))
+		} else if seen[n.text] {
+			o.discard(v.members[i], p)
 		}
 		seen[n.text] = true
 	}
@@ -171,6 +178,40 @@ func (o *oracle) object(v *value, pointer string, required, optional []string) {
 			o.add(v.at, pointer, "member-missing")
 		}
 	}
+}
+
+// discard looks into a value that is refused.
+func (o *oracle) discard(v *value, pointer string) {
+	o.discardAt(v, pointer, "")
+}
+
+// discardAt does, where path leads from the pointer to the value; a long path goes no further.
+func (o *oracle) discardAt(v *value, pointer, path string) {
+	o.escapes(v, pointer+path)
+	seen := map[string]bool{}
+	for i, m := range v.members {
+		next := path
+		if long := len(path) >= 512; !long && v.kind == '[' {
+			next += "/" + strconv.Itoa(i)
+		} else if !long {
+			next += "/" + cut(v.names[i].text)
+		}
+		if v.kind == '{' {
+			n := v.names[i]
+			o.escapes(&n, pointer+next)
+			if seen[n.text] {
+				o.add(n.at, pointer+next, "member-repeated")
+			}
+			seen[n.text] = true
+		}
+		o.discardAt(m, pointer, next)
+	}
+}
+
+// refuse reports a value of the wrong type.
+func (o *oracle) refuse(v *value, pointer, rule string) {
+	o.add(v.at, pointer, rule)
+	o.discard(v, pointer)
 }
 
 func cut(name string) string {
@@ -187,7 +228,7 @@ func cut(name string) string {
 // str reports what no string may be, and says whether v is one without fault.
 func (o *oracle) str(v *value, pointer string) bool {
 	if v.kind != '"' {
-		o.add(v.at, pointer, "value-type")
+		o.refuse(v, pointer, "value-type")
 		return false
 	}
 	before := len(o.problems)
@@ -224,7 +265,7 @@ func (o *oracle) filled(v *value, pointer string) bool {
 
 func (o *oracle) record(v *value) {
 	if v.kind != '{' {
-		o.add(v.at, "", "record-object")
+		o.refuse(v, "", "record-object")
 		return
 	}
 	o.object(v, "", []string{"source", "title", "created", "id", "reviews"}, []string{"dimensions"})
@@ -247,7 +288,7 @@ func (o *oracle) record(v *value) {
 		o.add(v.at, "", "dimensions-absent")
 	}
 	if m := v.get("reviews"); m != nil && m.kind != '[' {
-		o.add(m.at, "/reviews", "value-type")
+		o.refuse(m, "/reviews", "value-type")
 	} else if m != nil {
 		ids, accepted := map[string]bool{}, map[string]bool{}
 		for i, r := range m.members {
@@ -286,7 +327,7 @@ func isBase64(s string) bool {
 
 func (o *oracle) dimensions(v *value) int {
 	if v.kind != '[' {
-		o.add(v.at, "/dimensions", "value-type")
+		o.refuse(v, "/dimensions", "value-type")
 		return -1
 	}
 	seen := map[string]bool{}
@@ -313,7 +354,7 @@ func (o *oracle) dimensions(v *value) int {
 func (o *oracle) review(v *value, p string, dims int, ids, accepted map[string]bool) {
 	before := len(o.problems)
 	if v.kind != '{' {
-		o.add(v.at, p, "value-type")
+		o.refuse(v, p, "value-type")
 		return
 	}
 	o.object(v, p, []string{"id", "title", "body_html", "created", "ratings"},
@@ -385,13 +426,13 @@ var webAddress = regexp.MustCompile(`^(?i:https?)://[^\x00-\x20\x7f/\\?#@:][^\x0
 
 func (o *oracle) ratings(v *value, p string, dims int) {
 	if v.kind != '[' {
-		o.add(v.at, p, "value-type")
+		o.refuse(v, p, "value-type")
 		return
 	}
 	for i, m := range v.members {
 		p := p + "/" + strconv.Itoa(i)
 		if m.kind != '0' {
-			o.add(m.at, p, "value-type")
+			o.refuse(m, p, "value-type")
 		} else if bytes.ContainsAny(m.raw, ".eE") {
 			o.add(m.at, p, "rating-integer")
 		} else if n, err := strconv.Atoi(string(m.raw)); err != nil || n < 1 || n > 100 {
@@ -405,7 +446,7 @@ func (o *oracle) ratings(v *value, p string, dims int) {
 
 func (o *oracle) subparts(v *value, p string) {
 	if v.kind != '{' {
-		o.add(v.at, p, "value-type")
+		o.refuse(v, p, "value-type")
 		return
 	}
 	seen := map[string]bool{}

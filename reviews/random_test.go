@@ -87,6 +87,7 @@ func damage(r *rand.Rand, text string) string {
 		{`"title"`, `"titel"`}, {`"created":"`, `"created":"x`}, {`2020-02-29`, `2021-02-29`}, {`"id":"r`, `"id":"r1`},
 		{`"ratings":[`, `"ratings":[0,`}, {`"ratings":[`, `"ratings":["1",`}, {`</p>`, `</P`}, {`<p>`, `<b>`}, {`https:`, `javascript:`},
 		{`\u00e9`, `\u0000`}, {`\ude00`, ``}, {`é`, "\xff"}, {`"id":`, `"id":"x","id":`}, {`"reviews":[`, `"reviews":[7,`}, {`{`, `{"extra":{"a":[{}]},`},
+		{`{`, `{"\u0000":[{"a":"\udc00","\u0061":{}}],`}, {`"title":"`, `"title":{"a":1,"a":"\u0000"},"x":"`}, {`"created":`, `"x":[7],"x":7,"created":`},
 		{`"subparts":{`, `"subparts":{"pro":1,`}, {`"parent_id":"r`, `"parent_id":"q`}, {`:`, ` : `}, {`,`, ` ,	`}, {`}`, ``}, {`"title":"`, `"title":"",`},
 		{`"source":"`, `"source":"","x":"`}, {`"default"`, `"other"`}, {`"price"`, `"quality"`}, {`"dimensions":[`, `"dimensions":["a",`},
 	}

@@ -97,7 +97,7 @@ func TestReading(t *testing.T) {
 		{name: "a carriage return at the end", file: record + "\r", lines: 1, collections: 1},
 		{name: "blank lines between", file: "\n" + numbered(1) + "\n\n  \n" + numbered(2), lines: 5, collections: 2},
 		{name: "problem without newline", file: record + "\n\n" + bad, lines: 3, collections: 2,
-			problems: []int64{3, int64(len(record)) + 2 + at, 3, int64(len(record)) + 2}},
+			problems: []int64{3, int64(len(record)) + 2, 3, int64(len(record)) + 2 + at}},
 		{name: "problem after CRLF", file: numbered(1) + "\r\n" + bad + "\r\n", lines: 2, collections: 2, problems: []int64{2, int64(len(numbered(1))) + 2 + at}},
 		{name: "a byte order mark counts", file: "\ufeff" + bad, lines: 1, collections: 1, problems: []int64{1, 3 + at}},
 		{name: "a byte order mark on the second line is no JSON", file: record + "\n\ufeff" + record, lines: 2, collections: 1, problems: []int64{2, int64(len(record)) + 1}},

@@ -155,8 +155,8 @@ func (c *checker) rating() bool {
 			c.ratings = append(c.ratings, byte(value))
 		}
 	} else {
-		rule, message = ruleType, "this is "+c.kind()+", want an integer"
-		ok = c.skip()
+		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer")
+		return c.discard("/ratings")
 	}
 	if ok && message != "" {
 		c.report(rule, at, "/ratings", message)
