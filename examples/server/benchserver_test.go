@@ -58,7 +58,7 @@ func benchServe(kind string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	return newServer(handler, log).Serve(pieceListener{l})
+	return newConnections(l, mostConnections).serve(newServer(handler, log))
 }
 
 func constantHandler() http.Handler {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"net"
-	"net/http"
 	"sync"
 )
 
@@ -14,17 +13,6 @@ import (
 
 // piece is the size of the buffer. Should it change, nothing is held back.
 const piece = 4 << 10
-
-// pieceListener accepts connections that hold pieces back.
-type pieceListener struct{ net.Listener }
-
-func (l pieceListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &pieceConn{Conn: c}, nil
-}
 
 // pieceConn holds one full piece back at most. It hides all other methods of a TCP connection, as
 // those would write past the piece.
@@ -83,11 +71,4 @@ func (c *pieceConn) CloseWrite() error {
 		return errors.Join(err, half.CloseWrite())
 	}
 	return err
-}
-
-// flushIdle is for http.Server.ConnState: the answer has ended when the connection gets idle.
-func flushIdle(c net.Conn, state http.ConnState) {
-	if held, ok := c.(*pieceConn); ok && state == http.StateIdle {
-		_ = held.flush() // a client that has gone is found out by the next read
-	}
 }

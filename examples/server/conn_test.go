@@ -25,7 +25,7 @@ func TestAnswersOfEverySizeArriveWhole(t *testing.T) {
 		w.Header().Set("Content-Length", strconv.Itoa(size))
 		_, _ = w.Write(bytes.Repeat([]byte("x"), size))
 	}), slog.New(slog.DiscardHandler))
-	go func() { _ = s.Serve(pieceListener{l}) }()
+	go func() { _ = newConnections(l, 10).serve(s) }()
 	defer s.Close()
 	for _, version := range []string{"1.1", "1.0"} {
 		var conn net.Conn

@@ -24,7 +24,7 @@ type command struct {
 // commands lists them as the usage shows them; the first is what runs without a name.
 func commands() []command {
 	return []command{
-		{"serve", "[-addr 127.0.0.1:8080] [-db vitrine.db] [-base-path /] [-base-url URL] [-key-file F] [-demo]", serve},
+		{"serve", "[-addr 127.0.0.1:8080] [-db vitrine.db] [-base-path /] [-base-url URL] [-key-file F] [-access-log] [-demo]", serve},
 		{"token", "-urn URN [-moderates URN,URN] [-roles R,R] [-groups G,G] [-components] [-ttl 24h] [-db vitrine.db] [-key-file F]", token},
 		{"reviews", "check [-json] FILE|-", reviewCommand},
 		{"reviews", "import [-db vitrine.db] [-dry-run] [-json] FILE|-", reviewCommand},

@@ -25,7 +25,7 @@ const (
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	addr, db, basePath, baseURL, keyFile string
-	demo                                 bool
+	demo, accessLog                      bool
 }
 
 // serve answers requests until it is told to stop.
@@ -38,6 +38,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	f.StringVar(&o.baseURL, "base-url", "", "")
 	f.StringVar(&o.keyFile, "key-file", "", "")
 	f.BoolVar(&o.demo, "demo", false, "")
+	f.BoolVar(&o.accessLog, "access-log", false, "")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -51,10 +52,14 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	handler, err := httpapi.New(httpapi.Config{
+	config := httpapi.Config{
 		Apps: appsvc.New(s.apps, nil), Assets: assets.New(s.assets, nil), Reviews: reviews.New(s.reviews),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
-	})
+	}
+	if o.accessLog {
+		config.Observer = httpapi.AccessLog(log)
+	}
+	handler, err := httpapi.New(config)
 	if err != nil {
 		return usageError{err}
 	}
@@ -74,7 +79,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if sample != nil {
 		sample.print(p.stdout, root, base)
 	}
-	return listen(ctx, listener, newServer(handler, log))
+	return listen(ctx, listener, newServer(handler, log), log)
 }
 
 // tokens returns the signer of tokens; with a store in memory and no key it has one of its own.
@@ -100,14 +105,15 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		MaxHeaderBytes:               256 << 10,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
-		ConnState:                    flushIdle,
 	}
 }
 
-// listen serves until ctx ends, then answers what was accepted.
-func listen(ctx context.Context, l net.Listener, s *http.Server) error {
+// listen serves until ctx ends, then answers what was accepted. Clients that are too slow to be
+// answered in time are cut off.
+func listen(ctx context.Context, l net.Listener, s *http.Server, log *slog.Logger) error {
+	all := newConnections(l, min(mostConnections, descriptors()/2)) // the store needs some as well
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(pieceListener{l}) }()
+	go func() { failed <- all.serve(s) }()
 	select {
 	case err := <-failed:
 		return err
@@ -115,10 +121,13 @@ func listen(ctx context.Context, l net.Listener, s *http.Server) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 	defer cancel()
-	if err := s.Shutdown(last); err != nil {
-		return errors.Join(fmt.Errorf("requests were still under way after %s: %w", lastRequests, err), s.Close())
+	err := s.Shutdown(last)
+	if errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("cutting off requests that are still under way", "after", lastRequests)
+		_ = s.Close() // the listener is closed already, and an error of a connection helps nobody
+		return nil
 	}
-	return nil
+	return err
 }
 
 // dialable turns an address that means every interface into one that can be asked for.
