@@ -58,6 +58,15 @@ func (b Body) Content() (Content, error) {
 	return c, nil
 }
 
+// Head returns what the version says of itself; it reads the body.
+func (a App) Head() (Head, error) {
+	d, err := a.Body.draft()
+	if err != nil {
+		return Head{}, err
+	}
+	return Head{Meta: a.Meta, Groups: d.groups, Components: d.components()}, nil
+}
+
 // AppendJSON appends the app as it is answered: the stored body with the version's own members
 // written before it. Nothing is decoded.
 func (a App) AppendJSON(dst []byte) []byte {

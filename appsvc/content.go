@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -192,7 +191,6 @@ func (d draft) body(owner string) (Body, []string) {
 		b.Write(appendString(nil, g))
 	}
 	b.WriteString(`],"elements":[`)
-	names := map[string]bool{}
 	for i, e := range d.elements {
 		if i > 0 {
 			b.WriteByte(',')
@@ -202,10 +200,19 @@ func (d draft) body(owner string) (Body, []string) {
 		b.WriteString(`,"config":`)
 		b.Write(e.config)
 		b.WriteByte('}')
-		names[e.ref.Name] = true
 	}
 	b.WriteString(`]}`)
-	return b.Bytes(), slices.Sorted(maps.Keys(names))
+	return b.Bytes(), d.components()
+}
+
+// components returns the names of the components in use, sorted, each once.
+func (d draft) components() []string {
+	names := make([]string, len(d.elements))
+	for i, e := range d.elements {
+		names[i] = e.ref.Name
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // draft takes a stored body apart. The parts are the body's own bytes.

@@ -8,8 +8,8 @@ import (
 // Store keeps apps, tags and components. A driver knows keys, equality, any-of, order and limits;
 // every rule is the Service's. The suite storage/storagetest.Apps states what a driver must do.
 //
-// Drivers answer with this package's sentinels: ErrNotFound, ErrExists, ErrBusy, ErrFull. What a
-// driver returns belongs to the caller, and what it is given stays the caller's: nobody sees the
+// Drivers answer with this package's sentinels: ErrNotFound, ErrExists, ErrBusy, ErrFull and
+// ErrUnknown. What a driver returns belongs to the caller, and what it is given stays the caller's: nobody sees the
 // other's later changes. Bodies, manifests and results that it returns are not to be written to.
 type Store interface {
 	// View calls fn with one consistent snapshot that holds every update acknowledged before.
@@ -40,6 +40,10 @@ type Reader interface {
 	// Components yields components by name, in byte order, and those of one name in the order of
 	// their adding.
 	Components(ctx context.Context, q ComponentQuery) iter.Seq2[Component, error]
+	// IDs yields the IDs of all apps, in byte order.
+	IDs(ctx context.Context) iter.Seq2[string, error]
+	// Answers yields every answer that is kept, by caller and then by key, in byte order.
+	Answers(ctx context.Context) iter.Seq2[Answer, error]
 	// Answer returns what was kept for a caller's key. ErrNotFound.
 	Answer(ctx context.Context, by, key string) (Answer, error)
 }

@@ -98,6 +98,22 @@ func (s *appState) Components(ctx context.Context, q appsvc.ComponentQuery) iter
 	}
 }
 
+// IDs yields the IDs of all apps.
+func (s *appState) IDs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		out := limited(ctx, 0, yield)
+		s.apps.ascend(nil, func(a *app) bool { return out(a.head.ID) })
+	}
+}
+
+// Answers yields every answer that is kept.
+func (s *appState) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
+	return func(yield func(appsvc.Answer, error) bool) {
+		out := limited(ctx, 0, yield)
+		s.answers.ascend(nil, func(a *appsvc.Answer) bool { return out(cloneAnswer(a)) })
+	}
+}
+
 // Answer returns what was kept for a caller's key.
 func (s *appState) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
 	if err := ctx.Err(); err != nil {
@@ -107,9 +123,7 @@ func (s *appState) Answer(ctx context.Context, by, key string) (appsvc.Answer, e
 	if !found {
 		return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
 	}
-	answer := *a
-	answer.Request = slices.Clone(a.Request)
-	return answer, nil
+	return cloneAnswer(a), nil
 }
 
 // app returns the app with this ID, or ErrNotFound.
@@ -146,6 +160,12 @@ func limited[T any](ctx context.Context, limit int, yield func(T, error) bool) f
 		count++
 		return yield(v, nil) && count != limit
 	}
+}
+
+func cloneAnswer(a *appsvc.Answer) appsvc.Answer {
+	answer := *a
+	answer.Request = slices.Clone(a.Request)
+	return answer
 }
 
 func cloneHead(h appsvc.Head) appsvc.Head {

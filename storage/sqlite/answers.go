@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -22,6 +23,29 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 		return appsvc.Answer{}, rows.err
 	}
 	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+}
+
+// Answers yields every answer that is kept.
+func (r *appReader) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
+	return func(yield func(appsvc.Answer, error) bool) {
+		if err := r.answers(ctx, limited(ctx, r, 0, yield)); err != nil {
+			yield(appsvc.Answer{}, err)
+		}
+	}
+}
+
+func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	rows := c.query("SELECT caller, name, request, result, expires FROM answer ORDER BY caller, name")
+	defer rows.close()
+	for rows.next() && out(appsvc.Answer{
+		By: rows.text(0), Key: rows.text(1), Request: rows.blob(2), Result: rows.blob(3), Expires: rows.int(4),
+	}) {
+	}
+	return rows.err
 }
 
 // KeepAnswer forgets what is over, and keeps a.

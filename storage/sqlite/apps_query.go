@@ -42,6 +42,27 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 	return r.walk(ctx, c, q, out)
 }
 
+// IDs yields the IDs of all apps.
+func (r *appReader) IDs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := r.ids(ctx, limited(ctx, r, 0, yield)); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func (r *appReader) ids(ctx context.Context, out func(string) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	rows := c.query("SELECT id FROM app ORDER BY id")
+	defer rows.close()
+	for rows.next() && out(rows.text(0)) {
+	}
+	return rows.err
+}
+
 // candidates returns the keys of apps among which are all that match, unless they are more than few.
 func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -60,6 +61,20 @@ var answerRules = []appRule{
 		addVersions(t, s, 1, "a") // an Update that keeps no answer forgets none
 		checkAnswer(t, s, answer(owner, "key", 10))
 	}},
+	{"Answers holds all that are kept, by caller and then by key, in byte order", func(t *testing.T, s appsvc.Store) {
+		var want []appsvc.Answer
+		for _, by := range []string{editor, owner} {
+			for i, key := range oddNames {
+				a := answer(by, key, 10+int64(i))
+				want = append(want, a)
+				keep(t, s, 0, answer(by, key, 1), a)
+			}
+		}
+		checkAnswers(t, s, want)
+		keep(t, s, 11, want[len(want)-1])
+		kept := slices.DeleteFunc(want, func(a appsvc.Answer) bool { return a.Expires <= 11 })
+		checkAnswers(t, s, kept)
+	}},
 	{"a result of 1 MiB is kept", func(t *testing.T, s appsvc.Store) {
 		want := answer(owner, "key", 10)
 		want.Result = fmt.Appendf(nil, "%q", bytes.Repeat([]byte("0123456789abcdef"), 1<<16))
@@ -89,6 +104,14 @@ func checkAnswer(t *testing.T, s appsvc.Store, want appsvc.Answer) {
 	t.Helper()
 	if got := read(t, s, answerOf(want.By, want.Key)); !equalAnswers(got, want) {
 		t.Errorf("answer:\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func checkAnswers(t *testing.T, s appsvc.Store, want []appsvc.Answer) {
+	t.Helper()
+	got := read(t, s, func(r reader) ([]appsvc.Answer, error) { return collect(r.Answers(ctx)) })
+	if !slices.EqualFunc(got, want, equalAnswers) {
+		t.Errorf("answers:\n got %+v\nwant %+v", got, want)
 	}
 }
 

@@ -147,19 +147,22 @@ func fillLists(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, fmt.Sprint("id", i))
 		setTags(t, s, tag("id0", fmt.Sprint(i), 0))
 		addComponents(t, s, component("", fmt.Sprint(i), "1"))
+		keep(t, s, 0, answer(owner, fmt.Sprint(i), 10))
 	}
 	for v := range appsvc.Version(listed - 1) {
 		add(t, s, newHead("id0", v+1), "")
 	}
 }
 
-// lists are the four kinds of lists, of each nothing but the errors.
+// lists are the kinds of lists, of each nothing but the errors.
 func lists(r reader, ctx context.Context) map[string]iter.Seq[error] {
 	return map[string]iter.Seq[error]{
 		"Apps":       errorsOf(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedDescending})),
 		"Versions":   errorsOf(r.Versions(ctx, appsvc.VersionQuery{AppID: "id0", Before: appsvc.Latest})),
 		"Tags":       errorsOf(r.Tags(ctx, appsvc.TagQuery{AppID: "id0"})),
 		"Components": errorsOf(r.Components(ctx, appsvc.ComponentQuery{})),
+		"IDs":        errorsOf(r.IDs(ctx)),
+		"Answers":    errorsOf(r.Answers(ctx)),
 	}
 }
 

@@ -97,6 +97,12 @@ var listRules = []appRule{
 			checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 		}
 	}},
+	{"IDs holds that of each app once, in byte order", func(t *testing.T, s appsvc.Store) {
+		for i := range oddNames {
+			addVersions(t, s, appsvc.Version(1+i%2), oddNames[(i*7)%len(oddNames)])
+		}
+		checkEqual(t, "ids", read(t, s, func(r reader) ([]string, error) { return collect(r.IDs(ctx)) }), oddNames)
+	}},
 	{"times go from the epoch to the far future", func(t *testing.T, s appsvc.Store) {
 		times := []int64{0, 1, math.MaxInt32, math.MaxInt32 + 1, math.MaxUint32 + 1, 253402300799999}
 		var all []head

@@ -161,6 +161,8 @@ func (p present) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[
 func (p present) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] { return p.s.now.Load().Apps(ctx, q) }
 func (p present) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] { return p.s.now.Load().Tags(ctx, q) }
 func (p present) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] { return p.s.now.Load().Components(ctx, q) }
+func (p present) IDs(ctx context.Context) iter.Seq2[string, error] { return p.s.now.Load().IDs(ctx) }
+func (p present) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] { return p.s.now.Load().Answers(ctx) }
 func (p present) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) { return p.s.now.Load().Answer(ctx, by, key) }
 `
 
