@@ -22,9 +22,13 @@ type Build struct {
 	Module  string // directory of the module
 	Package string // relative to it: "./examples/server"
 	Test    bool   // build the package's tests
+	Race    bool   // with the race detector, which ends the program with RaceStatus
 	Edits   []Edit
 	Added   map[string]string // more files: their text by path, relative to Module
 }
+
+// RaceStatus is the exit status of a program whose race detector has found something.
+const RaceStatus = 66
 
 // Run builds the program into the directory dir and returns its path.
 func (b Build) Run(dir string) (string, error) {
@@ -40,6 +44,9 @@ func (b Build) Run(dir string) (string, error) {
 	args := []string{"build"}
 	if b.Test {
 		args = []string{"test", "-c"}
+	}
+	if b.Race {
+		args = append(args, "-race")
 	}
 	command := exec.Command("go", append(args, "-overlay", overlay, "-o", out, b.Package)...)
 	command.Dir = b.Module

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -76,6 +77,23 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill() // it may have ended by itself, which Log tells
 	<-s.ended
+}
+
+// Pid is the process's number.
+func (s *Server) Pid() int { return s.cmd.Process.Pid }
+
+// Signal sends the process a signal.
+func (s *Server) Signal(signal os.Signal) error { return s.cmd.Process.Signal(signal) }
+
+// Wait waits for the end of the process, for some time at most, and returns its exit status, -1 when
+// a signal has ended it.
+func (s *Server) Wait(most time.Duration) (status int, err error) {
+	select {
+	case <-s.ended:
+		return s.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(most):
+		return 0, fmt.Errorf("the server still runs after %s", most)
+	}
 }
 
 // Log is what the process has written to its standard error.
