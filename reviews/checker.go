@@ -9,7 +9,7 @@ type checker struct {
 	hash  *hasher
 	out   findings
 	load  bool         // keep what is accepted, for an import
-	limit int          // bytes of JSON that may be kept of a review, or of a collection without its reviews
+	limit int          // bytes of JSON that are stored of a review, or of a collection without its reviews
 	spool *spool       // where the reviews of a long line may wait; nil: the line is all in memory
 	watch func() error // called while a long line is read; an error ends it
 
@@ -33,8 +33,8 @@ type checker struct {
 	named   bool   // some dimension is not called default
 	waiting bool   // reviews came before dimensions and are read afterwards
 	held    int64  // offset of reviews that wait
-	fields  []byte // members of the collection but its reviews, for an import
-	tooLong bool   // these are more than limit
+	size    int64  // bytes of the members of the collection but its reviews
+	fields  []byte // these, for an import
 	ratings []byte // of the review, for an import
 
 	ofCollection, ofReview members
@@ -124,7 +124,7 @@ func (c *checker) read(line int64) {
 	c.source, c.id = known{}, known{}
 	c.dims, c.dimsAt, c.waiting = -1, -1, false
 	c.ids.clear()
-	c.fields, c.tooLong = c.fields[:0], false
+	c.fields, c.size = c.fields[:0], 0
 	c.got = batch{first: true, line: line, offset: c.start}
 	if c.load {
 		c.got.incoming = &incoming{}

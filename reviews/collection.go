@@ -27,9 +27,7 @@ func (c *checker) collection() bool {
 	if c.source.ok && c.id.ok {
 		c.got.paired, c.got.pair = true, c.hash.pair(c.source.fingerprint, c.id.fingerprint)
 	}
-	if c.load {
-		c.takeCollection()
-	}
+	c.takeCollection()
 	return true
 }
 
@@ -37,10 +35,10 @@ func (c *checker) collectionMember(i int) (ok bool) {
 	if i == memberReviews {
 		return c.reviewsMember()
 	}
+	c.next()
+	start := c.offset()
 	if c.load {
-		c.next()
 		c.keep(c.limit, nil)
-		defer c.takeField(collectionMembers[i])
 	}
 	switch i {
 	case memberSource:
@@ -54,6 +52,7 @@ func (c *checker) collectionMember(i int) (ok bool) {
 	case memberDimensions:
 		ok = c.dimensions()
 	}
+	c.takeField(collectionMembers[i], start)
 	return ok
 }
 

@@ -270,9 +270,7 @@ func TestStoredSize(t *testing.T) {
 					t.Errorf("%+v", p)
 				}
 			}
-			if found := check(t, []byte(file), &o.Options); len(found) > 0 {
-				t.Errorf("a check has a limit: %v", found)
-			}
+			sameVerdicts(t, file, o, r)
 		}
 		file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
 		r := importInto(t, memory.NewReviews(), file, o)
@@ -280,6 +278,29 @@ func TestStoredSize(t *testing.T) {
 		if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
 			t.Errorf("%+v", p)
 		}
+		sameVerdicts(t, file, o, r)
+		// The collection itself at the boundary; its reviews do not count.
+		others := len(strings.Replace(collection("YQ", single), `,"reviews":[]`, "", 1)) - len("t\n")
+		for title, errors := range map[int]int64{limit - others: 0, limit - others + 1: 1} {
+			file := strings.Replace(collection("YQ", single, review("1", 5, ""), fit(limit)), `"t"`, `"`+strings.Repeat("t", title)+`"`, 1)
+			r := importInto(t, memory.NewReviews(), file, o)
+			checkCounts(t, r, 1, 1, 2, 2-2*errors, 0, 0, 2*errors, errors, 0)
+			sameVerdicts(t, file, o, r)
+		}
+	}
+}
+
+// sameVerdicts makes sure that a check and a dry run say of a file what an import into an empty store said.
+func sameVerdicts(t *testing.T, file string, o *reviews.ImportOptions, imported reviews.Report) {
+	t.Helper()
+	if found := check(t, []byte(file), &o.Options); !slices.Equal(found, imported.Problems) {
+		t.Errorf("a check says %v, an import %v", found, imported.Problems)
+	}
+	dry := *o
+	dry.DryRun = true
+	r := importInto(t, memory.NewReviews(), file, &dry)
+	if r.DryRun = false; !reflect.DeepEqual(r, imported) {
+		t.Errorf("a dry run says %+v, an import %+v", r, imported)
 	}
 }
 

@@ -34,26 +34,33 @@ func (in *incoming) next() *incoming {
 	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath}
 }
 
-// takeField keeps a member of the collection.
-func (c *checker) takeField(name string) {
-	raw, ok := c.kept()
-	if c.tooLong = c.tooLong || !ok || len(c.fields)+len(raw) > c.limit; c.tooLong {
+// takeField counts a member of the collection, whose value began at start, and keeps it for an
+// import.
+func (c *checker) takeField(name string, start int64) {
+	c.size += int64(len(`,"":`)+len(name)) + c.offset() - start
+	if !c.load {
 		return
 	}
-	c.fields = append(c.fields, `,"`+name+`":`...)
-	c.fields = append(c.fields, raw...)
+	if raw, ok := c.kept(); ok && c.size < int64(c.limit) {
+		c.fields = append(c.fields, `,"`+name+`":`...)
+		c.fields = append(c.fields, raw...)
+	}
 }
 
-// takeCollection keeps the collection, when all of it but its reviews was read.
+// takeCollection judges the size of a collection when all of it but its reviews was read, and keeps
+// it for an import.
 func (c *checker) takeCollection() {
 	if c.got.refused {
 		return
 	}
-	in := c.got.incoming
-	if c.tooLong {
+	if c.size+1 > int64(c.limit) { // the bracket at the end
 		c.report(ruleStoredSize, c.start, "", "the collection without its reviews is longer than what is stored of one, 16 MiB")
 		return
 	}
+	if !c.load {
+		return
+	}
+	in := c.got.incoming
 	c.fields[0] = '{'
 	in.collection.Fields = canonical(append(c.fields, '}'))
 	in.dims, in.dimsAt, in.dimsPath = int(c.dims), c.dimsAt, "/dimensions"
@@ -62,12 +69,16 @@ func (c *checker) takeCollection() {
 	}
 }
 
-// takeReview keeps a review, unless it is rejected.
+// takeReview judges the size of a review that began at start, and keeps it for an import, unless it is
+// rejected.
 func (c *checker) takeReview(start int64) {
-	raw, ok := c.kept()
-	if c.faults == 0 && !ok {
+	if c.faults == 0 && c.offset()-start > int64(c.limit) {
 		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one, 16 MiB")
 	}
+	if !c.load {
+		return
+	}
+	raw, _ := c.kept()
 	if c.faults > 0 || c.got.refused {
 		return
 	}

@@ -18,7 +18,7 @@ const (
 type Problem struct {
 	Line     int64    `json:"line"`    // from 1; blank lines count
 	Offset   int64    `json:"offset"`  // in bytes from the start of the uncompressed file
-	Pointer  string   `json:"pointer"` // JSON pointer into the line's record; "" is the record
+	Pointer  string   `json:"pointer"` // JSON pointer into the line's record; "" is the record; a name of over 256 bytes is cut and ends with "…"
 	Rule     string   `json:"rule"`    // the ID of one of Rules
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what is wrong and what would be right

@@ -41,9 +41,7 @@ func (c *checker) readReview() bool {
 		return false
 	}
 	c.got.reviews++
-	if c.load {
-		c.takeReview(start)
-	}
+	c.takeReview(start)
 	if c.faults > 0 {
 		c.got.rejected++
 	} else {

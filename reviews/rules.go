@@ -98,5 +98,5 @@ var rules = [ruleCount]Rule{
 	ruleHTML:           {"body-html", Error, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false},
 
 	ruleStoredDimensions: {"stored-dimensions", Error, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false},
-	ruleStoredSize:       {"stored-size", Error, "A review, and a collection without its reviews, is at most 16 MiB of JSON (import only).", sourceVitrine, false},
+	ruleStoredSize:       {"stored-size", Error, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false},
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // A sample is one file of testdata/rules: a head, "ok" or "bad" and a JSON pointer, and lines of a
@@ -79,9 +80,6 @@ func TestEveryRuleHasAcceptedAndRefusedSamples(t *testing.T) {
 		}
 	}
 	for _, r := range reviews.Rules() {
-		if strings.HasPrefix(r.ID, "stored-") {
-			continue // needs a store: TestImport…
-		}
 		if ok[r.ID] == 0 || bad[r.ID] == 0 {
 			t.Errorf("testdata/rules/%s.txt has %d accepted and %d refused samples, want some of each", r.ID, ok[r.ID], bad[r.ID])
 		}
@@ -95,9 +93,23 @@ func TestEveryRuleHasAcceptedAndRefusedSamples(t *testing.T) {
 func TestSamples(t *testing.T) {
 	for _, s := range samples(t) {
 		t.Run(s.where, func(t *testing.T) {
-			s.judge(t, check(t, s.text, nil), 0, 0)
+			s.judge(t, s.problems(t), 0, 0)
 		})
 	}
+}
+
+// problems are those of a sample that stands alone.
+func (s sample) problems(t *testing.T) []reviews.Problem {
+	t.Helper()
+	switch s.rule {
+	case "stored-size":
+		return check(t, s.text, reviews.WithLimit(reviews.Options{}, 400))
+	case "stored-dimensions":
+		store := memory.NewReviews()
+		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
+		return importInto(t, store, string(s.text), nil).Problems
+	}
+	return check(t, s.text, nil)
 }
 
 // judge compares what was found with what the sample says, when the sample's text lies behind
