@@ -3,10 +3,10 @@ package reviews
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
-	"fmt"
 	"io"
 	"sync/atomic"
+
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
 // lines cuts a file, unpacked if it is compressed, into stretches of whole lines.
@@ -31,19 +31,16 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const (
-	gzipMagic = "\x1f\x8b"
-	bom       = "\xef\xbb\xbf"
-)
+const bom = "\xef\xbb\xbf"
 
 func newLines(r io.Reader) (*lines, error) {
 	l := &lines{number: 1}
 	l.in.r = r
 	buffered := bufio.NewReader(&l.in)
-	if head, _ := buffered.Peek(len(gzipMagic)); string(head) == gzipMagic {
-		unzip, err := gzip.NewReader(buffered)
+	if head, _ := buffered.Peek(len(gunzip.Magic)); string(head) == gunzip.Magic {
+		unzip, err := gunzip.NewReader(buffered)
 		if err != nil {
-			return nil, fmt.Errorf("reviews: reading gzip: %w", err)
+			return nil, err
 		}
 		buffered = bufio.NewReader(unzip)
 	}

@@ -105,6 +105,7 @@ func TestReading(t *testing.T) {
 		{name: "gzip", file: zipped("\ufeff" + numbered(1) + "\n" + bad), lines: 2, collections: 2, problems: []int64{2, 3 + int64(len(numbered(1))) + 1 + at}},
 		{name: "gzip in two members", file: zipped(record[:50]) + zipped(record[50:]), lines: 1, collections: 1},
 		{name: "gzip of nothing", file: zipped("")},
+		{name: "gzip, padded", file: zipped(record) + strings.Repeat("\x00", 600), lines: 1, collections: 1},
 		{name: "UTF-16", file: "\xff\xfe{\x00}\x00\n\x00", lines: 2, problems: []int64{1, 0, 2, 7}},
 		{name: "no JSON, and on with the next line", file: "{\n" + record + "\nx\n\x00\n", lines: 4, collections: 1,
 			problems: []int64{1, 1, 3, int64(len(record)) + 3, 4, int64(len(record)) + 5}},
@@ -149,6 +150,7 @@ func TestReadingFails(t *testing.T) {
 		{"after a line", io.MultiReader(strings.NewReader(numbered(1)+"\n"), iotest.ErrReader(broken)), 1},
 		{"in gzip", strings.NewReader(z[:len(z)/2]), -1},
 		{"in the head of gzip", strings.NewReader(z[:5]), 0},
+		{"behind gzip", strings.NewReader(zipped(record+"\n") + "more"), 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := reviews.Check(test.file, reviews.WithBuffer(reviews.Options{}, 512))

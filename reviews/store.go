@@ -27,10 +27,10 @@ type Review struct {
 // Store keeps collections and their reviews. A driver knows keys, equality and order; every rule is
 // the Service's. The suite storage/storagetest.Reviews states what a driver must do.
 //
-// Drivers answer with this package's sentinels: ErrNotFound, ErrBusy, ErrFull, ErrUnknown. Keys and ids are
-// compared byte by byte and may have any length. What a driver returns belongs to the caller, and
-// what it is given stays the caller's: nobody sees the other's later changes. Fields, Tally and Data
-// that it returns are not to be written to.
+// Drivers answer with this package's sentinels: ErrNotFound, ErrBusy, ErrFull, ErrUnknown.
+// Keys and ids are compared byte by byte and may have any length. What a driver returns belongs to
+// the caller, and what it is given stays the caller's: nobody sees the other's later changes. Fields,
+// Tally and Data that it returns are not to be written to.
 type Store interface {
 	// View calls fn, once, with one consistent snapshot that holds every update acknowledged
 	// before. The Reader and its iterators end with fn.

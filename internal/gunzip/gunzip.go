@@ -1,0 +1,140 @@
+// Package gunzip unpacks gzip as the program of that name does: members one after the other are one
+// file, and zeros behind the last are padding. Anything else behind it is an error, where that
+// program warns, since it may be what is left of a member that holds records.
+package gunzip
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Magic is how every gzip file begins.
+const Magic = "\x1f\x8b"
+
+// Error says that a file is no gzip, is damaged or is cut short.
+type Error struct {
+	Offset int64 // of the compressed file: what was read of it until the fault showed
+	Fault  string
+	Cause  error
+}
+
+// Error gives the fault, where it is and what would be right.
+func (e *Error) Error() string {
+	return fmt.Sprintf("gzip: byte %d of the compressed file: %s", e.Offset, e.Fault)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Reader unpacks a file.
+type Reader struct {
+	file   source
+	packed *bufio.Reader
+	member *gzip.Reader
+	err    error // it stays
+}
+
+// source counts what was read and keeps the error that is no fault of the file.
+type source struct {
+	io.Reader
+	read   int64
+	failed error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.read += int64(n)
+	if err != io.EOF {
+		s.failed = err
+	}
+	return n, err
+}
+
+// NewReader begins to unpack file. The error is an *Error, or that of file.
+func NewReader(file io.Reader) (*Reader, error) {
+	r := &Reader{file: source{Reader: file}}
+	r.packed = bufio.NewReader(&r.file)
+	var err error
+	if r.member, err = gzip.NewReader(r.packed); err != nil {
+		return nil, r.explain(err)
+	}
+	r.member.Multistream(false)
+	return r, nil
+}
+
+// Read unpacks some bytes. Beside io.EOF its errors are *Error and those of the file.
+func (r *Reader) Read(p []byte) (int, error) {
+	if r.err != nil || len(p) == 0 {
+		return 0, r.err
+	}
+	for {
+		n, err := r.member.Read(p)
+		if err == io.EOF {
+			err = r.next()
+		} else if err != nil {
+			err = r.explain(err)
+		}
+		r.err = err
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// next goes on to the next member; io.EOF says that there is none.
+func (r *Reader) next() error {
+	head, err := r.packed.Peek(len(Magic))
+	switch {
+	case string(head) == Magic:
+		if err := r.member.Reset(r.packed); err != nil {
+			return r.explain(err)
+		}
+		r.member.Multistream(false)
+		return nil
+	case r.file.failed != nil:
+		return r.file.failed
+	case len(head) == 0:
+		return err
+	}
+	return r.padding()
+}
+
+// padding reads zeros up to the end.
+func (r *Reader) padding() error {
+	for {
+		at := r.offset()
+		switch c, err := r.packed.ReadByte(); {
+		case err != nil:
+			return err
+		case c != 0:
+			return &Error{at, fmt.Sprintf("0x%02x follows the end of the packed data: want another gzip member, zeros up to the end, or nothing", c), gzip.ErrHeader}
+		}
+	}
+}
+
+// offset is that of the next byte.
+func (r *Reader) offset() int64 { return r.file.read - int64(r.packed.Buffered()) }
+
+// explain says of an error where it is and what would be right.
+func (r *Reader) explain(err error) error {
+	if r.file.failed != nil {
+		return r.file.failed
+	}
+	var corrupt flate.CorruptInputError
+	fault := "this is damaged: " + err.Error()
+	switch {
+	case errors.Is(err, gzip.ErrHeader):
+		fault = "here ends what should be the header of a gzip member: want 0x1f 0x8b 0x08 and on"
+	case errors.Is(err, gzip.ErrChecksum):
+		fault = "the member that ends here is damaged: its checksum or length is not that of what it holds"
+	case errors.As(err, &corrupt):
+		fault = "the packed data is damaged here or shortly before"
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		fault, err = "the file ends in the middle of a gzip member: want all of it", io.ErrUnexpectedEOF
+	}
+	return &Error{r.offset(), fault, err}
+}
