@@ -44,5 +44,5 @@
 // Body, the JSON text of all else; reading serves these bytes as they are.
 //
 // Errors wrap the sentinels ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge,
-// ErrUnprocessable, ErrBusy and ErrFull.
+// ErrUnprocessable, ErrBusy, ErrFull and ErrUnknown.
 package appsvc

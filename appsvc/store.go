@@ -9,8 +9,9 @@ import (
 // every rule is the Service's. The suite storage/storagetest.Apps states what a driver must do.
 //
 // Drivers answer with this package's sentinels: ErrNotFound, ErrExists, ErrBusy, ErrFull and
-// ErrUnknown. What a driver returns belongs to the caller, and what it is given stays the caller's: nobody sees the
-// other's later changes. Bodies, manifests and results that it returns are not to be written to.
+// ErrUnknown. What a driver returns belongs to the caller, and what it is given stays the caller's:
+// nobody sees the other's later changes. Bodies, manifests and results that it returns are not to be
+// written to.
 type Store interface {
 	// View calls fn with one consistent snapshot that holds every update acknowledged before.
 	// fn may be called again, with another snapshot, and its last result counts. The Reader and

@@ -15,4 +15,7 @@ var (
 	ErrBusy = errors.New("storage is busy")
 	// ErrFull: a Store has no room to write; reads go on.
 	ErrFull = errors.New("storage is full")
+	// ErrUnknown: a Store lost sight of its data while it committed. The write may have been kept or not:
+	// nothing repeats it, so look, or repeat what may be repeated.
+	ErrUnknown = errors.New("it is not known whether the write was kept")
 )

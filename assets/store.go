@@ -9,9 +9,9 @@ import (
 // and limits; every rule is the Service's. A transaction is opened for one library, so a row of
 // another cannot be named in it. The suite storage/storagetest.Assets states what a driver must do.
 //
-// Drivers answer with this package's sentinels: ErrNotFound, ErrBusy, ErrFull. What a driver returns
-// belongs to the caller, and what it is given stays the caller's: nobody sees the other's later
-// changes. Bodies that it returns are not to be written to.
+// Drivers answer with this package's sentinels: ErrNotFound, ErrBusy, ErrFull, ErrUnknown. What a
+// driver returns belongs to the caller, and what it is given stays the caller's: nobody sees the
+// other's later changes. Bodies that it returns are not to be written to.
 type Store interface {
 	// View calls fn with one consistent snapshot that holds every update acknowledged before.
 	// fn may be called again, with another snapshot, and its last result counts. The Reader and

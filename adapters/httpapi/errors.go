@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,8 +29,15 @@ var statuses = []struct {
 	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge}},
 	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
 	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, reviews.ErrBusy, context.Canceled, context.DeadlineExceeded}},
+	{http.StatusServiceUnavailable, unknown},
 	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull, reviews.ErrFull}},
 }
+
+// unknown are the errors of a write of which nobody knows whether it was kept.
+var unknown = []error{appsvc.ErrUnknown, assets.ErrUnknown, reviews.ErrUnknown}
+
+// unknownOutcome is what they are answered with.
+const unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
 
 // What the statuses from 500 on say. Their causes speak of the store, so they go to the log.
 const internalError = "internal error"
@@ -67,10 +75,8 @@ func statusOf(err error) int {
 		return own.status
 	}
 	for _, row := range statuses {
-		for _, sentinel := range row.sentinels {
-			if errors.Is(err, sentinel) {
-				return row.status
-			}
+		if isOneOf(err, row.sentinels) {
+			return row.status
 		}
 	}
 	var syntax *strictjson.Error
@@ -78,6 +84,10 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
+}
+
+func isOneOf(err error, sentinels []error) bool {
+	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
 
 // fail turns an error into the answer.
@@ -88,6 +98,9 @@ func (c *call) fail(err error) {
 		text = err.Error()
 	} else if !errors.Is(err, context.Canceled) { // the client has gone: nothing is wrong here
 		c.log(text, err)
+	}
+	if isOneOf(err, unknown) {
+		text = unknownOutcome
 	}
 	c.refuse(status, text)
 }

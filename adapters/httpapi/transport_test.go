@@ -160,6 +160,8 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, "again"},
 		{fmt.Errorf("secret detail: %w", appsvc.ErrFull), 507, "full"},
 		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
+		{fmt.Errorf("secret detail: %w", appsvc.ErrUnknown), 503, "not known whether the write was kept"},
+		{fmt.Errorf("secret detail: %w: %w", appsvc.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
 	} {
 		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.New(brokenStore{c.err}, nil) })
 		r := w.as(editor, "GET", "/apps/", "").want(c.status, c.says)

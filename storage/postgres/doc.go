@@ -1,0 +1,44 @@
+// Package postgres keeps Vitrine's data in a PostgreSQL database, for several processes at once.
+//
+// [Open] builds its tables in an empty database or schema, and refuses one that holds something else
+// or a store of a newer release. Processes that open it at the same time wait for the one that
+// builds it, and so they do when a newer release brings new tables.
+//
+// # Transactions
+//
+// A View is one snapshot (REPEATABLE READ, READ ONLY). A View that needs one row is one statement and
+// takes no transaction. Nothing is cached between Views, so another process's writes are never missed.
+//
+// An Update locks what it reads and writes by row locks and reads it when it has them, so updates of
+// different apps do not meet, and those of one app stand in line instead of failing. It runs again
+// after a deadlock, and when the connection is lost before the commit; that ends after
+// [Options].Busy, with the domain's ErrBusy.
+//
+// When the connection is lost after COMMIT was sent and before its answer came, nobody knows whether
+// the update was kept. It is the domain's ErrUnknown then and not repeated. Over HTTP a client may
+// repeat what carries an Idempotency-Key, or a version test.
+//
+// An update is acknowledged when the server says it is kept: on its disk, and on those of its
+// synchronous standbys where synchronous_standby_names names some. A server with synchronous_commit
+// off is overruled.
+//
+// # Adding a domain
+//
+// A domain's store is a type over *DB that uses these:
+//
+//   - DB.view runs a function in one snapshot, DB.viewOnce one that may not run twice;
+//   - DB.update runs one as an update. It must lock what it reads first: a row that is there with
+//     SELECT … FOR UPDATE, what is not there with conn.gate, and then look again. A domain whose
+//     updates belong to one thing (a library) locks that and nothing else;
+//   - conn.exec, conn.query and conn.walk run one statement each, and conn.later one whose result
+//     nobody needs, in the round trip of the next one or of the commit. Statements are kept prepared
+//     under their text, so the text is a constant and what varies is an argument ($1, $2 …), also a
+//     list (= ANY($1)). An error ends the transaction, so what may be taken is asked for with
+//     ON CONFLICT DO NOTHING;
+//   - a string goes out as bytea, and rows.text makes it one again: PostgreSQL's text cannot hold
+//     U+0000, and is ordered by locale. rows.int, rows.blob and rows.bool read the rest.
+//
+// What goes wrong below is told by sentinels.wrap, which names the domain's own errors. The schema is
+// migrations/NNNN_name.sql: the next free number, forward only, int8 for numbers. The first column of
+// each primary key is what rows are spread by.
+package postgres

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+var (
+	errLost    = errors.New("the connection to the server was lost, or there was none")
+	errBusy    = errors.New("no connection was free")
+	errUnknown = errors.New("the connection was lost during the commit: it may or may not have been done")
+)
+
+// sentinels are a domain's errors for what can go wrong below.
+type sentinels struct{ busy, full, unknown error }
+
+// wrap tells err with the sentinel that it is an instance of.
+func (s sentinels) wrap(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errUnknown):
+		return fmt.Errorf("%w: %w", s.unknown, err)
+	case code(err)[:2] == "53" && code(err) != "53300":
+		return fmt.Errorf("%w: %w", s.full, err)
+	case isBusy(err):
+		return fmt.Errorf("%w: %w", s.busy, err)
+	}
+	return err
+}
+
+// code returns the SQLSTATE of err, zeros when it has none.
+func code(err error) string {
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) && len(e.Code) == 5 {
+		return e.Code
+	}
+	return "00000"
+}
+
+func fatal(e *pgconn.PgError) bool {
+	return e.SeverityUnlocalized == "FATAL" || e.SeverityUnlocalized == "PANIC"
+}
+
+// repeatable reports an error after which nothing was kept, and that does not come again by
+// necessity.
+func repeatable(err error) bool {
+	if err == nil || errors.Is(err, errUnknown) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	switch code(err) {
+	case "40001", "40P01", // serialization failure, deadlock
+		"57P01", "57P02", "57P03", "53300": // the server stops, starts, or has no more room for clients
+		return true
+	}
+	return errors.Is(err, errLost)
+}
+
+// isBusy reports that the data could not be got at in time.
+func isBusy(err error) bool {
+	switch code(err) {
+	case "55P03", "57014": // lock_timeout, statement_timeout
+		return true
+	}
+	return repeatable(err) || errors.Is(err, errBusy)
+}
+
+// acquire takes a connection out of the pool.
+func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	within, cancel := context.WithTimeout(ctx, db.busy)
+	defer cancel()
+	c, err := db.pool.Acquire(within)
+	connecting := (*pgconn.ConnectError)(nil)
+	switch {
+	case err == nil:
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		return nil, fmt.Errorf("%w within %s: %w", errBusy, db.busy, err)
+	case errors.As(err, &connecting) && code(err) == "00000":
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	return nil, err
+}

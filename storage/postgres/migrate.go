@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migration is one step of the schema. Its number is kept in the table vitrine_schema.
+type migration struct {
+	number int64
+	name   string
+	sql    string
+}
+
+// migrations returns the steps in the order of their numbers.
+func migrations() ([]migration, error) {
+	files, err := fs.ReadDir(migrationFiles, "migrations") // in the order of names
+	if err != nil {
+		return nil, err
+	}
+	var out []migration
+	for _, f := range files {
+		prefix, _, _ := strings.Cut(f.Name(), "_")
+		n, err := strconv.ParseInt(prefix, 10, 32)
+		if err != nil || len(out) > 0 && n <= out[len(out)-1].number {
+			return nil, fmt.Errorf("migration %s: want NNNN_name.sql with a number of its own", f.Name())
+		}
+		sql, err := fs.ReadFile(migrationFiles, "migrations/"+f.Name())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, migration{n, f.Name(), string(sql)})
+	}
+	return out, nil
+}
+
+// migrate takes the database behind c to the newest schema, in one transaction. Of several
+// processes that do so at once one does it and the others wait for it.
+func migrate(ctx context.Context, c *pgx.Conn) error {
+	steps, err := migrations()
+	if err != nil {
+		return err
+	}
+	have, err := schemaNumber(ctx, c)
+	newest := steps[len(steps)-1].number
+	switch {
+	case err != nil:
+		return err
+	case have > newest:
+		return fmt.Errorf("the store has schema %d, and this release knows %d: it was written by a newer one, which is needed", have, newest)
+	case have == newest:
+		return nil
+	}
+	for range 10 {
+		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return apply(ctx, tx, steps) })
+		if !collided(err) {
+			break
+		}
+	}
+	return err
+}
+
+// collided reports an error that is due to another process creating the same thing: even CREATE
+// TABLE IF NOT EXISTS knows it.
+func collided(err error) bool {
+	switch code(err) {
+	case "23505", "42P07", "42710", "40001", "40P01":
+		return true
+	}
+	return false
+}
+
+// schemaNumber returns the number of the newest step that was taken, 0 when there is no store yet.
+func schemaNumber(ctx context.Context, c *pgx.Conn) (have int64, err error) {
+	var schema *string
+	var store bool
+	const look = `SELECT current_schema()::text, EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'vitrine_schema')`
+	switch err := c.QueryRow(ctx, look).Scan(&schema, &store); {
+	case err != nil:
+		return 0, err
+	case schema == nil:
+		return 0, errors.New("the search path names no schema that is there: create it, or name another one in the address (search_path=…)")
+	case !store:
+		return 0, nil
+	}
+	err = c.QueryRow(ctx, "SELECT coalesce(max(number), 0) FROM vitrine_schema").Scan(&have)
+	return have, err
+}
+
+// apply takes the steps that were not taken. Whoever holds the table's lock is the only one.
+func apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
+	const begin = `SET LOCAL lock_timeout = 0;
+		CREATE TABLE IF NOT EXISTS vitrine_schema (number int8 PRIMARY KEY, name text NOT NULL, taken timestamptz NOT NULL DEFAULT now());
+		LOCK TABLE vitrine_schema IN EXCLUSIVE MODE`
+	if _, err := tx.Exec(ctx, begin); err != nil {
+		return err
+	}
+	have, err := schemaNumber(ctx, tx.Conn())
+	if err != nil {
+		return err
+	}
+	if have == 0 {
+		if err := refuseForeign(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, m := range steps {
+		if m.number <= have {
+			continue
+		}
+		if _, err := tx.Exec(ctx, m.sql); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, err)
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO vitrine_schema (number, name) VALUES ($1, $2)", m.number, m.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseForeign refuses a schema that holds something already, extensions aside.
+func refuseForeign(ctx context.Context, tx pgx.Tx) error {
+	const sql = `SELECT current_database()::text, current_schema()::text, count(*), coalesce(min(relname)::text, '') FROM pg_class c
+		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relname <> 'vitrine_schema'
+		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')`
+	var database, schema, one string
+	var count int
+	if err := tx.QueryRow(ctx, sql).Scan(&database, &schema, &count, &one); err != nil {
+		return err
+	}
+	if count > 0 {
+		return fmt.Errorf("schema %q of database %q is no store of ours and not empty: it holds %q and %d more; "+
+			"name an empty database, or an empty schema in the address (search_path=…)", schema, database, one, count-1)
+	}
+	return nil
+}

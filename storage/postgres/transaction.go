@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// A view is one snapshot.
+	beginView = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	// An update locks what it reads, so that what it read is current when it commits; see lock.go.
+	// Each of its statements sees what was committed before it, so also what it waited for.
+	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+	commitWait   = 30 * time.Second // for the answer to a COMMIT
+	rollbackWait = 5 * time.Second
+)
+
+// view runs fn in one snapshot that holds every update acknowledged before. When the connection is
+// lost fn runs again.
+func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
+	return db.again(ctx, func() error {
+		return db.attempt(ctx, beginView, fn, (*conn).rollback)
+	})
+}
+
+// viewOnce is view for a function that may run only once. The snapshot is there before it runs.
+func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
+	ran := false
+	var result error
+	err := db.again(ctx, func() error {
+		return db.attempt(ctx, beginView, func(c *conn) error {
+			if err := c.query(ctx, "SELECT 1").err; err != nil {
+				return err
+			}
+			ran = true
+			result = fn(c)
+			return nil
+		}, func(c *conn) error {
+			c.rollback()
+			return nil
+		})
+	})
+	if ran {
+		return result
+	}
+	return err
+}
+
+// update runs fn in a transaction and commits it. fn runs again after a deadlock, and when the
+// connection is lost before the commit. When it is lost while the server commits the error is
+// errUnknown, and nothing is repeated.
+func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
+	return db.again(ctx, func() error { return db.attempt(ctx, beginUpdate, fn, (*conn).commit) })
+}
+
+// attempt runs fn in one transaction, which end ends if fn returns nil.
+func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.users.Done()
+	pooled, err := db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pooled.Release() // closes it instead, when a transaction is open on it
+	c := &conn{raw: pooled.Conn(), ahead: []statement{{sql: begin}}, writes: begin == beginUpdate}
+	defer c.rollback() // whether fn fails, panics or ends its goroutine
+	if err = fn(c); err == nil || repeatable(c.broken) {
+		err = errors.Join(c.broken) // whatever fn has made of it
+	}
+	if err != nil {
+		return err
+	}
+	return end(c)
+}
+
+// commit ends the transaction. It goes on when the caller's context ends, since it is too late to
+// stop it.
+func (c *conn) commit() error {
+	if c.idle() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
+	defer cancel()
+	sent := c.send(ctx, statement{sql: "COMMIT"})
+	waiting := len(c.ahead)
+	c.ahead = nil
+	for range waiting {
+		if _, err := sent.Exec(); err != nil {
+			sent.Close()
+			return c.outcome(err, false)
+		}
+	}
+	tag, err := sent.Exec()
+	if closed := sent.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && tag.String() != "COMMIT" {
+		err = fmt.Errorf("the answer to COMMIT was %s: nothing was kept", tag)
+	}
+	return c.outcome(err, true)
+}
+
+// outcome says what err, met after a COMMIT was sent, tells of it: the server refused it, or never
+// got it, or nobody knows.
+func (c *conn) outcome(err error, atCommit bool) error {
+	var told *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case pgconn.SafeToRetry(err) || c.onStandby(err):
+		return fmt.Errorf("%w: %w", errLost, err)
+	case errors.As(err, &told) && !(atCommit && fatal(told)):
+		return err
+	case !c.raw.IsClosed() && told == nil: // an answer came that is no error of the server
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnknown, err)
+}
+
+// rollback ends a transaction that is open still.
+func (c *conn) rollback() error {
+	if c.raw.IsClosed() || c.raw.PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackWait)
+	defer cancel()
+	_, err := c.raw.Exec(ctx, "ROLLBACK")
+	return err
+}
+
+// again runs do, and runs it again while its error says that it may work then.
+func (db *DB) again(ctx context.Context, do func() error) error {
+	begun := time.Now()
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		err := do()
+		if !repeatable(err) || time.Since(begun) > db.busy {
+			return err
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
