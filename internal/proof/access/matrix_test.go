@@ -1,0 +1,170 @@
+package access
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var wantedRows = flag.String("rows", "", "look at the rows that this regular expression matches")
+
+// row is an endpoint, asked one question about some things by every caller.
+type row struct {
+	route string // as the description of the service names it: "GET /apps/{id}"
+	what  string // the question
+	table table
+	// says holds the status for each character of the table: "+200 -404". A thing that stands for
+	// itself has no table and one status for all: "200".
+	says    string
+	request func(w *world, thing string) request
+	open    bool                                            // needs no token
+	after   func(w *world, thing string)                    // takes back what a request with success has changed
+	check   func(w *world, c caller, thing string, r reply) // looks at the answer with success
+}
+
+// cells counts what was looked at.
+type cells struct{ rows, cells, requests int }
+
+// want is the status of a cell.
+func (rw row) want(c caller, thing string) int {
+	if !c.known() && !rw.open {
+		return 401
+	}
+	char := ""
+	if rw.table != nil {
+		char = strings.ReplaceAll(string(rw.table.at(c, thing)), ".", "-")
+	}
+	for word := range strings.FieldsSeq(rw.says) {
+		if status, ok := strings.CutPrefix(word, char); ok {
+			if n, err := strconv.Atoi(status); err == nil {
+				return n
+			}
+		}
+	}
+	panic(fmt.Sprintf("%s, %s: no status for %q", rw.route, rw.what, char))
+}
+
+// hides reports whether the thing is hidden from the caller, so that its answer must be that of
+// one that is absent. Who may manage a deleted folder knows of it.
+func (rw row) hides(c caller, thing string) bool {
+	if rw.table == nil || !c.known() || rw.want(c, thing) != 404 {
+		return false
+	}
+	char := rw.table.at(c, thing)
+	if _, deleted := gone[thing]; deleted && char != '!' && char != 'm' {
+		return true
+	}
+	return (char == '-' || char == '.') && rw.table["absent"] != ""
+}
+
+// run looks at every cell of the row, in a world of its own.
+func (rw row) run(t *testing.T, n *cells) {
+	w := newWorld(t).build(everything, everything, everything)
+	things := []string{""}
+	if rw.table != nil {
+		things = rw.table.things()
+	}
+	for _, thing := range things {
+		for i, c := range callers {
+			if testing.Short() && i%3 != n.rows%3 {
+				continue // another third of the callers for each row
+			}
+			want := rw.want(c, thing)
+			r := w.send(c, rw.request(w, thing))
+			n.cells++
+			if r.status != want {
+				t.Errorf("%s asks about %q: status %d, want %d: %s", r.what, thing, r.status, want, r.body)
+			}
+			rw.form(t, w, c, thing, r)
+			if want < 300 && rw.check != nil && r.status == want {
+				rw.check(w, c, thing, r)
+			}
+			if r.status < 300 && rw.after != nil {
+				rw.after(w, thing)
+			}
+		}
+	}
+	n.rows++
+	n.requests += *w.sent
+}
+
+// form looks at what an answer is made of, whatever it says.
+func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
+	if r.status == 401 && r.header.Get("Www-Authenticate") != "svctoken" {
+		t.Errorf("%s: 401 with WWW-Authenticate %q", r.what, r.header.Get("Www-Authenticate"))
+	}
+	if r.status >= 300 && r.header.Get("Location")+r.header.Get("Link")+r.header.Get("Etag") != "" {
+		t.Errorf("%s: %d with %v", r.what, r.status, r.header)
+	}
+	if r.status >= 400 {
+		var body map[string]string
+		if json.Unmarshal([]byte(r.body), &body) != nil || len(body) != 1 || body["error"] == "" {
+			t.Errorf("%s: the body of an error is %q", r.what, r.body)
+		}
+	}
+	if in := rw.request(w, thing); in.method == "GET" && !testing.Short() {
+		in.method = "HEAD"
+		if head := w.send(c, in); head.body != "" || head.seen() != strings.TrimSuffix(r.seen(), r.body) {
+			t.Errorf("%s: HEAD answers\n%s\nGET\n%s", r.what, head.seen(), r.seen())
+		}
+	}
+	if !rw.hides(c, thing) {
+		return
+	}
+	if absent := w.send(c, rw.request(w, "absent")); absent.seen() != r.seen() {
+		t.Errorf("%s asks about %q, which is hidden:\n%s\nwhat is absent reads\n%s", r.what, thing, r.seen(), absent.seen())
+	}
+}
+
+// rows are all rows.
+func rows() []row {
+	return slices.Concat(otherRows(), appRows(), folderRows(), assetRows(), libraryRows())
+}
+
+func TestEveryCell(t *testing.T) {
+	var n cells
+	only := regexp.MustCompile(*wantedRows)
+	for _, rw := range rows() {
+		if !only.MatchString(rw.route + " " + rw.what) {
+			continue
+		}
+		t.Run(rw.route+" "+rw.what, func(t *testing.T) { rw.run(t, &n) })
+	}
+	t.Logf("%d rows, %d callers, %d cells, %d requests", n.rows, len(callers), n.cells, n.requests)
+}
+
+// Each endpoint of the route table has a row, and each row an endpoint.
+func TestEveryRouteHasARow(t *testing.T) {
+	w := newWorld(t)
+	var description struct {
+		Paths map[string]map[string]any
+	}
+	w.send(callers[0], get("/openapi.json")).read(&description)
+	missing := map[string]bool{}
+	for path, methods := range description.Paths {
+		for method := range methods { // beside them stands what they have in common
+			if slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
+				missing[strings.ToUpper(method)+" "+path] = true
+			}
+		}
+	}
+	if len(missing) < 20 {
+		t.Fatalf("the description has %d endpoints", len(missing))
+	}
+	routes := maps.Clone(missing)
+	for _, rw := range rows() {
+		if !routes[rw.route] {
+			t.Errorf("a row is about %s, which is no endpoint", rw.route)
+		}
+		delete(missing, rw.route)
+	}
+	for _, route := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("%s has no row: who may ask it, and what is the answer?", route)
+	}
+}
