@@ -10,7 +10,7 @@ import (
 // healthz asks a running server whether it can answer.
 func healthz(ctx context.Context, _ *program, args []string) error {
 	f := flags("healthz")
-	addr := f.String("addr", defaultAddr, "")
+	addr := f.String("addr", defaultAddr, "`address` of the server")
 	if err := parse(f, args); err != nil {
 		return err
 	}

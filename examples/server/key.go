@@ -14,6 +14,9 @@ import (
 // keyVariable is the environment variable that may hold the signing key.
 const keyVariable = "VITRINE_KEY"
 
+// keyUsage says what -key-file wants.
+const keyUsage = "`file` with the key that signs tokens (default: $" + keyVariable + ", else the file <db>.key)"
+
 // errNoKey: a store in memory has no key but that of the process which serves it.
 var errNoKey = errors.New("-db " + inMemory + " has no key file: name one with -key-file, or set " + keyVariable)
 

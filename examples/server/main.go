@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,19 +17,27 @@ import (
 type command struct {
 	name  string
 	usage string // what follows the name
+	does  string // a sentence without its subject and full stop
 	run   func(ctx context.Context, p *program, args []string) error
 }
 
 // commands lists them as the usage shows them; the first is what runs without a name.
 func commands() []command {
 	return []command{
-		{"serve", "[-addr 127.0.0.1:8080] [-db vitrine.db] [-base-path /] [-base-url URL] [-key-file F] [-access-log] [-demo]", serve},
-		{"token", "-urn URN [-moderates URN,URN] [-roles R,R] [-groups G,G] [-components] [-ttl 24h] [-db vitrine.db] [-key-file F]", token},
-		{"reviews", "check [-json] FILE|-", reviewCommand},
-		{"reviews", "import [-db vitrine.db] [-dry-run] [-json] FILE|-", reviewCommand},
-		{"reviews", "export [-db vitrine.db]", reviewCommand},
-		{"backup", "[-db vitrine.db] OUT", backup},
-		{"healthz", "[-addr 127.0.0.1:8080]", healthz},
+		{"serve", "[-addr 127.0.0.1:8080] [-db vitrine.db] [-base-path /] [-base-url URL] [-key-file F] [-access-log] [-demo]",
+			"answers requests until it is told to stop", serve},
+		{"token", "-urn URN [-moderates URN,URN] [-roles R,R] [-groups G,G] [-components] [-ttl 24h] [-db vitrine.db] [-key-file F]",
+			"prints a signed token for the user that its flags describe", token},
+		{"reviews", "check [-json] FILE|-",
+			"says what is wrong with a file of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read it", reviewCommand},
+		{"reviews", "import [-db vitrine.db] [-dry-run] [-json] FILE|-",
+			"stores what is right in a file of reviews: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", reviewCommand},
+		{"reviews", "export [-db vitrine.db]",
+			"writes all stored reviews to standard output, in the format that import reads", reviewCommand},
+		{"backup", "[-db vitrine.db] OUT",
+			"copies a store, which others may be using, without its key", backup},
+		{"healthz", "[-addr 127.0.0.1:8080]",
+			"exits 0 when the server at that address answers", healthz},
 	}
 }
 
@@ -65,6 +72,10 @@ func main() {
 
 // run carries out one command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
+	if len(args) > 0 && isHelp(args[0]) {
+		p.usage(p.stdout, "")
+		return 0
+	}
 	all := commands()
 	chosen := all[0]
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -83,15 +94,16 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) status(err error) int {
 	var usage usageError
 	var exit exitError
+	var help helpError
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, flag.ErrHelp):
-		p.usage(p.stdout)
+	case errors.As(err, &help):
+		p.help(p.stdout, help.flags)
 		return 0
 	case errors.As(err, &usage):
 		fmt.Fprintf(p.stderr, "server: %v\n\n", err)
-		p.usage(p.stderr)
+		p.usage(p.stderr, "")
 		return exitUsage
 	case errors.As(err, &exit):
 		if exit.error != nil {
@@ -104,48 +116,5 @@ func (p *program) status(err error) int {
 }
 
 func unknown(_ context.Context, _ *program, args []string) error {
-	if args[0] == "help" {
-		return flag.ErrHelp
-	}
 	return usageError{fmt.Errorf("there is no command %q", args[0])}
-}
-
-func (p *program) usage(w io.Writer) {
-	fmt.Fprintln(w, "usage:")
-	for i, c := range commands() {
-		name := c.name
-		if i == 0 {
-			name = "[" + name + "]"
-		}
-		fmt.Fprintf(w, "  server %s %s\n", name, c.usage)
-	}
-	fmt.Fprint(w, `
--db is the path of a SQLite file, made on its first use, or memory:
-The key that signs tokens is in <db>.key, made on its first use, unless -key-file names another
-file or VITRINE_KEY holds the key itself.
-`)
-}
-
-// flags returns an empty flag set whose errors come back to the caller of parse.
-func flags(name string) *flag.FlagSet {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	return f
-}
-
-// parse reads the flags and checks that as many arguments follow as names.
-func parse(f *flag.FlagSet, args []string, names ...string) error {
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return usageError{err}
-	}
-	if f.NArg() != len(names) {
-		if len(names) == 0 {
-			return usageError{fmt.Errorf("%s: %q is no flag, and no argument is wanted", f.Name(), f.Arg(0))}
-		}
-		return usageError{fmt.Errorf("%s: want %s after the flags, have %d arguments", f.Name(), strings.Join(names, " and "), f.NArg())}
-	}
-	return nil
 }

@@ -14,6 +14,9 @@ import (
 // it did, and that some record had an error.
 const exitUnable = 2
 
+// jsonUsage says what -json does.
+const jsonUsage = "print each problem as a line of JSON, and the report as the last line"
+
 // reviewCommands are the words after "reviews".
 var reviewCommands = map[string]func(ctx context.Context, p *program, args []string) error{
 	"check": checkReviews, "import": importReviews, "export": exportReviews,
@@ -24,6 +27,10 @@ func reviewCommand(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
 		return usageError{errors.New("reviews: want check, import or export after it")}
 	}
+	if isHelp(args[0]) {
+		p.usage(p.stdout, "reviews ")
+		return nil
+	}
 	run := reviewCommands[args[0]]
 	if run == nil {
 		return usageError{fmt.Errorf("reviews: there is no command %q: want check, import or export", args[0])}
@@ -31,7 +38,8 @@ func reviewCommand(ctx context.Context, p *program, args []string) error {
 	err := run(ctx, p, args[1:])
 	var exit exitError
 	var usage usageError
-	if err == nil || errors.As(err, &exit) || errors.As(err, &usage) {
+	var help helpError
+	if err == nil || errors.As(err, &exit) || errors.As(err, &usage) || errors.As(err, &help) {
 		return err
 	}
 	return exitError{err, exitUnable}

@@ -55,6 +55,29 @@ func TestReviewsExitStatus(t *testing.T) {
 	}
 }
 
+func TestADryRunMakesNoStore(t *testing.T) {
+	dir := reviewFiles(t)
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"good", "warned", "bad", "cut.gz"} {
+		dry := run(t, dir, nil, "reviews", "import", "-dry-run", "-json", "-db", "new.db", file)
+		empty := run(t, dir, nil, "reviews", "import", "-dry-run", "-json", "-db", "memory:", file)
+		if dry != empty || file == "good" && !strings.Contains(dry.stdout, `"created":1`) {
+			t.Errorf("%s: %+v, against an empty store %+v", file, dry, empty)
+		}
+	}
+	for _, db := range []string{"no/such/x.db", "good", "mysql://x", ""} {
+		if out := run(t, dir, nil, "reviews", "import", "-dry-run", "-db", db, "good"); out.status != 2 || out.stdout != "" {
+			t.Errorf("-db %q: %+v", db, out)
+		}
+	}
+	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
+		t.Errorf("left behind: %v, %v", after, err)
+	}
+}
+
 func TestReviewsForMachines(t *testing.T) {
 	dir := reviewFiles(t)
 	for _, command := range [][]string{{"check"}, {"import", "-db", "v.db"}} {

@@ -9,7 +9,7 @@ import (
 // checkReviews says what is wrong with a file of reviews. It needs no store.
 func checkReviews(ctx context.Context, p *program, args []string) error {
 	f := flags("reviews check")
-	asJSON := f.Bool("json", false, "")
+	asJSON := f.Bool("json", false, jsonUsage)
 	if err := parse(f, args, "FILE (or - for standard input)"); err != nil {
 		return err
 	}

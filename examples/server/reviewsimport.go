@@ -11,7 +11,7 @@ import (
 // importReviews stores what is right in a file of reviews.
 func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews import")
-	db, dryRun, asJSON := dbFlag(f), f.Bool("dry-run", false, ""), f.Bool("json", false, "")
+	db, dryRun, asJSON := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), f.Bool("json", false, jsonUsage)
 	if err := parse(f, args, "FILE (or - for standard input)"); err != nil {
 		return err
 	}
@@ -19,7 +19,11 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := openStore(*db)
+	open := openStore
+	if *dryRun {
+		open = openToCompare
+	}
+	s, err := open(*db)
 	if err != nil {
 		in.close()
 		return err

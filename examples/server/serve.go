@@ -32,13 +32,13 @@ type serveFlags struct {
 func serve(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("serve")
 	var o serveFlags
-	f.StringVar(&o.addr, "addr", defaultAddr, "")
-	f.StringVar(&o.db, "db", "vitrine.db", "")
-	f.StringVar(&o.basePath, "base-path", "/", "")
-	f.StringVar(&o.baseURL, "base-url", "", "")
-	f.StringVar(&o.keyFile, "key-file", "", "")
-	f.BoolVar(&o.demo, "demo", false, "")
-	f.BoolVar(&o.accessLog, "access-log", false, "")
+	f.StringVar(&o.addr, "addr", defaultAddr, "`address` to listen on; port 0 picks a free one")
+	f.StringVar(&o.db, "db", "vitrine.db", dbUsage)
+	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
+	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
+	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
+	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print requests to try")
+	f.BoolVar(&o.accessLog, "access-log", false, "log every request")
 	if err := parse(f, args); err != nil {
 		return err
 	}

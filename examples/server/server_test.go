@@ -111,8 +111,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
-	for _, args := range [][]string{{"-h"}, {"help"}, {"serve", "-help"}, {"token", "--help"}} {
-		if out := run(t, dir, nil, args...); out.status != 0 || !strings.Contains(out.stdout, "server backup") {
+	for _, args := range [][]string{{"-h"}, {"help"}, {"-help"}, {"--help"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" || !strings.Contains(out.stdout, "server backup") {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}

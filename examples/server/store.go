@@ -19,8 +19,11 @@ import (
 
 const inMemory = "memory:"
 
+// dbUsage says what -db wants.
+const dbUsage = "`path` of a SQLite file, or memory:"
+
 // dbFlag adds -db to the flags of a command.
-func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", "") }
+func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
 
 // store is what -db names, open.
 type store struct {
@@ -49,6 +52,17 @@ func openStore(db string) (*store, error) {
 		return nil, err
 	}
 	return &store{apps: s.Apps(), assets: s.Assets(), reviews: s.Reviews(), ping: s.Ping, close: s.Close}, nil
+}
+
+// openToCompare opens a store that is not to be changed. One that is not there is an empty one in memory.
+func openToCompare(db string) (*store, error) {
+	if err := checkDB(db); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
+		db = inMemory
+	}
+	return openStore(db)
 }
 
 // checkDB refuses what names no store that this program can open or build.

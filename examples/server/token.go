@@ -13,11 +13,12 @@ import (
 // token prints a token for the user that its flags describe.
 func token(_ context.Context, p *program, args []string) error {
 	f := flags("token")
-	db, keyFile := dbFlag(f), f.String("key-file", "", "")
-	urn := f.String("urn", "", "")
-	moderates, roles, groups := f.String("moderates", "", ""), f.String("roles", "", ""), f.String("groups", "", "")
-	components := f.Bool("components", false, "")
-	ttl := f.Duration("ttl", 24*time.Hour, "")
+	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
+	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
+	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, with commas")
+	roles, groups := f.String("roles", "", "`ids` of the user's roles, with commas"), f.String("groups", "", "`URNs` of the user's groups, with commas")
+	components := f.Bool("components", false, "the user may create and delete components")
+	ttl := f.Duration("ttl", 24*time.Hour, "how `long` the token is good")
 	if err := parse(f, args); err != nil {
 		return err
 	}
