@@ -67,6 +67,11 @@ var table = []row{
 		tests: []string{"storage/storagetest", "storage/memory"},
 		why:   "a driver knows the domains whose stores it keeps and its own driver library, and no other driver",
 	}, {
+		dir:   "storage/archive",
+		may:   []string{"appsvc", "assets", "reviews", "github.com/go-json-experiment/json"},
+		tests: []string{"storage"},
+		why:   "an archive knows the domains' stores and no driver",
+	}, {
 		dir:   "storage/storagetest",
 		may:   []string{"appsvc", "assets", "reviews"},
 		tests: []string{"storage/memory"},
@@ -86,6 +91,10 @@ var table = []row{
 		dir: "internal/cluster",
 		may: []string{"github.com/jackc/pgx/v5"},
 		why: "it starts PostgreSQL for tests of any package, and knows none of them",
+	}, {
+		dir: "internal/proof/openapi",
+		may: []string{"github.com/santhosh-tekuri/jsonschema/v6"},
+		why: "it judges by schemas, with the engine that the module has anyway",
 	}, {
 		dir:   "internal",
 		may:   []string{"github.com/go-json-experiment/json"},
