@@ -14,29 +14,26 @@ type assetRoutes struct{ svc *assets.Service }
 // table lists the endpoints in the order of the contract.
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
-	folders, permissions := object{"folders": objects}, object{"permissions": objects}
 	return []route{
 		{name: "A1", method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search,
-			query:   []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "limit", "since", "until", "order"},
-			summary: "find assets", gives: object{"assets": objects, "paging": anObject}},
+			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "limit", "since", "until", "order"}},
 		{name: "A2", method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
-			body: jsonBody, summary: "add and remove assets", gives: object{"added": objects, "removed": texts}},
-		{name: "A3", method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset, summary: "one asset", gives: object{"id": aText, "library": anObject, "content": anObject}},
+			body: jsonBody},
+		{name: "A3", method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset},
 		{name: "A4", method: "GET", path: lib + "/folders", collection: true, status: 200, call: a.folders,
-			query: []string{"id", "path", "limit", "since", "until"}, summary: "folders the caller sees, by label", gives: folders},
+			query: []string{"id", "path", "limit", "since", "until"}},
 		{name: "A5", method: "POST", path: lib + "/folders", collection: true, status: 200, call: a.changeFolders,
-			body: jsonBody, summary: "create, update and delete folders", gives: folders},
-		{name: "A6", method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder, summary: "one folder", gives: object{"folder": anObject}},
-		{name: "A7", method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions,
-			summary: "permissions of a folder", gives: permissions},
+			body: jsonBody},
+		{name: "A6", method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder},
+		{name: "A7", method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions},
 		{name: "A8", method: "POST", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.changePermissions,
-			body: jsonBody, summary: "create and remove permissions of a folder", gives: permissions},
+			body: jsonBody},
 		{name: "A9", method: "POST", path: lib + "/folder/{folder}/assets", collection: true, status: 200, call: a.assign,
-			body: jsonBody, summary: "put assets into a folder and take them out", gives: object{"assign": objects, "remove": objects}},
+			body: jsonBody},
 		{name: "A10", method: "GET", path: lib + "/attributes", collection: true, status: 200, call: a.attributes,
-			query: []string{"key"}, summary: "values of an attribute", gives: object{"attributes": objects}},
+			query: []string{"key"}},
 		{name: "A11", method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
-			body: jsonBody, summary: "change attributes of assets", gives: object{"result": numbers, "assets": objects}},
+			body: jsonBody},
 	}
 }
 

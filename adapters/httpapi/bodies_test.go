@@ -63,7 +63,7 @@ func TestAnEndlessBodyIsCutOff(t *testing.T) {
 	r.Header.Set("Authorization", "svctoken "+w.token(editor))
 	r.Header.Set("Content-Type", "application/json")
 	begin := time.Now()
-	answer, err := client.Do(r)
+	answer, err := w.client.Do(r)
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("cut off after %s", took)
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,8 @@ func New(c Config) (http.Handler, error) {
 	h := &handler{Config: c}
 	tables := h.tables()
 	h.site = newSite(c.BasePath, tables)
-	return h, h.description.describe(cmp.Or(c.BaseURL, c.BasePath), tables)
+	base, root := c.addresses()
+	return h, h.description.describe(base, root, tables)
 }
 
 func (c *Config) normalise() error {

@@ -36,7 +36,7 @@ var (
 
 func (p corsPage) table() []route {
 	return []route{
-		{method: "GET", path: "/cors.html", status: 200, open: true, call: p.get, summary: "page to frame as a proxy"},
+		{method: "GET", path: "/cors.html", status: 200, open: true, call: p.get},
 	}
 }
 

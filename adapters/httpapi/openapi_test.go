@@ -1,148 +1,196 @@
 package httpapi_test
 
 import (
-	"cmp"
-	"slices"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// openAPI is what the tests look at of the description.
-type openAPI struct {
-	OpenAPI    string
-	Servers    []struct{ URL string }
-	Paths      map[string]map[string]openAPIOperation
-	Components struct{ Responses map[string]openAPIResponse }
+// whole is the description of a server of everything.
+var whole = sync.OnceValues(func() (*openapi.Document, error) {
+	text, err := os.ReadFile("openapi.json")
+	if err != nil {
+		return nil, err
+	}
+	return openapi.Parse(text)
+})
+
+// described returns a transport that holds every exchange to openapi.json: a request that is taken, or
+// an answer, that is not as it is described there fails the test.
+func described(t testing.TB, c httpapi.Config) *openapi.Transport {
+	t.Helper()
+	doc, err := whole()
+	if c.Apps == nil {
+		doc, err = openapi.Parse([]byte(served(t, c)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := strings.TrimSuffix("/"+strings.Trim(c.BasePath, "/"), "/")
+	return &openapi.Transport{Document: doc, Base: base, Next: client.Transport, Tell: func(err error) { t.Errorf("openapi.json: %v", err) }}
 }
 
-type openAPIOperation struct {
-	OperationID string
-	Parameters  []openAPIParameter
-	RequestBody struct{ Content map[string]any }
-	Responses   map[string]openAPIResponse
-	Security    []any
-	Servers     []struct{ URL string }
-}
-
-type openAPIParameter struct {
-	Name, In string
-	Required bool
-	Schema   struct{ Type string }
-}
-
-type openAPIResponse struct {
-	Content map[string]struct {
-		Schema struct {
-			Type       string
-			Required   []string
-			Properties map[string]struct{ Type any }
-		}
+// served returns openapi.json as a server of this configuration has it.
+func served(t testing.TB, c httpapi.Config) string {
+	t.Helper()
+	c.Observer = nil
+	h, err := httpapi.New(c)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-const libraryPath = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
-
-// describedWorld is a server of everything, and what it says of itself.
-func describedWorld(t *testing.T) (*world, openAPI) {
-	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
-	})
-	var doc openAPI
-	w.send("GET", "/v4/openapi.json", "").want(200).read(&doc)
-	return w, doc
-}
-
-func TestOpenAPINamesEveryRoute(t *testing.T) {
-	const library = libraryPath
-	w, doc := describedWorld(t)
-	if doc.OpenAPI != "3.1.0" || len(doc.Paths) != 23 {
-		t.Errorf("openapi %q with %d paths", doc.OpenAPI, len(doc.Paths))
-	}
-	for route, status := range map[string]string{
-		"get /apps/": "200", "post /apps/": "201", "get /apps/{id}": "200", "patch /apps/{id}": "200", "get /apps/versions/": "200",
-		"get /apps/{id}/versions/": "200", "get /apps/{id}/versions/{version}": "200", "post /apps/versions/restore": "201",
-		"get /apps/{id}/tags/": "200", "get /apps/{id}/tags/{tag}": "200", "put /apps/{id}/tags/{tag}": "201",
-		"delete /apps/{id}/tags/{tag}": "204", "get /apps/{id}/tagged/{tag}": "200", "get /tags/{name}": "200",
-		"get /components/": "200", "post /components/": "201", "get /components/{name}": "200", "delete /components/{name}": "204",
-		"get " + library + "/assets": "200", "post " + library + "/assets": "200", "get " + library + "/asset/{asset}": "200",
-		"get " + library + "/folders": "200", "post " + library + "/folders": "200", "get " + library + "/folder/{folder}": "200",
-		"get " + library + "/folder/{folder}/permissions": "200", "post " + library + "/folder/{folder}/permissions": "200",
-		"post " + library + "/folder/{folder}/assets": "200", "get " + library + "/attributes": "200", "post " + library + "/attributes": "200",
-		"post /x/reviews/import": "200", "get /cors.html": "200", "get /openapi.json": "200", "get /healthz": "200",
-	} {
-		method, path, _ := strings.Cut(route, " ")
-		op, ok := doc.Paths[path][method]
-		if _, described := op.Responses[status]; !ok || !described || op.OperationID == "" {
-			t.Errorf("%s %s is not described", route, status)
-		}
-	}
-	seen := map[string]bool{}
-	for path, methods := range doc.Paths {
-		for method, op := range methods {
-			if seen[op.OperationID] {
-				t.Errorf("operationId %s twice", op.OperationID)
-			}
-			seen[op.OperationID] = true
-			// What is described is there, and asks for a token where it says so.
-			servers := append(op.Servers, doc.Servers...)
-			address := strings.TrimSuffix(servers[0].URL, "/") + strings.NewReplacer("{", "", "}", "").Replace(path)
-			answer := w.send(strings.ToUpper(method), address, "")
-			if open := len(op.Security) == 0; open != (answer.status == 200) || !open && answer.status != 401 {
-				t.Errorf("%s %s: %d without a token", method, path, answer.status)
-			}
-			for name := range strings.SplitSeq(path, "/") {
-				if n, ok := strings.CutPrefix(name, "{"); ok && !slices.ContainsFunc(op.Parameters, func(p openAPIParameter) bool {
-					return p.In == "path" && p.Required && p.Name+"}" == n
-				}) {
-					t.Errorf("%s %s: parameter %s is not described", method, path, n)
-				}
-			}
-		}
-	}
-	patch := doc.Paths["/apps/{id}"]["patch"]
-	if len(patch.RequestBody.Content) != 2 || patch.RequestBody.Content["application/json-patch+json"] == nil {
-		t.Errorf("patch takes %v", patch.RequestBody.Content)
-	}
-}
-
-func TestOpenAPIKnowsTypesOfParameters(t *testing.T) {
-	_, doc := describedWorld(t)
-	want := map[string]string{"limit": "integer", "via": "integer", "rights": "integer", "embedApps": "boolean", "dryRun": "boolean"}
-	seen := map[string]bool{}
-	for path, methods := range doc.Paths {
-		for method, op := range methods {
-			for _, p := range op.Parameters {
-				seen[p.Name] = true
-				if p.Schema.Type != cmp.Or(want[p.Name], "string") {
-					t.Errorf("%s %s: parameter %s is described as %s", method, path, p.Name, p.Schema.Type)
-				}
-			}
-		}
-	}
-	for name := range want {
-		if !seen[name] {
-			t.Errorf("no endpoint has a parameter %s", name)
-		}
-	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", strings.TrimRight(c.BasePath, "/")+"/openapi.json", nil))
+	return rec.Body.String()
 }
 
 func TestOpenAPINamesItsAddress(t *testing.T) {
-	for _, c := range []struct{ path, url, want string }{
-		{"", "", "/"}, {"/v4", "", "/v4"}, {"/v4", "https://api.example.test/x/", "https://api.example.test/x"},
+	for _, c := range []struct{ path, url, base, root string }{
+		{"", "", "/", "/"},
+		{"/v4", "", "/v4", "/"},
+		{"/v4", "https://api.example.test/x/", "https://api.example.test/x", "/"},
+		{"/v4", "https://api.example.test/v4", "https://api.example.test/v4", "https://api.example.test"},
+		{"", "https://api.example.test/x", "https://api.example.test/x", "https://api.example.test/x"},
 	} {
 		w := newWorld(t, func(conf *httpapi.Config) { conf.BasePath, conf.BaseURL = c.path, c.url })
-		var doc openAPI
+		type server struct{ URL string }
+		var doc struct {
+			Servers []server
+			Paths   map[string]struct{ Servers []server }
+		}
 		w.send("GET", c.path+"/openapi.json", "").want(200).read(&doc)
-		if len(doc.Servers) != 1 || doc.Servers[0].URL != c.want {
+		if len(doc.Servers) != 1 || doc.Servers[0].URL != c.base {
 			t.Errorf("%+v: servers %v", c, doc.Servers)
 		}
-		if own := doc.Paths["/healthz"]["get"].Servers; len(own) != 1 || own[0].URL != "/" {
+		if own := doc.Paths["/healthz"].Servers; len(own) != 1 || own[0].URL != c.root {
 			t.Errorf("%+v: servers of /healthz %v", c, own)
 		}
+		if own := doc.Paths["/apps/"].Servers; own != nil {
+			t.Errorf("%+v: servers of /apps/ %v", c, own)
+		}
+	}
+}
+
+func TestOpenAPILeavesOutWhatIsNotServed(t *testing.T) {
+	all := func(c *httpapi.Config) {
+		c.Assets, c.Reviews = assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
+	}
+	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
+	for _, c := range []struct {
+		name          string
+		change        func(*httpapi.Config)
+		there, absent string
+	}{
+		{"apps", func(c *httpapi.Config) { all(c); c.Apps = nil }, library + "/assets", "/apps/"},
+		{"assets", func(c *httpapi.Config) { all(c); c.Assets = nil }, "/apps/{id}", library + "/assets"},
+		{"reviews", func(c *httpapi.Config) { all(c); c.Reviews = nil }, "/components/", "/x/reviews/import"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, c.change)
+			var doc struct{ Paths map[string]any }
+			w.send("GET", "/openapi.json", "").want(200).read(&doc)
+			if doc.Paths[c.there] == nil || doc.Paths["/healthz"] == nil || doc.Paths[c.absent] != nil {
+				t.Errorf("%d paths, of which %s: %t, and %s: %t", len(doc.Paths), c.there, doc.Paths[c.there] != nil, c.absent, doc.Paths[c.absent] != nil)
+			}
+		})
+	}
+}
+
+// asker asks every operation of a server; the world holds the answers to openapi.json.
+type asker struct {
+	*world
+	ids   map[string]string // what {name} stands for, in paths, queries and bodies
+	asked map[string]bool   // by method and path
+}
+
+// ask has an operation done and returns the members of its answer.
+func (a *asker) ask(method, path, query, body string) (members map[string]any) {
+	a.t.Helper()
+	var names []string
+	for name, id := range a.ids {
+		names = append(names, "{"+name+"}", id)
+	}
+	fill := strings.NewReplacer(names...)
+	base := "/v4"
+	if strings.HasPrefix(path, "/services/") || path == "/healthz" {
+		base = ""
+	}
+	r := a.as(editor, method, base+fill.Replace(path+query), fill.Replace(body))
+	if r.status >= 300 {
+		a.t.Fatalf("%s: %d %s", r.what, r.status, r.body)
+	}
+	a.asked[method+" "+path] = true
+	_ = json.Unmarshal([]byte(r.body), &members) // some have no body, and one is a page
+	return members
+}
+
+// firstID returns the id of the first of the things that a member lists.
+func firstID(list any) string { return fmt.Sprint(list.([]any)[0].(map[string]any)["id"]) }
+
+func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
+	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
+	})
+	a := &asker{world: w, asked: map[string]bool{}, ids: map[string]string{
+		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0"}}
+	a.ask("GET", "/cors.html", "", "")
+	a.ask("GET", "/openapi.json", "", "")
+	a.ask("GET", "/healthz", "", "")
+	a.ask("POST", "/components/", "", `{"name":"c","version":"1","main":"/x.js","configSchema":{},"more":[1.10]}`)
+	a.ask("GET", "/components/", "", "")
+	a.ask("GET", "/components/{name}", "", "")
+	a.ids["id"] = fmt.Sprint(a.ask("POST", "/apps/", "",
+		`{"title":"x","groups":["urn:vitrine:example.test"],"elements":[{"component":{"name":"c","version":"1"},"config":{"a":1e400}}]}`)["id"])
+	a.ask("GET", "/apps/", "?usingComponent=c&sort=updatedAt&limit=1", "")
+	a.ask("GET", "/apps/{id}", "", "")
+	a.ask("PATCH", "/apps/{id}", "", `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"}]`)
+	a.ask("GET", "/apps/versions/", "?appId={id}&before=1", "")
+	a.ask("GET", "/apps/{id}/versions/", "?limit=1", "")
+	a.ask("GET", "/apps/{id}/versions/{version}", "", "")
+	a.ask("POST", "/apps/versions/restore", "", `{"id":"{id}","version":"0"}`)
+	a.ask("PUT", "/apps/{id}/tags/{tag}", "?embedApps=true", `{"appVersion":"0"}`)
+	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
+	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")
+	a.ask("GET", "/apps/{id}/tagged/{tag}", "", "")
+	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
+	a.ask("DELETE", "/apps/{id}/tags/{tag}", "", "")
+	a.ask("DELETE", "/components/{name}", "", "")
+	a.ask("POST", "/x/reviews/import", "?dryRun=true", "{}\n{\"source\":1}\n")
+
+	a.ids["folder"] = firstID(a.ask("POST", library+"/folders", "", `{"create":[{"label":"x","inherit":false,"permissions":[{"operation":"view","role":{"id":"r"}}]}]}`)["folders"])
+	a.ids["asset"] = firstID(a.ask("POST", library+"/assets", "", `{"add":[{"id":"1","generator":{"id":"g"},"folders":["{folder}"],"safe_tags":["t"],"via":1,
+		"content":{"content":"x","lang":null,"more":{},"attributedTo":{"icon":{"url":{"href":"https://example.test/"}}},
+		"attachment":[{"version":"1.0","type":"photo","provider_url":{"href":"https://example.test/"}}]}}]}`)["added"])
+	a.ask("GET", library+"/assets", "?query=x&via=1&tags=t&order=asc&limit=2", "")
+	a.ask("GET", library+"/asset/{asset}", "", "")
+	a.ask("GET", library+"/folders", "?id={folder}&path=/", "")
+	a.ask("GET", library+"/folder/{folder}", "", "")
+	a.ask("GET", library+"/folder/{folder}/permissions", "", "")
+	a.ask("POST", library+"/folder/{folder}/permissions", "", `{"create":[{"operation":"edit","group":"urn:vitrine:example.test:site=1"},{"operation":"edit","user":{"id":"u","name":"U"}}]}`)
+	a.ask("POST", library+"/folder/{folder}/assets", "", `{"assign":["{asset}","none"]}`)
+	a.ask("POST", library+"/attributes", "", `{"assets":["{asset}"],"add":[{"key":"k","value":""}]}`)
+	a.ask("GET", library+"/attributes", "?key=k", "")
+
+	described := 0
+	for path, p := range w.told.Document.Paths {
+		for method := range p.Operations {
+			described++
+			if path != "/tags/{name}" && !a.asked[method+" "+path] {
+				t.Errorf("%s %s was not asked", method, path)
+			}
+		}
+	}
+	if len(a.asked) != described {
+		t.Errorf("%d operations are described, %d were asked", described, len(a.asked))
 	}
 }

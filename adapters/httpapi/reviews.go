@@ -21,16 +21,10 @@ var recordsBody = body{
 	stream: true,
 }
 
-// reportMembers describes a reviews.Report.
-var reportMembers = object{
-	"lines": aNumber, "collections": aNumber, "reviews": aNumber, "created": aNumber, "updated": aNumber, "unchanged": aNumber,
-	"rejected": aNumber, "errors": aNumber, "warnings": aNumber, "dryRun": aFlag, "problems": objects, "problemsTruncated": aFlag,
-}
-
 func (v reviewRoutes) table() []route {
 	return []route{
 		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load,
-			query: []string{"dryRun"}, body: recordsBody, summary: "import reviews, one collection a line", gives: reportMembers},
+			query: []string{"dryRun"}, body: recordsBody},
 	}
 }
 
@@ -75,7 +69,9 @@ type upload struct {
 func newUpload(c *call) (*upload, error) {
 	u := &upload{body: c.r.Body, control: http.NewResponseController(c.ResponseWriter), pause: c.h.Limits.Pause}
 	u.server, _ = c.ctx().Value(http.ServerContextKey).(*http.Server)
-	_ = u.control.SetWriteDeadline(time.Time{}) // a writer that knows no deadlines sets none
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
+	// that knows no deadlines sets none.
+	_ = u.control.SetWriteDeadline(time.Time{})
 	u.Reader = readerFunc(u.readBody)
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	switch coding {

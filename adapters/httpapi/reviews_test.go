@@ -99,7 +99,7 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 		}
 		r.Header.Set("Authorization", "svctoken "+w.token(editor))
 		r.Header.Set("Content-Type", "application/x-ndjson")
-		answer, err := client.Do(r)
+		answer, err := w.client.Do(r)
 		if err != nil {
 			return 0, err
 		}

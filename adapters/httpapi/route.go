@@ -12,7 +12,6 @@ type route struct {
 	method  string
 	path    string // "/apps/{id}", below where its table is mounted
 	pattern string // the same from the root of the server; set by newSite
-	summary string
 	call    func(*call) error
 
 	collection bool     // the path answers with and without a slash at its end
@@ -21,7 +20,6 @@ type route struct {
 	body       body     // what it takes
 	keyed      bool     // takes an Idempotency-Key
 	status     int      // of success
-	gives      object   // members of the answer, as they are described; nil for none
 }
 
 // writes reports whether the endpoint changes something; those refuse unknown parameters.
@@ -75,6 +73,14 @@ const (
 	atBase                // Config.BasePath
 	atAssets              // the prefix of the asset manager
 )
+
+// prefix is what stands before the paths of a mount in the description.
+func (m mount) prefix() string {
+	if m == atAssets {
+		return assetPrefix
+	}
+	return ""
+}
 
 // tables is everything the handler serves, in the order of the contract.
 func (h *handler) tables() []table {

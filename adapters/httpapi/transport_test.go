@@ -196,7 +196,7 @@ func TestAPanicIs500AndTheServerLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := client.Do(r); err == nil {
+	if answer, err := w.client.Do(r); err == nil {
 		answer.Body.Close()
 		t.Error("http.ErrAbortHandler was answered")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/openapi"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -38,6 +39,8 @@ type world struct {
 	tokens  *httpapi.Tokens
 	log     *lockedBuffer
 	clock   *clock
+	client  *http.Client // like the client without a world, but holds exchanges to openapi.json
+	told    *openapi.Transport
 }
 
 // clock is a time that tests move.
@@ -101,6 +104,8 @@ func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	w.url, w.addr = s.URL, s.Listener.Addr().String()
+	w.told = described(t, c)
+	w.client = &http.Client{CheckRedirect: client.CheckRedirect, Transport: w.told}
 	return w
 }
 
@@ -154,7 +159,7 @@ func (w *world) send(method, path, body string, options ...option) reply {
 	for _, o := range options {
 		o(r)
 	}
-	answer, err := client.Do(r)
+	answer, err := w.client.Do(r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -186,7 +191,28 @@ func (w *world) raw(method, text string) reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.describe(text, answer, body)
 	return reply{w.t, firstLine(text), answer.StatusCode, answer.Header, string(body)}
+}
+
+// describe holds what was written to a connection, and its answer, to openapi.json.
+func (w *world) describe(text string, answer *http.Response, body []byte) {
+	w.t.Helper()
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
+	if err != nil {
+		return // nothing that has an operation
+	}
+	if raw := r.URL.RawPath; raw != "" && raw != r.URL.EscapedPath() {
+		return // not escaped as paths are
+	}
+	sent, err := io.ReadAll(r.Body)
+	if err != nil {
+		sent = nil
+	}
+	x := openapi.Exchange{Method: r.Method, URL: r.URL, Header: r.Header, Body: sent, Status: answer.StatusCode, Answer: answer.Header, Content: body}
+	if err := w.told.Document.Check(w.told.Base, x); err != nil {
+		w.told.Tell(err)
+	}
 }
 
 // rawPath asks for a path exactly as it stands, as p.
