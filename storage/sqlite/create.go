@@ -17,19 +17,48 @@ func create(path string) error {
 	if err := refuseStrayLog(path); err != nil {
 		return err
 	}
-	return putWhole(path, func(tmp string) error {
-		c, err := dial(tmp, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
-		if err != nil {
-			return err
-		}
-		err = c.migrate()
-		if err == nil {
-			// The last connection that closes moves the log into the file and removes it: only
-			// so do the marks stand in the file's own header.
-			err = c.wal()
-		}
-		return errors.Join(err, c.close())
-	})
+	return putWhole(path, makeEmpty)
+}
+
+// Build makes a store in a file that is not there yet and has fill put something into it. The file
+// has its name when all of that is on the disk: a kill or an error leaves nothing under it. A file
+// that is there is left alone: the error is fs.ErrExist.
+func Build(path string, fill func(*DB) error) error {
+	err := refuseStrayLog(path)
+	if _, there := os.Lstat(path); err == nil && there == nil {
+		err = fs.ErrExist
+	}
+	if err == nil {
+		err = putWhole(path, func(tmp string) error {
+			if err := makeEmpty(tmp); err != nil {
+				return err
+			}
+			db, err := Open(tmp, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(fill(db), db.Close())
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: build %s: %w", path, err)
+	}
+	return nil
+}
+
+// makeEmpty makes an empty store of an empty file.
+func makeEmpty(path string) error {
+	c, err := dial(path, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
+	if err != nil {
+		return err
+	}
+	err = c.migrate()
+	if err == nil {
+		// The last connection that closes moves the log into the file and removes it: only so do
+		// the marks stand in the file's own header.
+		err = c.wal()
+	}
+	return errors.Join(err, c.close())
 }
 
 // wal switches the file to write-ahead logging.
@@ -39,7 +68,13 @@ func (c *conn) wal() error {
 	if !r.next() {
 		return r.err
 	}
-	if mode := r.text(0); mode != "wal" {
+	mode := r.text(0)
+	for r.next() { // the switch is committed when the statement ends, and may fail there
+	}
+	if r.err != nil {
+		return r.err
+	}
+	if mode != "wal" {
 		return fmt.Errorf("journal_mode is %q after asking for wal: the file system must allow shared memory", mode)
 	}
 	return nil

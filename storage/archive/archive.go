@@ -1,0 +1,56 @@
+package archive
+
+import (
+	"errors"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// Stores are the stores of all domains in one place.
+type Stores struct {
+	Apps    appsvc.Store
+	Assets  assets.Store
+	Reviews reviews.Store
+}
+
+// Counts says how much is in an archive.
+type Counts struct {
+	Components, Apps, Versions, Tags, Answers int64
+	Libraries, Folders, Assets                int64
+	Collections, Reviews                      int64
+}
+
+func (n *Counts) add(l line) {
+	switch {
+	case l.Component != nil:
+		n.Components++
+	case l.Version != nil:
+		n.Versions++
+		if l.Version.Version == 0 {
+			n.Apps++
+		}
+	case l.Tag != nil:
+		n.Tags++
+	case l.Answer != nil:
+		n.Answers++
+	case l.Library != nil:
+		n.Libraries++
+	case l.Folder != nil:
+		n.Folders++
+	case l.Asset != nil:
+		n.Assets++
+	case l.Collection != nil:
+		n.Collections++
+	case l.Review != nil:
+		n.Reviews++
+	}
+}
+
+var (
+	// ErrDamaged is an archive that is not as it was written: cut short, changed, or none at all.
+	ErrDamaged = errors.New("damaged archive")
+	// ErrNotEmpty is a store that holds something already.
+	ErrNotEmpty = errors.New("the store is not empty")
+)

@@ -1,0 +1,189 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// Export writes all that the stores hold to w, as an archive. Memory does not grow with the stores.
+func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
+	x := &exporter{ctx: ctx, out: bufio.NewWriterSize(w, 256<<10), sum: sha256.New()}
+	for _, step := range []func() error{
+		func() error { return x.put(line{Vitrine: format}) },
+		func() error { return from.Apps.View(ctx, once(x, x.apps)) },
+		func() error { return x.libraries(from.Assets) },
+		func() error { return from.Reviews.View(ctx, once(x, x.reviews)) },
+		x.end,
+		x.out.Flush,
+	} {
+		if err := step(); err != nil {
+			return Counts{}, fmt.Errorf("export: %w", err)
+		}
+	}
+	return x.counts, nil
+}
+
+// exporter writes lines.
+type exporter struct {
+	ctx    context.Context
+	out    *bufio.Writer
+	sum    hash.Hash
+	lines  int64
+	counts Counts
+}
+
+// put writes a line. Stored JSON stays as it is.
+func (x *exporter) put(l line) error {
+	text, err := json.Marshal(l, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	x.sum.Write(text)
+	x.lines++
+	x.counts.add(l)
+	_, err = x.out.Write(text)
+	return err
+}
+
+func (x *exporter) end() error {
+	return x.put(line{End: &end{x.lines, hex.EncodeToString(x.sum.Sum(nil))}})
+}
+
+// once gives a View that may call its function again, with another snapshot, one that does so only
+// before anything was written.
+func once[Reader any](x *exporter, read func(Reader) error) func(Reader) error {
+	before := x.lines
+	return func(r Reader) error {
+		if x.lines != before {
+			return errors.New("the snapshot was lost on the way")
+		}
+		return read(r)
+	}
+}
+
+func (x *exporter) apps(r appsvc.Reader) error {
+	for c, err := range r.Components(x.ctx, appsvc.ComponentQuery{}) {
+		if err == nil {
+			err = x.put(line{Component: newComponent(c)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for id, err := range r.IDs(x.ctx) {
+		if err == nil {
+			err = x.app(r, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for a, err := range r.Answers(x.ctx) {
+		if err == nil {
+			err = x.put(line{Answer: newAnswer(a)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// app writes the versions of an app, and its tags.
+func (x *exporter) app(r appsvc.Reader, id string) error {
+	head, err := r.Head(x.ctx, id)
+	if err != nil {
+		return err
+	}
+	for v := range head.Version + 1 {
+		app, err := r.App(x.ctx, id, v)
+		if err != nil {
+			return fmt.Errorf("version %d of app %q: %w", v, id, err)
+		}
+		if err := x.put(line{Version: newVersion(app)}); err != nil {
+			return fmt.Errorf("version %d of app %q: %w", v, id, err)
+		}
+	}
+	for t, err := range r.Tags(x.ctx, appsvc.TagQuery{AppID: id}) {
+		if err == nil {
+			err = x.put(line{Tag: newTag(t)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) libraries(s assets.Store) error {
+	for lib, err := range s.Libraries(x.ctx) {
+		if err == nil {
+			err = s.View(x.ctx, lib, once(x, func(r assets.Reader) error { return x.library(r, lib) }))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) library(r assets.Reader, lib assets.Library) error {
+	state, err := r.State(x.ctx)
+	if err != nil {
+		return err
+	}
+	if err := x.put(line{Library: newLibrary(lib, state)}); err != nil {
+		return err
+	}
+	for f, err := range r.Folders(x.ctx) {
+		if err == nil {
+			err = x.put(line{Folder: newFolder(f)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for a, err := range r.Assets(x.ctx, assets.AssetQuery{Ascending: true}) {
+		if err == nil {
+			err = x.put(line{Asset: newAsset(a)})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) reviews(r reviews.Reader) error {
+	for c, err := range r.Collections(x.ctx) {
+		if err == nil {
+			err = x.put(line{Collection: newCollection(c)})
+		}
+		if err != nil {
+			return err
+		}
+		for one, err := range r.Reviews(x.ctx, c.Key) {
+			if err == nil {
+				err = x.put(line{Review: newReview(one)})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// What one transaction of an import holds at most.
+const (
+	batchLines = 1000
+	batchBytes = 4 << 20
+)
+
+// Import writes what an archive holds into stores that hold nothing, ErrNotEmpty otherwise.
+// ErrDamaged, with the line, when the archive is not as it was written; Check tells that before
+// anything is written. After an error, or a kill, the stores hold a part and are to be thrown away.
+func Import(ctx context.Context, to Stores, r io.Reader) (Counts, error) {
+	if err := to.empty(ctx); err != nil {
+		return Counts{}, fmt.Errorf("import: %w", err)
+	}
+	m := importer{ctx: ctx, to: to}
+	for l, err := range lines(ctx, r) {
+		if err == nil {
+			err = m.add(l)
+		}
+		if err != nil {
+			return Counts{}, fmt.Errorf("import: %w", err)
+		}
+	}
+	if err := m.flush(); err != nil {
+		return Counts{}, fmt.Errorf("import: %w", err)
+	}
+	return m.counts, nil
+}
+
+// empty reports a store that holds something.
+func (s Stores) empty(ctx context.Context) error {
+	err := s.Apps.View(ctx, func(r appsvc.Reader) error {
+		if err := none(r.IDs(ctx), "apps"); err != nil {
+			return err
+		}
+		if err := none(r.Components(ctx, appsvc.ComponentQuery{Brief: true}), "components"); err != nil {
+			return err
+		}
+		return none(r.Answers(ctx), "answers")
+	})
+	if err != nil {
+		return err
+	}
+	if err := none(s.Assets.Libraries(ctx), "libraries"); err != nil {
+		return err
+	}
+	return s.Reviews.View(ctx, func(r reviews.Reader) error { return none(r.Collections(ctx), "reviews") })
+}
+
+// none reports that a list has something.
+func none[T any](list iter.Seq2[T, error], what string) error {
+	for _, err := range list {
+		if err == nil {
+			err = fmt.Errorf("%w: it holds %s; want a new one", ErrNotEmpty, what)
+		}
+		return err
+	}
+	return nil
+}
+
+// importer writes lines in batches, each in a transaction of one domain.
+type importer struct {
+	ctx    context.Context
+	to     Stores
+	counts Counts
+
+	batch      []line
+	bytes      int
+	domain     domain
+	library    *library    // that folders and assets belong to
+	collection *collection // that reviews belong to
+}
+
+// domain is whose store a line goes into.
+type domain int
+
+const (
+	ofApps domain = iota
+	ofAssets
+	ofReviews
+)
+
+func (l line) domain() domain {
+	switch {
+	case l.Library != nil, l.Folder != nil, l.Asset != nil:
+		return ofAssets
+	case l.Collection != nil, l.Review != nil:
+		return ofReviews
+	}
+	return ofApps
+}
+
+// size is about how many bytes a line adds to a transaction.
+func (l line) size() int {
+	switch {
+	case l.Component != nil:
+		return len(l.Component.Manifest)
+	case l.Version != nil:
+		return len(l.Version.Body)
+	case l.Answer != nil:
+		return len(l.Answer.Result)
+	case l.Asset != nil:
+		return len(l.Asset.Body)
+	case l.Collection != nil:
+		return len(l.Collection.Fields)
+	case l.Review != nil:
+		return len(l.Review.Data)
+	}
+	return 0
+}
+
+// add takes a line, and writes those before it when they are enough or go elsewhere.
+func (m *importer) add(l line) error {
+	full := len(m.batch) == batchLines || m.bytes+l.size() > batchBytes
+	if full || l.domain() != m.domain || l.Library != nil {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	if l.Library != nil {
+		m.library = l.Library
+	}
+	m.domain = l.domain()
+	m.batch, m.bytes = append(m.batch, l), m.bytes+l.size()
+	m.counts.add(l)
+	return nil
+}
+
+// flush writes the batch.
+func (m *importer) flush() (err error) {
+	if len(m.batch) == 0 {
+		return nil
+	}
+	switch m.domain {
+	case ofApps:
+		err = m.to.Apps.Update(m.ctx, m.apps)
+	case ofAssets:
+		err = m.to.Assets.Update(m.ctx, m.library.name(), m.assets)
+	case ofReviews:
+		err = m.reviews()
+	}
+	m.batch, m.bytes = m.batch[:0], 0
+	return err
+}
+
+func (m *importer) apps(tx appsvc.Tx) error {
+	for _, l := range m.batch {
+		var err error
+		switch {
+		case l.Component != nil:
+			err = tx.AddComponent(m.ctx, l.Component.stored())
+		case l.Version != nil:
+			err = addVersion(m.ctx, tx, l.Version.stored())
+		case l.Tag != nil:
+			err = tx.SetTag(m.ctx, l.Tag.stored())
+		case l.Answer != nil:
+			err = tx.KeepAnswer(m.ctx, l.Answer.stored(), 0) // forgets none
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addVersion(ctx context.Context, tx appsvc.Tx, app appsvc.App) error {
+	head, err := app.Head()
+	if err != nil {
+		return fmt.Errorf("%w: version %d of app %q: %w", ErrDamaged, app.Version, app.ID, err)
+	}
+	return tx.AddVersion(ctx, head, app.Body)
+}
+
+func (m *importer) assets(tx assets.Tx) error {
+	for _, l := range m.batch {
+		var err error
+		switch {
+		case l.Library != nil:
+			err = tx.SetState(m.ctx, l.Library.state())
+		case l.Folder != nil:
+			err = tx.PutFolder(m.ctx, l.Folder.stored())
+		case l.Asset != nil:
+			err = putAsset(m.ctx, tx, l.Asset.stored())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
+	index, err := r.Index()
+	if err != nil {
+		return fmt.Errorf("%w: asset %d: %w", ErrDamaged, r.Ordinal, err)
+	}
+	return tx.PutAsset(ctx, r, index)
+}
+
+// reviews writes collections, and reviews into the one above them, which may be of an earlier batch.
+func (m *importer) reviews() error {
+	last := m.collection
+	err := m.to.Reviews.Update(m.ctx, func(tx reviews.Tx) error {
+		last = m.collection
+		var list []reviews.Review
+		put := func() error {
+			if len(list) == 0 {
+				return nil
+			}
+			err := tx.PutReviews(m.ctx, last.key(), list)
+			list = list[:0]
+			return err
+		}
+		for _, l := range m.batch {
+			if l.Review != nil {
+				list = append(list, l.Review.stored())
+				continue
+			}
+			if err := put(); err != nil {
+				return err
+			}
+			last = l.Collection
+			if err := tx.PutCollection(m.ctx, last.stored()); err != nil {
+				return err
+			}
+		}
+		return put()
+	})
+	m.collection = last
+	return err
+}

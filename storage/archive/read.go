@@ -1,0 +1,156 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"iter"
+
+	"github.com/go-json-experiment/json"
+)
+
+// maxLine bounds a line, in bytes: twice what the largest thing in a store takes.
+const maxLine = 64 << 20
+
+// Check reads an archive to its end and says what is in it. ErrDamaged, with the line, when it is
+// not as it was written.
+func Check(ctx context.Context, r io.Reader) (Counts, error) {
+	var n Counts
+	for l, err := range lines(ctx, r) {
+		if err != nil {
+			return Counts{}, err
+		}
+		n.add(l)
+	}
+	return n, nil
+}
+
+// lines yields the lines of an archive that stand for something, and ends with an error unless the
+// last line agrees with all before it.
+func lines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		in, err := opened(r)
+		if err != nil {
+			yield(line{}, fmt.Errorf("%w: %w", ErrDamaged, err))
+			return
+		}
+		s := scanner{lines: bufio.NewScanner(in), sum: sha256.New()}
+		s.lines.Buffer(nil, maxLine)
+		for {
+			l, err := s.next()
+			if err == nil {
+				err = ctx.Err()
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// opened returns what r holds, unzipped when it is gzipped.
+func opened(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, 256<<10)
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return in, nil
+	}
+	return gzip.NewReader(in)
+}
+
+// scanner reads lines and holds them against the last one.
+type scanner struct {
+	lines  *bufio.Scanner
+	sum    hash.Hash
+	number int64 // of the line that was read last
+	inside scope
+}
+
+// scope is what the lines above have opened.
+type scope struct{ library, collection bool }
+
+// next returns the next line that stands for something, io.EOF after the last.
+func (s *scanner) next() (line, error) {
+	for {
+		l, err := s.read()
+		switch {
+		case err != nil:
+			return line{}, fmt.Errorf("%w: line %d: %w", ErrDamaged, s.number, err)
+		case l.End != nil:
+			return line{}, s.end(*l.End)
+		case s.number > 1:
+			return l, nil
+		case l.Vitrine != format:
+			return line{}, fmt.Errorf("%w: line 1: want {\"vitrine\":%d}: this is no archive, or one of a newer release", ErrDamaged, format)
+		}
+	}
+}
+
+// read reads a line and adds all but the last to the sum.
+func (s *scanner) read() (line, error) {
+	if s.number++; !s.lines.Scan() {
+		if err := s.lines.Err(); err != nil {
+			return line{}, err
+		}
+		return line{}, errors.New("the archive ends before its last line")
+	}
+	var l line
+	if err := json.Unmarshal(s.lines.Bytes(), &l, json.RejectUnknownMembers(true)); err != nil {
+		return line{}, err
+	}
+	if l.End == nil {
+		s.sum.Write(s.lines.Bytes())
+		s.sum.Write([]byte{'\n'})
+	}
+	return l, s.inside.enter(l)
+}
+
+// end holds the last line against what was read, and makes sure that it is the last.
+func (s *scanner) end(want end) error {
+	have := end{s.number - 1, hex.EncodeToString(s.sum.Sum(nil))}
+	if want != have {
+		return fmt.Errorf("%w: the %d lines have the sum %s, the last line says %d and %s", ErrDamaged, have.Lines, have.SHA256, want.Lines, want.SHA256)
+	}
+	if s.lines.Scan() {
+		return fmt.Errorf("%w: line %d: something follows the last line", ErrDamaged, s.number+1)
+	}
+	if err := s.lines.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return io.EOF
+}
+
+// enter refuses a line that stands for other than one thing, or for a part of what was not begun.
+func (s *scope) enter(l line) error {
+	kinds := 0
+	for _, there := range []bool{
+		l.Vitrine != 0, l.Component != nil, l.Version != nil, l.Tag != nil, l.Answer != nil, l.Library != nil,
+		l.Folder != nil, l.Asset != nil, l.Collection != nil, l.Review != nil, l.End != nil,
+	} {
+		if there {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return fmt.Errorf("has %d things, want one", kinds)
+	case l.Library != nil:
+		*s = scope{library: true}
+	case l.Collection != nil:
+		*s = scope{collection: true}
+	case (l.Folder != nil || l.Asset != nil) && !s.library:
+		return errors.New("a part of a library stands in none")
+	case l.Review != nil && !s.collection:
+		return errors.New("a review stands in no collection")
+	}
+	return nil
+}
