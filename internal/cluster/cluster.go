@@ -61,7 +61,7 @@ func start(o *Options) (*Cluster, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	c, err := makeDir()
+	c, err := makeDir(o.Fsync)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +74,21 @@ func start(o *Options) (*Cluster, error) {
 	return c, nil
 }
 
-// makeDir makes the directory. A socket's path has 107 bytes at most, so it is not below a test's
-// own, long one.
-func makeDir() (*Cluster, error) {
+// makeDir makes the directory: in memory, if there is such a place and no commit waits for the disk.
+// A socket's path has 107 bytes at most, so it is not below a test's own, long one.
+func makeDir(fsync bool) (*Cluster, error) {
+	const name = "vitrine-pg-"
 	parent := os.TempDir()
 	if len(parent) > 60 {
 		parent = "/tmp"
 	}
-	dir, err := os.MkdirTemp(parent, "vitrine-pg-")
+	dir, err := "", errors.New("not in memory")
+	if !fsync {
+		dir, err = os.MkdirTemp("/dev/shm", name)
+	}
+	if err != nil {
+		dir, err = os.MkdirTemp(parent, name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +112,7 @@ func (c *Cluster) fill(o *Options) error {
 	}
 	lines := append([]string{
 		"listen_addresses = ''", "unix_socket_directories = '" + c.Dir + "'", "port = 5432", "max_connections = 200",
-		"shared_buffers = 64MB", "log_line_prefix = '%m [%p] '",
+		"shared_buffers = 64MB", "deadlock_timeout = 50ms", "log_line_prefix = '%m [%p] '",
 	}, o.Settings...)
 	if !o.Fsync {
 		lines = append(lines, "fsync = off", "full_page_writes = off")

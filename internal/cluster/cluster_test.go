@@ -15,9 +15,9 @@ import (
 
 var ctx = context.Background()
 
-func TestDatabasesAreEmptyAndApart(t *testing.T) {
-	for range 2 {
-		conn, err := pgconn.Connect(ctx, cluster.Database(t))
+func TestDatabasesAndSchemasAreEmptyAndApart(t *testing.T) {
+	for _, address := range []string{cluster.Database(t), cluster.Database(t), cluster.Schema(t), cluster.Schema(t)} {
+		conn, err := pgconn.Connect(ctx, address)
 		if err != nil {
 			t.Fatal(err)
 		}

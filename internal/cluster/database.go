@@ -29,6 +29,25 @@ func Database(t testing.TB) string {
 	return Shared(t).Database(t)
 }
 
+// Schema makes an empty schema in a database that all tests of the process use, and returns the
+// address with which that schema is the first in the search path. It is dropped with the test. That
+// is quicker than a database, for tests that need many.
+func Schema(t testing.TB) string {
+	t.Helper()
+	ctx := context.Background()
+	c := Shared(t)
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := c.Exec(ctx, "postgres", "CREATE SCHEMA "+name); err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Exec(ctx, "postgres", "DROP SCHEMA "+name+" CASCADE"); err != nil {
+			t.Errorf("cluster: %v", err)
+		}
+	})
+	return c.URL("postgres") + "&search_path=" + name
+}
+
 var databases atomic.Int64
 
 // Database makes an empty database, dropped with the test, and returns its address.

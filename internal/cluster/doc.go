@@ -2,6 +2,7 @@
 // are installed on the machine, which needs no server, no port and no rights, and leaves nothing.
 //
 //	url := cluster.Database(t)          // an empty database of a cluster that all tests of a process share
+//	url := cluster.Schema(t)            // an empty schema of one of its databases, which is there sooner
 //	c := cluster.New(t, nil)            // a cluster of its own, to stop and start: c.URL("postgres")
 //
 // It listens on a Unix socket in its own directory alone. When tests run as root it runs as the user

@@ -1,3 +1,253 @@
 package postgres
 
-const fewApps = 4096
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+const (
+	// fewApps is up to how many apps are read and sorted for a page whose order is kept for all
+	// apps, and not for those of one caller. When more are visible, going through all apps in
+	// their order meets the page sooner.
+	fewApps = 4096
+
+	pageRows  = 128     // heads at a time
+	pageBytes = 1 << 20 // of bodies at a time
+)
+
+// Apps yields the latest versions of the apps that match q, in order.
+//
+// What is about few apps is read and sorted. A list by time of creation follows the index of
+// app_scope, which has it for each caller and group. One by time of change walks all apps past
+// those that do not match, since an index with that time would have to change for every scope of
+// an app with every version.
+func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	return func(yield func(appsvc.App, error) bool) {
+		if err := r.listApps(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
+			yield(appsvc.App{}, err)
+		}
+	}
+}
+
+func (r *appReader) listApps(ctx context.Context, q appsvc.AppQuery, out func(appsvc.App) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	r.lockTable("app", toWrite)
+	l := &appList{r: r, c: c, q: q, out: out, scopes: []string{ownerScope(q.Owner)}}
+	for _, g := range q.Groups {
+		l.scopes = append(l.scopes, groupScope(g))
+	}
+	l.scopes = unique(l.scopes)
+	byUpdate := q.Sort == appsvc.UpdatedAscending || q.Sort == appsvc.UpdatedDescending
+	var ids []string
+	all := false
+	if q.Component != "" {
+		ids, all, err = l.few(ctx, "SELECT app FROM app_component WHERE component = $1 LIMIT $2", q.Component)
+	}
+	if err == nil && !all && byUpdate {
+		ids, all, err = l.few(ctx, "SELECT app FROM app_scope WHERE scope = ANY($1) LIMIT $2", l.scopes)
+	}
+	switch {
+	case err != nil:
+		return err
+	case all:
+		return l.sorted(ctx, ids)
+	case byUpdate:
+		return l.byUpdate(ctx)
+	}
+	return l.byCreation(ctx)
+}
+
+// appList is a list of apps on its way out.
+type appList struct {
+	r      *appReader
+	c      *conn
+	q      appsvc.AppQuery
+	out    func(appsvc.App) bool
+	scopes []string
+	sent   int
+	over   bool // out wants no more
+}
+
+// sizedHead is a head with the size of its body.
+type sizedHead struct {
+	appsvc.Head
+	size int64
+}
+
+const sizedColumns = headColumns + ", octet_length(body)::int8"
+
+// few returns the ids that sql yields for arg; all is false when there are more than few.
+func (l *appList) few(ctx context.Context, sql string, arg any) (ids []string, all bool, err error) {
+	found := l.c.query(ctx, sql, arg, l.r.db.few+1)
+	for found.next() {
+		ids = append(ids, found.text(0))
+	}
+	return unique(ids), len(ids) <= l.r.db.few, found.err
+}
+
+// sorted yields those of the apps that match.
+func (l *appList) sorted(ctx context.Context, ids []string) error {
+	var matching []sizedHead
+	for part := range slices.Chunk(ids, pageRows) {
+		heads, err := l.heads(ctx, part)
+		if err != nil {
+			return err
+		}
+		matching = append(matching, heads...)
+	}
+	return l.send(ctx, matching)
+}
+
+// heads returns those of the apps that match, in order.
+func (l *appList) heads(ctx context.Context, ids []string) ([]sizedHead, error) {
+	return l.matching(l.c.query(ctx, "SELECT "+sizedColumns+" FROM app WHERE id = ANY($1)", ids))
+}
+
+func (l *appList) matching(found *rows) (out []sizedHead, err error) {
+	for found.next() {
+		if h := scanHead(found); l.q.Match(h) {
+			out = append(out, sizedHead{h, found.int(8)})
+		}
+	}
+	return out, found.err
+}
+
+// byCreation yields the apps of the scopes as app_scope has them in order.
+func (l *appList) byCreation(ctx context.Context) error {
+	sql := `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
+			SELECT created, app FROM app_scope WHERE scope = s.scope AND created >= $2 AND (created > $2 OR app > $3)
+			ORDER BY created, app LIMIT $4) x
+		ORDER BY 1, 2 LIMIT $4`
+	if l.q.Descending() {
+		sql = `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
+				SELECT created, app FROM app_scope WHERE scope = s.scope AND created <= $2 AND (created < $2 OR app > $3)
+				ORDER BY created DESC, app LIMIT $4) x
+			ORDER BY 1 DESC, 2 LIMIT $4`
+	}
+	after := l.start()
+	for !l.over {
+		var ids []string
+		found := l.c.query(ctx, sql, l.scopes, after.Time, after.ID, pageRows)
+		for found.next() {
+			after = appsvc.AppPosition{Time: found.int(0), ID: found.text(1)}
+			ids = append(ids, after.ID)
+		}
+		if found.err != nil || len(ids) == 0 {
+			return found.err
+		}
+		heads, err := l.heads(ctx, ids)
+		if err == nil {
+			err = l.send(ctx, heads)
+		}
+		if err != nil || len(ids) < pageRows {
+			return err
+		}
+	}
+	return nil
+}
+
+// byUpdate yields those that match of all apps, in the order of the index of changes.
+func (l *appList) byUpdate(ctx context.Context) error {
+	sql := "SELECT " + sizedColumns + " FROM app WHERE updated >= $1 AND (updated > $1 OR id > $2) ORDER BY updated, id LIMIT $3"
+	if l.q.Descending() {
+		sql = "SELECT " + sizedColumns + " FROM app WHERE updated <= $1 AND (updated < $1 OR id > $2) ORDER BY updated DESC, id LIMIT $3"
+	}
+	after := l.start()
+	for !l.over {
+		if err := l.r.check(ctx); err != nil {
+			return err
+		}
+		found := l.c.query(ctx, sql, after.Time, after.ID, pageRows)
+		count := len(found.values)
+		if count > 0 {
+			last := scanHead(&rows{values: found.values, at: count})
+			after = l.q.Position(last)
+		}
+		heads, err := l.matching(found)
+		if err == nil {
+			err = l.send(ctx, heads)
+		}
+		if err != nil || count < pageRows {
+			return err
+		}
+	}
+	return nil
+}
+
+// start is the position that the list begins after.
+func (l *appList) start() appsvc.AppPosition {
+	switch {
+	case l.q.After != nil:
+		return *l.q.After
+	case l.q.Descending():
+		return appsvc.AppPosition{Time: math.MaxInt64}
+	}
+	return appsvc.AppPosition{Time: math.MinInt64}
+}
+
+// send yields apps in order, reading their bodies as many at a time as do not weigh.
+func (l *appList) send(ctx context.Context, heads []sizedHead) error {
+	slices.SortFunc(heads, func(a, b sizedHead) int { return l.q.Compare(a.Head, b.Head) })
+	for len(heads) > 0 && !l.over {
+		n, bytes := 0, int64(0)
+		for n < len(heads) && (n == 0 || bytes+heads[n].size <= pageBytes) && (l.q.Limit == 0 || l.sent+n < l.q.Limit) {
+			bytes += heads[n].size
+			n++
+		}
+		bodies, err := l.bodies(ctx, heads[:n])
+		if err != nil {
+			return err
+		}
+		for _, h := range heads[:n] {
+			l.sent++
+			if !l.out(appsvc.App{Meta: h.Meta, Body: bodies[h.ID]}) {
+				l.over = true
+				return nil
+			}
+		}
+		heads = heads[n:]
+	}
+	return nil
+}
+
+func (l *appList) bodies(ctx context.Context, heads []sizedHead) (map[string][]byte, error) {
+	ids := make([]string, len(heads))
+	for i, h := range heads {
+		ids[i] = h.ID
+	}
+	out := make(map[string][]byte, len(heads))
+	found := l.c.query(ctx, "SELECT id, body FROM app WHERE id = ANY($1)", ids)
+	for found.next() {
+		out[found.text(0)] = found.blob(1)
+	}
+	return out, found.err
+}
+
+// IDs yields the IDs of all apps.
+func (r *appReader) IDs(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := r.ids(ctx, limited(ctx, r, 0, yield)); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func (r *appReader) ids(ctx context.Context, out func(string) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	r.lockTable("app", toWrite)
+	found := c.walk(ctx, 1024, "SELECT id FROM app ORDER BY id")
+	defer found.close()
+	for found.next() && out(found.text(0)) {
+	}
+	return found.err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -28,6 +29,7 @@ type conn struct {
 type statement struct {
 	sql  string
 	args []any
+	take func(*rows) error // of a statement that waits; nil = the outcome does not matter
 }
 
 func newStatement(sql string, args []any) statement {
@@ -43,7 +45,7 @@ func newStatement(sql string, args []any) statement {
 			args[i] = list
 		}
 	}
-	return statement{sql, args}
+	return statement{sql: sql, args: args}
 }
 
 // exec runs one statement and returns how many rows it changed.
@@ -62,6 +64,13 @@ func (c *conn) later(sql string, args ...any) {
 	c.ahead = append(c.ahead, newStatement(sql, args))
 }
 
+// also is later for a query. take gets its rows before those of the next statement are read.
+func (c *conn) also(take func(*rows) error, sql string, args ...any) {
+	s := newStatement(sql, args)
+	s.take = take
+	c.ahead = append(c.ahead, s)
+}
+
 // query runs one statement and reads all of its rows, which should be few, or bounded by a LIMIT:
 //
 //	r := c.query(ctx, "SELECT …", …)
@@ -76,7 +85,9 @@ func (c *conn) query(ctx context.Context, sql string, args ...any) *rows {
 // walk runs a query whose rows may be many. They come in portions, through a cursor, so other
 // statements may be run between them. Close it; the rows are those of its beginning.
 func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *rows {
-	name := "walk" + strconv.Itoa(c.walks)
+	h := fnv.New64a() // FETCH is kept prepared with the columns it gave, so the name must tell them
+	h.Write([]byte(sql))
+	name := fmt.Sprintf("walk_%x_%d", h.Sum64(), c.walks)
 	fetch := newStatement("FETCH "+strconv.Itoa(portion)+" FROM "+name, nil)
 	c.walks++
 	c.later("DECLARE "+name+" NO SCROLL CURSOR FOR "+sql, args...)
@@ -127,8 +138,8 @@ func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) erro
 		return c.note(ctx, err)
 	}
 	sent := c.send(ctx, last)
-	for range c.ahead {
-		if _, err := sent.Exec(); err != nil {
+	for _, s := range c.ahead {
+		if err := s.receive(sent); err != nil {
 			return c.note(ctx, errors.Join(err, sent.Close()))
 		}
 	}
@@ -151,6 +162,23 @@ func (c *conn) send(ctx context.Context, last statement) pgx.BatchResults {
 	}
 	batch.Queue(last.sql, last.args...)
 	return c.raw.SendBatch(ctx, &batch)
+}
+
+// receive reads the outcome of a statement that has waited.
+func (s statement) receive(sent pgx.BatchResults) error {
+	if s.take == nil {
+		_, err := sent.Exec()
+		return err
+	}
+	from, err := sent.Query()
+	if err != nil {
+		return err
+	}
+	r := new(rows)
+	if err := r.read(from); err != nil {
+		return err
+	}
+	return s.take(r)
 }
 
 // note keeps the first error, as one that tells whether the connection was lost with it.

@@ -15,10 +15,10 @@ import (
 
 var ctx = context.Background()
 
-// openTest opens a store in a database of its own.
+// openTest opens a store in a schema of its own.
 func openTest(tb testing.TB, o *Options) *DB {
 	tb.Helper()
-	return openAt(tb, cluster.Database(tb), o)
+	return openAt(tb, cluster.Schema(tb), o)
 }
 
 func openAt(tb testing.TB, address string, o *Options) *DB {

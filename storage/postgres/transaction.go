@@ -93,10 +93,10 @@ func (c *conn) commit() error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
 	defer cancel()
 	sent := c.send(ctx, statement{sql: "COMMIT"})
-	waiting := len(c.ahead)
+	waiting := c.ahead
 	c.ahead = nil
-	for range waiting {
-		if _, err := sent.Exec(); err != nil {
+	for _, s := range waiting {
+		if err := s.receive(sent); err != nil {
 			sent.Close()
 			return c.outcome(err, false)
 		}

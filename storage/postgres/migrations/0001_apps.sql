@@ -23,8 +23,8 @@ CREATE TABLE app (
 ALTER TABLE app ALTER tail SET STORAGE EXTERNAL, ALTER body SET STORAGE EXTERNAL;
 CREATE INDEX app_by_updated ON app (updated);
 
--- Who may see an app: its owner, behind an @, and each URN that contains one of its groups. With the
--- time of creation, which never changes, so that a new version of the app writes nothing here.
+-- Who may see an app: its owner, behind an o, and, behind a g, each URN that contains one of its
+-- groups. With the time of creation, which never changes, so that a new version writes nothing here.
 CREATE TABLE app_scope (
     scope   bytea NOT NULL,
     created int8 NOT NULL,

@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Answer returns what was kept for a caller's key.
+func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return appsvc.Answer{}, err
+	}
+	r.lockGate("answer", by, key)
+	found := c.query(ctx, "SELECT request, result, expires FROM answer WHERE caller = $1 AND name = $2", by, key)
+	if found.next() {
+		return appsvc.Answer{By: by, Key: key, Request: found.blob(0), Result: found.blob(1), Expires: found.int(2)}, nil
+	}
+	if found.err != nil {
+		return appsvc.Answer{}, found.err
+	}
+	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
+}
+
+// Answers yields every answer that is kept.
+func (r *appReader) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
+	return func(yield func(appsvc.Answer, error) bool) {
+		if err := r.answers(ctx, limited(ctx, r, 0, yield)); err != nil {
+			yield(appsvc.Answer{}, err)
+		}
+	}
+}
+
+func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) error {
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	r.lockTable("answer", toWrite)
+	found := c.walk(ctx, 256, "SELECT caller, name, request, result, expires FROM answer ORDER BY caller, name")
+	defer found.close()
+	for found.next() && out(appsvc.Answer{
+		By: found.text(0), Key: found.text(1), Request: found.blob(2), Result: found.blob(3), Expires: found.int(4),
+	}) {
+	}
+	return found.err
+}
+
+// KeepAnswer forgets what is over, and keeps a. Answers that are over and that another update holds
+// are left to it.
+func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	t.lockGate("answer", a.By, a.Key)
+	t.c.later(`DELETE FROM answer WHERE (caller, name) IN
+		(SELECT caller, name FROM answer WHERE expires <= $1 FOR UPDATE SKIP LOCKED)`, now)
+	t.c.later(`INSERT INTO answer (caller, name, request, result, expires) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (caller, name) DO UPDATE SET request = excluded.request, result = excluded.result, expires = excluded.expires`,
+		a.By, a.Key, orEmpty(bytes.Clone(a.Request)), orEmpty(bytes.Clone(a.Result)), a.Expires)
+	return nil
+}

@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// appRow is a row of table app.
+type appRow struct {
+	appsvc.Head
+	body, tail []byte // the tail in an Update only
+}
+
+// headColumns are what scanHead reads.
+const headColumns = "id, created, updated, version, owner, editor, groups, components"
+
+func scanHead(r *rows) appsvc.Head {
+	return appsvc.Head{
+		Meta: appsvc.Meta{
+			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: appsvc.Version(r.int(3)),
+			Owner: r.text(4), UpdatedBy: r.text(5),
+		},
+		Groups:     splitList(r.blob(6)),
+		Components: splitList(r.blob(7)),
+	}
+}
+
+// row returns an app, nil when it is not there. In an Update it stays as it is, or away, until the
+// commit.
+func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	if row, known := r.apps[id]; known {
+		return row, nil
+	}
+	row, err := r.find(ctx, id)
+	if err == nil && row == nil && r.locks != nil {
+		r.lockGate("app", id)
+		row, err = r.find(ctx, id) // it may have come while the gate was not ours
+	}
+	if err == nil {
+		r.apps[id] = row
+	}
+	return row, err
+}
+
+func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
+	var found *rows
+	if r.locks != nil {
+		found = r.c.query(ctx, "SELECT "+headColumns+", body, tail FROM app WHERE id = $1 FOR UPDATE", id)
+	} else {
+		const sql = "SELECT " + headColumns + ", body, NULL::bytea FROM app WHERE id = $1"
+		var ok bool
+		if r.alone {
+			found, ok = r.c.alone(ctx, sql, id)
+			r.alone, r.first = false, &id
+		}
+		if !ok {
+			c, err := r.conn(ctx)
+			if err != nil {
+				return nil, err
+			}
+			found = c.query(ctx, sql, id)
+		}
+	}
+	if !found.next() {
+		return nil, found.err
+	}
+	return &appRow{scanHead(found), found.blob(8), found.blob(9)}, nil
+}
+
+// there returns an app that is there, else ErrNotFound.
+func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {
+	row, err := r.row(ctx, id)
+	if err == nil && row == nil {
+		err = fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
+	}
+	return row, err
+}
+
+// Head returns what the latest version says of itself.
+func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
+	row, err := r.there(ctx, id)
+	if err != nil {
+		return appsvc.Head{}, err
+	}
+	h := row.Head
+	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components)
+	return h, nil
+}
+
+// joinList writes a NUL, which is in no string that passed the service, behind each string.
+func joinList(list []string) []byte {
+	out := []byte{}
+	for _, s := range list {
+		out = append(append(out, s...), 0)
+	}
+	return out
+}
+
+func splitList(b []byte) []string {
+	if len(b) == 0 {
+		return nil
+	}
+	return strings.Split(string(b[:len(b)-1]), "\x00")
+}

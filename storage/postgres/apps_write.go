@@ -1,0 +1,119 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// appTx is a writing transaction. Most of its writes go out with its commit.
+type appTx struct{ appReader }
+
+// AddVersion moves the latest version into the history and puts the new one in its place. The
+// owner and the time of creation are the app's, as its first version told them.
+func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
+	last, err := t.row(ctx, h.ID)
+	if err != nil {
+		return err
+	}
+	if last != nil && h.Version != last.Version+1 || last == nil && h.Version != 0 {
+		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
+	}
+	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components)
+	next := &appRow{Head: h, body: bytes.Clone(body)}
+	if last == nil {
+		t.c.insertApp(next)
+	} else {
+		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
+		err = t.replace(last, next)
+	}
+	if err == nil {
+		t.apps[h.ID] = next
+	}
+	return err
+}
+
+func (c *conn) insertApp(a *appRow) {
+	c.later(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		a.ID, a.CreatedAt, a.UpdatedAt, int64(a.Version), a.Owner, a.UpdatedBy, joinList(a.Groups), joinList(a.Components), orEmpty(a.body))
+	c.link(a, nil, scopes(a.Head), linkScopes, "")
+	c.link(a, nil, unique(a.Components), linkComponents, "")
+}
+
+// replace puts next in the place of last.
+func (t *appTx) replace(last, next *appRow) error {
+	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, next.body))
+	if err != nil {
+		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
+	}
+	next.tail = change.Tail
+	for _, row := range change.Rows {
+		t.c.later("INSERT INTO app_history (app, version, snapshot, data) VALUES ($1, $2, $3, $4)",
+			next.ID, row.Version, row.Snapshot(), row.Data)
+	}
+	t.c.later(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
+		WHERE id = $1`,
+		next.ID, next.UpdatedAt, int64(next.Version), next.UpdatedBy, joinList(next.Groups), joinList(next.Components), next.tail, orEmpty(next.body))
+	if !slices.Equal(last.Groups, next.Groups) {
+		t.c.link(next, scopes(last.Head), scopes(next.Head), linkScopes, unlinkScopes)
+	}
+	if !slices.Equal(last.Components, next.Components) {
+		t.c.link(next, unique(last.Components), unique(next.Components), linkComponents, unlinkComponents)
+	}
+	return nil
+}
+
+// The rows that an app is found by.
+const (
+	linkScopes       = "INSERT INTO app_scope (scope, created, app) SELECT unnest($1::bytea[]), $2, $3"
+	unlinkScopes     = "DELETE FROM app_scope WHERE scope = ANY($1) AND created = $2 AND app = $3"
+	linkComponents   = "INSERT INTO app_component (component, created, app) SELECT unnest($1::bytea[]), $2, $3"
+	unlinkComponents = "DELETE FROM app_component WHERE component = ANY($1) AND created = $2 AND app = $3"
+)
+
+// link has an app found by next instead of old.
+func (c *conn) link(a *appRow, old, next []string, add, remove string) {
+	if gone := without(old, next); len(gone) > 0 {
+		c.later(remove, gone, a.CreatedAt, a.ID)
+	}
+	if fresh := without(next, old); len(fresh) > 0 {
+		c.later(add, fresh, a.CreatedAt, a.ID)
+	}
+}
+
+// without returns what is in list and not in other.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+}
+
+// scopes are the keys of app_scope for an app.
+func scopes(h appsvc.Head) []string {
+	out := []string{ownerScope(h.Owner)}
+	for _, g := range h.Groups {
+		for _, outer := range urn.Containers(g) {
+			out = append(out, groupScope(outer))
+		}
+	}
+	return unique(out)
+}
+
+func ownerScope(owner string) string { return "o" + owner }
+
+func groupScope(urn string) string { return "g" + urn }
+
+func unique(list []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+// orEmpty keeps bytes that are not there from being stored as NULL.
+func orEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

@@ -1,0 +1,81 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Tags yields tags of an app by name.
+func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
+	return func(yield func(appsvc.Tag, error) bool) {
+		if err := r.tags(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
+			yield(appsvc.Tag{}, err)
+		}
+	}
+}
+
+func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
+	if err := r.lockApp(ctx, q.AppID); err != nil {
+		return err
+	}
+	c, err := r.conn(ctx)
+	if err != nil {
+		return err
+	}
+	const portion = 256
+	sql, from := "SELECT name, version FROM tag WHERE app = $1 AND name > $2 AND $3::bytea IS NOT NULL ORDER BY name LIMIT $4", q.After
+	if q.Name != "" {
+		sql, from = "SELECT name, version FROM tag WHERE app = $1 AND name = $2 AND name > $3 LIMIT $4", q.Name
+	}
+	if q.After == "" && q.Name == "" {
+		sql = "SELECT name, version FROM tag WHERE app = $1 AND name >= $2 AND $3::bytea IS NOT NULL ORDER BY name LIMIT $4"
+	}
+	for {
+		found := c.query(ctx, sql, q.AppID, from, q.After, portion)
+		count := len(found.values)
+		for found.next() {
+			from = found.text(0)
+			if !out(appsvc.Tag{AppID: q.AppID, Name: from, AppVersion: appsvc.Version(found.int(1))}) {
+				return nil
+			}
+		}
+		if found.err != nil || count < portion {
+			return found.err
+		}
+		sql = "SELECT name, version FROM tag WHERE app = $1 AND name > $2 AND $3::bytea IS NOT NULL ORDER BY name LIMIT $4"
+	}
+}
+
+// lockApp has an app, and with it its tags, stay as they are in an Update.
+func (r *appReader) lockApp(ctx context.Context, id string) error {
+	if r.locks == nil {
+		return nil
+	}
+	_, err := r.row(ctx, id)
+	return err
+}
+
+// SetTag adds or moves a tag.
+func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
+	if err := t.lockApp(ctx, tag.AppID); err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO tag (app, name, version) VALUES ($1, $2, $3)
+		ON CONFLICT (app, name) DO UPDATE SET version = excluded.version`, tag.AppID, tag.Name, int64(tag.AppVersion))
+	return nil
+}
+
+// DeleteTag removes a tag.
+func (t *appTx) DeleteTag(ctx context.Context, appID, name string) error {
+	if err := t.lockApp(ctx, appID); err != nil {
+		return err
+	}
+	n, err := t.c.exec(ctx, "DELETE FROM tag WHERE app = $1 AND name = $2", appID, name)
+	if err == nil && n == 0 {
+		return fmt.Errorf("%w: tag %q of app %q", appsvc.ErrNotFound, name, appID)
+	}
+	return err
+}

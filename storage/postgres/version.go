@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/history"
+)
+
+// App returns a version of an app.
+func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+	row, err := r.there(ctx, id)
+	switch {
+	case err != nil:
+		return appsvc.App{}, err
+	case v == appsvc.Latest || v == row.Version:
+		return row.app(), nil
+	case v < 0 || v > row.Version:
+		return appsvc.App{}, fmt.Errorf("%w: version %d of app %q", appsvc.ErrNotFound, v, id)
+	}
+	list, err := r.older(ctx, row, v, 1)
+	if err != nil {
+		return appsvc.App{}, fmt.Errorf("version %d of app %q: %w", v, id, err)
+	}
+	return row.version(list[0]), nil
+}
+
+// Versions yields versions of an app from the highest below q.Before down.
+func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
+	return func(yield func(appsvc.App, error) bool) {
+		if err := r.versions(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
+			yield(appsvc.App{}, err)
+		}
+	}
+}
+
+func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {
+	row, err := r.row(ctx, q.AppID)
+	if err != nil || row == nil {
+		return err
+	}
+	next := row.Version // the next to yield
+	if q.Before != appsvc.Latest {
+		next = min(next, q.Before-1)
+	}
+	if next == row.Version {
+		if !out(row.app()) {
+			return nil
+		}
+		next--
+	}
+	for next >= 0 {
+		n := 64 // the work of finding the first is shared, and they do not weigh
+		if q.Limit > 0 {
+			n = min(q.Limit, n)
+		}
+		list, err := r.older(ctx, row, next, n)
+		if err != nil {
+			return fmt.Errorf("versions of app %q: %w", q.AppID, err)
+		}
+		for _, v := range list {
+			if !out(row.version(v)) {
+				return nil
+			}
+		}
+		next -= appsvc.Version(len(list))
+	}
+	return nil
+}
+
+// older returns at most n versions from v down, one at least.
+func (r *appReader) older(ctx context.Context, row *appRow, v appsvc.Version, n int) ([]history.Version, error) {
+	const bytes = 1 << 20
+	c, err := r.conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tail := row.tail
+	if r.locks == nil {
+		c.also(func(found *rows) error {
+			if found.next() {
+				tail = found.blob(0)
+			}
+			return found.err
+		}, "SELECT tail FROM app WHERE id = $1", row.ID)
+	}
+	newest, err := c.chain(ctx, row.ID, v)
+	if err != nil {
+		return nil, err
+	}
+	return r.db.codec.List(tail, c.history(ctx, row.ID, newest), int64(v), n, bytes)
+}
+
+// chain returns the rows of a history from version v down to the newest snapshot, which is all that
+// it takes to read v.
+func (c *conn) chain(ctx context.Context, app string, v appsvc.Version) ([]history.Row, error) {
+	found := c.query(ctx, `SELECT version, data FROM app_history WHERE app = $1 AND version <= $2 AND version >=
+		(SELECT version FROM app_history WHERE app = $1 AND version <= $2 AND snapshot ORDER BY version DESC LIMIT 1)
+		ORDER BY version DESC`, app, int64(v))
+	var out []history.Row
+	for found.next() {
+		out = append(out, history.Row{Version: found.int(0), Data: found.blob(1)})
+	}
+	return out, found.err
+}
+
+// history yields the rows of a chain, and then those of the chains before it.
+func (c *conn) history(ctx context.Context, app string, rows []history.Row) history.Rows {
+	return func(yield func(history.Row, error) bool) {
+		for len(rows) > 0 {
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			var err error
+			if rows, err = c.chain(ctx, app, appsvc.Version(rows[len(rows)-1].Version-1)); err != nil {
+				yield(history.Row{}, err)
+				return
+			}
+		}
+	}
+}
+
+func (r *appRow) app() appsvc.App { return appsvc.App{Meta: r.Meta, Body: r.body} }
+
+// version is an old version of the app.
+func (r *appRow) version(v history.Version) appsvc.App {
+	m := r.Meta
+	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedAt, v.UpdatedBy
+	return appsvc.App{Meta: m, Body: v.Body}
+}
+
+// stored is a version as package history takes it.
+func stored(m appsvc.Meta, body []byte) history.Version {
+	return history.Version{Number: int64(m.Version), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
+}
