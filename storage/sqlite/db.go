@@ -77,7 +77,11 @@ func open(path string, o Options) (*DB, error) {
 	if err := inspect(path, o.Busy); err != nil {
 		return nil, err
 	}
-	return start(path, o)
+	db, err := start(path, o)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
 }
 
 // start opens the writer's connection, brings the schema up to date and begins to serve.

@@ -30,7 +30,11 @@ func domainError(err, busy, full error) error {
 	return err
 }
 
-func isBusy(err error) bool { return code(err)&0xff == lib.SQLITE_BUSY }
+// isBusy also knows the error of a reader that has looked for a free place among the others in vain.
+func isBusy(err error) bool {
+	c := code(err) & 0xff
+	return c == lib.SQLITE_BUSY || c == lib.SQLITE_PROTOCOL
+}
 
 // isFull also knows the shared-memory file, which says in its own way that it cannot grow.
 func isFull(err error) bool {

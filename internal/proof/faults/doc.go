@@ -1,0 +1,22 @@
+// Package faults shows what becomes of a request when the storage fails: the caller is told, nothing
+// is kept in part, nothing acknowledged is lost, reading goes on, and writing works again as soon as
+// the storage does, without a restart.
+//
+// The whole service, from HTTP down to a SQLite file, makes every change that it knows, while the
+// Nth call fails that it makes to its stores, or that SQLite makes to the operating system. For the
+// latter this package puts itself below SQLite (disk_test.go), and fails reads, writes in their
+// middle, syncs, locks, shared memory: one call, or all from the Nth on, as broken, as full or as
+// locked. After each fault all that the service shows and every row of the file are held against
+// what they must be, byte by byte.
+//
+// The same is done to stores while they are built, opened, closed, copied and brought to a newer
+// schema. Real faults come on top: a file system without room, one that cannot be written to,
+// another process that keeps the lock.
+//
+// That a fault treated wrongly would be seen is shown by mutants: each guard in the source taken
+// away, one at a time (guards_test.go). Each must be caught.
+//
+// The long form, which prints its figures:
+//
+//	go test ./internal/proof/faults -v -timeout 0 -args -rounds 1000
+package faults

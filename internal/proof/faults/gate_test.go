@@ -1,0 +1,346 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// gate stands between a service and its stores. It counts the calls that the service makes, each
+// step of an iterator too, and fails those that it is told to.
+type gate struct {
+	w *world // whose ids are given again when an update is done again
+
+	mu     sync.Mutex
+	calls  int
+	fails  func(number int) bool // numbered from 1; nil = none
+	late   bool                  // a call fails after it is done, and not before
+	kind   kind
+	again  bool // each function given to Update is called a second time
+	failed int
+}
+
+// kind is what a call fails with: a sentinel of its domain or an error that nobody knows.
+type kind int
+
+const (
+	unknown kind = iota
+	busy
+	noRoom
+)
+
+var errUnknown = errors.New("an error that no domain knows")
+
+// sentinels of the domains.
+var (
+	ofApps    = [...]error{errUnknown, appsvc.ErrBusy, appsvc.ErrFull}
+	ofAssets  = [...]error{errUnknown, assets.ErrBusy, assets.ErrFull}
+	ofReviews = [...]error{errUnknown, reviews.ErrBusy, reviews.ErrFull}
+)
+
+// arm begins to count anew.
+func (g *gate) arm(k kind, late bool, fails func(number int) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls, g.failed, g.kind, g.late, g.fails = 0, 0, k, late, fails
+}
+
+// pass counts a call. The error is that of a call that fails.
+func (g *gate) pass(of [3]error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.calls++; g.fails == nil || !g.fails(g.calls) {
+		return nil
+	}
+	g.failed++
+	return of[g.kind]
+}
+
+// change puts the gate between.
+func (g *gate) change(w *world, s *stores) {
+	g.w = w
+	s.apps, s.assets, s.reviews = appGate{g, s.apps}, assetGate{g, s.assets}, reviewGate{g, s.reviews}
+}
+
+// through makes one call.
+func through(g *gate, of [3]error, fn func() error) error {
+	late := g.late
+	failed := g.pass(of)
+	if failed != nil && !late {
+		return failed
+	}
+	err := fn()
+	if failed != nil { // whatever it was: that something is not there cannot be known then
+		return failed
+	}
+	return err
+}
+
+func one[T any](g *gate, of [3]error, fn func() (T, error)) (value T, err error) {
+	err = through(g, of, func() (err error) {
+		value, err = fn()
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return value, nil
+}
+
+// each passes every step of an iterator.
+func each[T any](g *gate, of [3]error, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		if err := g.pass(of); err != nil {
+			yield(none, err)
+			return
+		}
+		for v, err := range seq {
+			if failed := g.pass(of); failed != nil {
+				err, v = failed, none
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// update does an Update: beginning it and committing it are calls too.
+func update[T any](g *gate, of [3]error, do func(fn func(T) error) error, fn func(T) error) error {
+	if err := g.pass(of); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	again := g.again
+	g.mu.Unlock()
+	if again {
+		ids := g.w.ids.Load()
+		if err := do(func(t T) error { return errors.Join(fn(t), errUnknown) }); !errors.Is(err, errUnknown) {
+			return err
+		}
+		g.w.ids.Store(ids)
+	}
+	return do(func(t T) error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		return g.pass(of)
+	})
+}
+
+type appGate struct {
+	*gate
+	below appsvc.Store
+}
+
+func (g appGate) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	return through(g.gate, ofApps, func() error {
+		return g.below.View(ctx, func(r appsvc.Reader) error { return fn(appReads{g.gate, r}) })
+	})
+}
+
+func (g appGate) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+	return update(g.gate, ofApps, func(fn func(appsvc.Tx) error) error { return g.below.Update(ctx, fn) },
+		func(tx appsvc.Tx) error { return fn(appWrites{appReads{g.gate, tx}, tx}) })
+}
+
+type appReads struct {
+	*gate
+	r appsvc.Reader
+}
+
+func (g appReads) Head(ctx context.Context, id string) (appsvc.Head, error) {
+	return one(g.gate, ofApps, func() (appsvc.Head, error) { return g.r.Head(ctx, id) })
+}
+
+func (g appReads) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
+	return one(g.gate, ofApps, func() (appsvc.App, error) { return g.r.App(ctx, id, v) })
+}
+
+func (g appReads) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
+	return each(g.gate, ofApps, g.r.Versions(ctx, q))
+}
+
+func (g appReads) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
+	return each(g.gate, ofApps, g.r.Apps(ctx, q))
+}
+
+func (g appReads) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
+	return each(g.gate, ofApps, g.r.Tags(ctx, q))
+}
+
+func (g appReads) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
+	return each(g.gate, ofApps, g.r.Components(ctx, q))
+}
+
+func (g appReads) IDs(ctx context.Context) iter.Seq2[string, error] {
+	return each(g.gate, ofApps, g.r.IDs(ctx))
+}
+
+func (g appReads) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
+	return each(g.gate, ofApps, g.r.Answers(ctx))
+}
+
+func (g appReads) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
+	return one(g.gate, ofApps, func() (appsvc.Answer, error) { return g.r.Answer(ctx, by, key) })
+}
+
+type appWrites struct {
+	appReads
+	tx appsvc.Tx
+}
+
+func (g appWrites) AddVersion(ctx context.Context, h appsvc.Head, b appsvc.Body) error {
+	return through(g.gate, ofApps, func() error { return g.tx.AddVersion(ctx, h, b) })
+}
+
+func (g appWrites) SetTag(ctx context.Context, t appsvc.Tag) error {
+	return through(g.gate, ofApps, func() error { return g.tx.SetTag(ctx, t) })
+}
+
+func (g appWrites) DeleteTag(ctx context.Context, id, name string) error {
+	return through(g.gate, ofApps, func() error { return g.tx.DeleteTag(ctx, id, name) })
+}
+
+func (g appWrites) AddComponent(ctx context.Context, c appsvc.Component) error {
+	return through(g.gate, ofApps, func() error { return g.tx.AddComponent(ctx, c) })
+}
+
+func (g appWrites) DeleteComponent(ctx context.Context, name string) error {
+	return through(g.gate, ofApps, func() error { return g.tx.DeleteComponent(ctx, name) })
+}
+
+func (g appWrites) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
+	return through(g.gate, ofApps, func() error { return g.tx.KeepAnswer(ctx, a, now) })
+}
+
+type assetGate struct {
+	*gate
+	below assets.Store
+}
+
+func (g assetGate) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+	return through(g.gate, ofAssets, func() error {
+		return g.below.View(ctx, lib, func(r assets.Reader) error { return fn(assetReads{g.gate, r}) })
+	})
+}
+
+func (g assetGate) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+	return update(g.gate, ofAssets, func(fn func(assets.Tx) error) error { return g.below.Update(ctx, lib, fn) },
+		func(tx assets.Tx) error { return fn(assetWrites{assetReads{g.gate, tx}, tx}) })
+}
+
+func (g assetGate) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
+	return each(g.gate, ofAssets, g.below.Libraries(ctx))
+}
+
+type assetReads struct {
+	*gate
+	r assets.Reader
+}
+
+func (g assetReads) State(ctx context.Context) (assets.State, error) {
+	return one(g.gate, ofAssets, func() (assets.State, error) { return g.r.State(ctx) })
+}
+
+func (g assetReads) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
+	return one(g.gate, ofAssets, func() (assets.Record, error) { return g.r.Asset(ctx, ordinal) })
+}
+
+func (g assetReads) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
+	return one(g.gate, ofAssets, func() (assets.Record, error) { return g.r.AssetFrom(ctx, o) })
+}
+
+func (g assetReads) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
+	return each(g.gate, ofAssets, g.r.Assets(ctx, q))
+}
+
+func (g assetReads) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
+	return one(g.gate, ofAssets, func() (int64, error) { return g.r.Count(ctx, q) })
+}
+
+func (g assetReads) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
+	return each(g.gate, ofAssets, g.r.Folders(ctx))
+}
+
+func (g assetReads) Values(ctx context.Context, key string) iter.Seq2[string, error] {
+	return each(g.gate, ofAssets, g.r.Values(ctx, key))
+}
+
+type assetWrites struct {
+	assetReads
+	tx assets.Tx
+}
+
+func (g assetWrites) SetState(ctx context.Context, s assets.State) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.SetState(ctx, s) })
+}
+
+func (g assetWrites) PutAsset(ctx context.Context, r assets.Record, x assets.Index) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.PutAsset(ctx, r, x) })
+}
+
+func (g assetWrites) DeleteAsset(ctx context.Context, ordinal int64) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.DeleteAsset(ctx, ordinal) })
+}
+
+func (g assetWrites) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.PutFolder(ctx, f) })
+}
+
+type reviewGate struct {
+	*gate
+	below reviews.Store
+}
+
+func (g reviewGate) View(ctx context.Context, fn func(reviews.Reader) error) error {
+	return through(g.gate, ofReviews, func() error {
+		return g.below.View(ctx, func(r reviews.Reader) error { return fn(reviewReads{g.gate, r}) })
+	})
+}
+
+func (g reviewGate) Update(ctx context.Context, fn func(reviews.Tx) error) error {
+	return update(g.gate, ofReviews, func(fn func(reviews.Tx) error) error { return g.below.Update(ctx, fn) },
+		func(tx reviews.Tx) error { return fn(reviewWrites{reviewReads{g.gate, tx}, tx}) })
+}
+
+type reviewReads struct {
+	*gate
+	r reviews.Reader
+}
+
+func (g reviewReads) Collection(ctx context.Context, key reviews.Key) (reviews.Collection, error) {
+	return one(g.gate, ofReviews, func() (reviews.Collection, error) { return g.r.Collection(ctx, key) })
+}
+
+func (g reviewReads) Collections(ctx context.Context) iter.Seq2[reviews.Collection, error] {
+	return each(g.gate, ofReviews, g.r.Collections(ctx))
+}
+
+func (g reviewReads) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[reviews.Review, error] {
+	return each(g.gate, ofReviews, g.r.Reviews(ctx, key))
+}
+
+func (g reviewReads) ReviewsByID(ctx context.Context, key reviews.Key, ids []string) iter.Seq2[reviews.Review, error] {
+	return each(g.gate, ofReviews, g.r.ReviewsByID(ctx, key, ids))
+}
+
+type reviewWrites struct {
+	reviewReads
+	tx reviews.Tx
+}
+
+func (g reviewWrites) PutCollection(ctx context.Context, c reviews.Collection) error {
+	return through(g.gate, ofReviews, func() error { return g.tx.PutCollection(ctx, c) })
+}
+
+func (g reviewWrites) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
+	return through(g.gate, ofReviews, func() error { return g.tx.PutReviews(ctx, key, list) })
+}

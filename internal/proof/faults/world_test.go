@@ -1,0 +1,267 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/intact"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+
+	_ "modernc.org/sqlite"
+)
+
+const (
+	network = "faults.test"
+	urn     = "urn:vitrine:" + network
+	library = "/services/frontline/api/v4/assetManager//" + network + "/assetLibrary/" + network
+)
+
+// world is the whole service, from HTTP down to a SQLite file. Its ids and its clock are the same in
+// every world, so that what one holds can be compared with what another holds, byte by byte.
+type world struct {
+	path    string
+	db      *sqlite.DB
+	handler http.Handler
+	reviews *reviews.Service
+	ids     atomic.Int64 // given so far
+	clock   atomic.Int64 // milliseconds since the epoch
+}
+
+// stores are what the service of a world stands on.
+type stores struct {
+	apps    appsvc.Store
+	assets  assets.Store
+	reviews reviews.Store
+}
+
+// openWorld opens the store at path and serves it. change, if not nil, puts something between.
+func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) (*world, error) {
+	db, err := sqlite.Open(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{path: path, db: db}
+	w.clock.Store(1_700_000_000_000)
+	s := stores{db.Apps(), db.Assets(), db.Reviews()}
+	if change != nil {
+		change(w, &s)
+	}
+	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
+	newID := func() string { return fmt.Sprintf("id-%d", w.ids.Add(1)) }
+	w.reviews = reviews.New(s.reviews)
+	w.handler, err = httpapi.New(httpapi.Config{
+		Apps:    appsvc.New(s.apps, &appsvc.Options{Now: now, NewID: newID}),
+		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID}),
+		Reviews: w.reviews,
+		Authenticate: func(context.Context, string) (httpapi.Principal, error) {
+			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}, nil
+		},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return w, nil
+}
+
+// answer is what a request is answered with.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request. Every attempt gets the same ids.
+func (w *world) do(r request) answer {
+	w.ids.Store(1000)
+	return w.send(r)
+}
+
+func (w *world) send(r request) answer {
+	in := httptest.NewRequest(r.method, "/", strings.NewReader(r.body))
+	in.URL.Path, in.URL.RawQuery, _ = strings.Cut(r.path, "?")
+	in.RequestURI = r.path
+	in.Header.Set("Authorization", "svctoken token")
+	in.Header.Set("Content-Type", "application/json")
+	if r.key != "" {
+		in.Header.Set("Idempotency-Key", r.key)
+	}
+	out := httptest.NewRecorder()
+	w.handler.ServeHTTP(out, in)
+	return answer{out.Code, out.Header(), out.Body.String()}
+}
+
+// looks are requests that between them show all there is.
+func looks(n names) []string {
+	return []string{
+		"/apps/?sort=-updatedAt", "/apps/?usingComponent=quiz", "/apps/" + n.app, "/apps/" + n.app + "/versions/", "/apps/" + n.app + "/versions/1",
+		"/apps/" + n.app + "/tags/?embedApps=true", "/apps/" + n.app + "/tagged/production", "/tags/production?appId=" + n.app + "&appId=" + n.other,
+		"/components/", "/components/quiz",
+		library + "/assets?limit=500", library + "/assets?query=red", library + "/assets?query=cafe", library + "/assets?folderTree=" + n.folder,
+		library + "/assets?tags=t&order=asc", library + "/asset/" + n.asset,
+		library + "/folders", library + "/folders?path=/" + n.folder, library + "/folder/" + n.deleted, library + "/folder/" + n.folder + "/permissions",
+		library + "/attributes?key=color",
+	}
+}
+
+// shown is all that the service shows. A look that is answered with an error is one.
+func (w *world) shown(n names) (string, error) {
+	var out strings.Builder
+	for _, path := range looks(n) {
+		a := w.send(request{method: "GET", path: path})
+		if a.status >= 500 {
+			return "", fmt.Errorf("GET %s: %d %s", path, a.status, a.body)
+		}
+		fmt.Fprintf(&out, "%s %d %s\n", path, a.status, a.body)
+	}
+	ctx := context.Background()
+	if err := w.reviews.Export(ctx, reviews.Caller{Operator: true}, &out); err != nil {
+		return "", err
+	}
+	for s, err := range w.reviews.AllStats(ctx) {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&out, "%+v\n", s)
+	}
+	return out.String(), nil
+}
+
+// tables are read to the last row to compare two stores; of the index, which keeps its entries in
+// an order of its own, which assets it has.
+var tables = []string{
+	"app", "app_scope", "app_component", "app_history", "tag", "component", "answer", "library", "folder", "asset", "attribute",
+	"review_collection", "review", "(SELECT id FROM asset_term_docsize)",
+}
+
+// rows is all that the file at path holds.
+func rows(path string) (out string, err error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var text strings.Builder
+	for _, table := range tables {
+		fmt.Fprintln(&text, table)
+		if err := everyRow(db, &text, "SELECT * FROM "+table+" ORDER BY 1"); err != nil {
+			return "", err
+		}
+	}
+	return text.String(), nil
+}
+
+func everyRow(db *sql.DB, out io.Writer, query string) error {
+	r, err := db.Query(query)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	columns, err := r.Columns()
+	if err != nil {
+		return err
+	}
+	values, places := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	for r.Next() {
+		if err := r.Scan(places...); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%q\n", values)
+	}
+	return r.Err()
+}
+
+// state is what the service shows and what the file holds.
+func (w *world) state(n names) (string, error) {
+	shown, err := w.shown(n)
+	if err != nil {
+		return "", err
+	}
+	held, err := rows(w.path)
+	return shown + held, err
+}
+
+// check looks at a file with nothing but SQLite.
+func check(path string) (err error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return intact.Check(context.Background(), db)
+}
+
+// names are the ids of what a filled store holds.
+type names struct{ app, other, folder, inner, deleted, asset, second string }
+
+// filled is the file of a store that holds something of everything, and the names in it.
+var filled = sync.OnceValues(func() ([]byte, names) {
+	dir, err := os.MkdirTemp("", "vitrine-faults-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "filled.db")
+	w, err := openWorld(path, nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	n := fill(w)
+	if err := w.db.Close(); err != nil {
+		panic(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	return content, n
+})
+
+// newFile puts a filled store into a directory of its own.
+func newFile(t testing.TB) (string, names) {
+	t.Helper()
+	content, n := filled()
+	path := filepath.Join(t.TempDir(), "store.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, n
+}
+
+// must sends a request that has to be answered with a status, and decodes the answer.
+func (w *world) must(status int, r request) (out struct {
+	ID      string
+	Added   []struct{ ID string }
+	Folders []struct{ ID string }
+}) {
+	a := w.send(r)
+	if a.status != status {
+		panic(fmt.Sprintf("%s %s: %d %s", r.method, r.path, a.status, a.body))
+	}
+	if a.body != "" && json.NewDecoder(bytes.NewReader([]byte(a.body))).Decode(&out) != nil {
+		panic("no JSON: " + a.body)
+	}
+	return out
+}
