@@ -111,7 +111,8 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 // listen serves until ctx ends, then answers what was accepted. Clients that are too slow to be
 // answered in time are cut off.
 func listen(ctx context.Context, l net.Listener, s *http.Server, log *slog.Logger) error {
-	all := newConnections(l, min(mostConnections, descriptors()/2)) // the store needs some as well
+	// A request may need three descriptors more, for two files of the store and a temporary one.
+	all := newConnections(l, min(mostConnections, descriptors()/4))
 	failed := make(chan error, 1)
 	go func() { failed <- all.serve(s) }()
 	select {
