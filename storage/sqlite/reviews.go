@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -28,7 +27,7 @@ func (s reviewStore) View(ctx context.Context, fn func(reviews.Reader) error) er
 // Update runs fn in the turn that the writer gives it.
 func (s reviewStore) Update(ctx context.Context, fn func(reviews.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &reviewTx{reviewReader{c: c}}
+		t := &reviewTx{reviewReader: reviewReader{c: c}}
 		defer func() { t.ended = true }()
 		return fn(t)
 	})
@@ -39,7 +38,14 @@ func (s reviewStore) Update(ctx context.Context, fn func(reviews.Tx) error) erro
 type reviewReader struct {
 	c     *conn
 	ended bool
+
+	// The collection that was looked for last: an import comes back to it again and again.
+	last   reviews.Key
+	looked bool
+	row    int64 // its key; 0 where it is absent
 }
+
+func (r *reviewReader) remember(key reviews.Key, row int64) { r.last, r.looked, r.row = key, true, row }
 
 func (r *reviewReader) check(ctx context.Context) error {
 	if r.ended {
@@ -48,7 +54,7 @@ func (r *reviewReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-const collectionColumns = "source, id, tally, fields"
+const collectionColumns = "source, id, tally, fields, key"
 
 func scanCollection(r *rows) reviews.Collection {
 	return reviews.Collection{Key: reviews.Key{Source: r.text(0), ID: r.text(1)}, Tally: r.blob(2), Fields: r.blob(3)}
@@ -62,11 +68,13 @@ func (r *reviewReader) Collection(ctx context.Context, key reviews.Key) (reviews
 	rows := r.c.query("SELECT "+collectionColumns+" FROM review_collection WHERE source = $1 AND id = $2", key.Source, key.ID)
 	defer rows.close()
 	if rows.next() {
+		r.remember(key, rows.int(4))
 		return scanCollection(rows), nil
 	}
 	if rows.err != nil {
 		return reviews.Collection{}, rows.err
 	}
+	r.remember(key, 0)
 	return reviews.Collection{}, noCollection(key)
 }
 
@@ -140,49 +148,71 @@ func (r *reviewReader) number(ctx context.Context, key reviews.Key) (number int6
 	if err := r.check(ctx); err != nil {
 		return 0, false, err
 	}
-	number, err = r.c.value("SELECT key FROM review_collection WHERE source = $1 AND id = $2", key.Source, key.ID)
-	return number, number != 0, err
+	if !r.looked || r.last != key {
+		number, err = r.c.value("SELECT key FROM review_collection WHERE source = $1 AND id = $2", key.Source, key.ID)
+		if err != nil {
+			return 0, false, err
+		}
+		r.remember(key, number)
+	}
+	return r.row, r.row != 0, nil
 }
 
 // firstReview is the lowest key of a review in the collection with the given key.
 func firstReview(number int64) int64 { return number << 32 }
 
 // reviewTx is a writing transaction, on the writer's connection.
-type reviewTx struct{ reviewReader }
+type reviewTx struct {
+	reviewReader
+	filled int64 // the collection that reviews were last added to; 0: none yet
+	next   int64 // the key of its next review
+}
 
 // PutCollection adds a collection or replaces what is said of it.
 func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) error {
-	if err := t.check(ctx); err != nil {
+	_, found, err := t.number(ctx, c.Key)
+	if err != nil {
 		return err
 	}
-	_, err := t.c.exec(`INSERT INTO review_collection (source, id, tally, fields) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (source, id) DO UPDATE SET tally = excluded.tally, fields = excluded.fields`,
+	if found {
+		_, err = t.c.exec("UPDATE review_collection SET tally = $1, fields = $2 WHERE key = $3", orNull(c.Tally), orNull(c.Fields), t.row)
+		return err
+	}
+	number, err := t.c.insert("INSERT INTO review_collection (source, id, tally, fields) VALUES ($1, $2, $3, $4)",
 		c.Source, c.ID, orNull(c.Tally), orNull(c.Fields))
-	return err
+	if err != nil {
+		return err
+	}
+	t.remember(c.Key, number)
+	t.filled, t.next = number, firstReview(number)
+	return nil
 }
 
 // PutReviews adds reviews, or replaces them in their place.
 func (t *reviewTx) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
-	if err := t.check(ctx); err != nil {
+	number, found, err := t.number(ctx, key)
+	if err != nil {
 		return err
 	}
-	// One more than the highest key of a review; the collection's first key where there is none.
-	rows := t.c.query(`SELECT key, coalesce((SELECT max(key) FROM review WHERE key BETWEEN c.key << 32 AND ((c.key + 1) << 32) - 1) + 1, key << 32)
-		FROM review_collection c WHERE source = $1 AND id = $2`, key.Source, key.ID)
-	if !rows.next() {
-		return cmp.Or(rows.err, noCollection(key))
+	if !found {
+		return noCollection(key)
 	}
-	number, next := rows.int(0), rows.int(1)
-	rows.close()
+	if t.filled != number {
+		highest, err := t.c.value("SELECT coalesce(max(key), 0) FROM review WHERE key BETWEEN $1 AND $2", firstReview(number), firstReview(number+1)-1)
+		if err != nil {
+			return err
+		}
+		t.filled, t.next = number, max(highest+1, firstReview(number))
+	}
 	for _, r := range list {
-		if next == firstReview(number+1) {
+		if t.next == firstReview(number+1) {
 			return fmt.Errorf("sqlite: collection %q of %q is full", key.ID, key.Source)
 		}
 		if _, err := t.c.exec(`INSERT INTO review (key, collection, id, data) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (collection, id) DO UPDATE SET data = excluded.data`, next, number, r.ID, orNull(r.Data)); err != nil {
+			ON CONFLICT (collection, id) DO UPDATE SET data = excluded.data`, t.next, number, r.ID, orNull(r.Data)); err != nil {
 			return err
 		}
-		next++
+		t.next++
 	}
 	return nil
 }
