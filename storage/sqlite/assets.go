@@ -28,14 +28,18 @@ func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets
 
 // Update runs fn in the turn that the writer gives it.
 func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+	var t *assetTx
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &assetTx{assetReader: assetReader{db: s.db, c: c, writes: true}, lib: lib}
+		t = &assetTx{assetReader: assetReader{db: s.db, c: c, writes: true}, lib: lib}
 		defer func() { t.ended = true }()
 		if err := t.enter(lib); err != nil {
 			return err
 		}
 		return fn(t)
 	})
+	if err == nil && len(t.done.changes) > 0 {
+		s.db.edits.put(timeless, effect{editKey{t.number, t.edits}, t.done, perEntry + t.done.size})
+	}
 	return domainError(err, assets.ErrBusy, assets.ErrFull)
 }
 
@@ -63,9 +67,13 @@ type assetReader struct {
 	c      *conn
 	number int64 // of the library; 0 when nothing is stored of it
 	state  assets.State
-	edits  int64 // as the library has it
+	edits  int64 // of the library, so far
 	writes bool  // within an update: what it reads may never be kept
 	ended  bool
+
+	lists  *postings // nil before the first is read
+	asked  []string  // of matching, with its answer
+	answer set
 }
 
 // ordinalBits is how many bits of a place hold the ordinal.
@@ -85,12 +93,6 @@ func (r *assetReader) places(after, before int64) (first, last int64) {
 		return 1, 0
 	}
 	return r.place(first), r.place(last)
-}
-
-// top returns the highest place of the library, leaving out one; 0 when there is none.
-func (r *assetReader) top(but int64) (int64, error) {
-	first, last := r.places(0, 0)
-	return r.c.value("SELECT place FROM asset WHERE place BETWEEN $1 AND $2 AND place <> $3 ORDER BY place DESC LIMIT 1", first, last, but)
 }
 
 func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
@@ -32,30 +33,75 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 		return err
 	}
 	pieces, ok := split(q.All)
-	if first, last := r.places(q.After, q.Before); !ok || first > last {
+	first, last := r.places(q.After, q.Before)
+	if !ok || first > last {
 		return nil
 	}
-	if len(pieces) == 1 {
+	found, ok, err := r.matching(q.All)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return r.fetch(ctx, found.between(ordinalOf(first), ordinalOf(last), q.Ascending), q.Limit, out)
+	case len(pieces) == 1:
 		return r.rows(ctx, q, pieces[0], out)
 	}
 	// What matches is the union of what the pieces match. Each is asked for as much as is wanted of all.
-	first, last := r.places(q.After, q.Before)
 	places, err := r.union(ctx, pieces, first, last, direction(q), limitOf(q))
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(places, q.Compare)
 	places = slices.Compact(places)
-	if q.Limit > 0 {
-		places = places[:min(q.Limit, len(places))]
+	for i := range places {
+		places[i] = ordinalOf(places[i])
 	}
-	for _, place := range places {
-		a, err := r.Asset(ctx, ordinalOf(place))
-		if err != nil || !out(a) {
-			return err
+	return r.fetch(ctx, slices.Values(places), q.Limit, out)
+}
+
+// atOnce is how many rows are asked for at once.
+const atOnce = 64
+
+// fetch yields the assets with these ordinals, at most limit; 0 = all.
+func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assets.Record) bool) error {
+	var err error
+	wanted, n, more := []byte("["), 0, true
+	ask := func() {
+		if n > 0 {
+			wanted[len(wanted)-1] = ']'
+			more, err = r.listed(ctx, string(wanted), out)
+			wanted, n = wanted[:1], 0
 		}
 	}
-	return nil
+	for ordinal := range ordinals {
+		wanted = append(strconv.AppendInt(wanted, r.place(ordinal), 10), ',')
+		n++
+		if limit--; limit == 0 {
+			break
+		}
+		if n == atOnce {
+			if ask(); !more || err != nil {
+				return err
+			}
+		}
+	}
+	ask()
+	return err
+}
+
+// listed yields the assets at the places of a JSON array, in its order.
+func (r *assetReader) listed(ctx context.Context, places string, out func(assets.Record) bool) (more bool, err error) {
+	if err := r.check(ctx); err != nil {
+		return false, err
+	}
+	rows := r.c.query("SELECT "+assetColumns+" FROM json_each($1) AS wanted CROSS JOIN asset ON asset.place = wanted.value", places)
+	defer rows.close()
+	for rows.next() {
+		if !out(assetOf(rows)) {
+			return false, nil
+		}
+	}
+	return true, rows.err
 }
 
 // rows yields the assets that one expression matches; "" is all of them.
@@ -110,17 +156,7 @@ func limitOf(q assets.AssetQuery) int {
 	return -1
 }
 
-// countKey is the cache's key for a count of all that an expression matches. The number of edits is
-// part of it, so a count never has to be taken out: it is not asked for again.
-type countKey struct {
-	number, edits int64
-	match         string
-}
-
-// counted is a count of what matches up to a place.
-type counted struct{ n, upTo int64 }
-
-// Count counts the assets that match q. A count is kept, and what was added since is added to it.
+// Count counts the assets that match q.
 func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
 	if err := r.check(ctx); err != nil {
 		return 0, err
@@ -130,26 +166,20 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, er
 	if !ok || first > last {
 		return 0, nil
 	}
-	if r.writes || q.After != 0 || q.Before != 0 {
-		return r.count(ctx, pieces, first, last)
-	}
-	key := countKey{r.number, r.edits, strings.Join(pieces, ",")}
-	known := counted{upTo: first - 1}
-	if v, found := r.db.cache.get(key, r.c.at); found {
-		known = v.(counted)
-	}
-	top, err := r.top(0)
-	if err != nil || top <= known.upTo {
-		return known.n, err
-	}
-	more, err := r.count(ctx, pieces, known.upTo+1, top)
-	if err != nil {
+	found, ok, err := r.matching(q.All)
+	switch {
+	case err != nil:
 		return 0, err
+	case !ok:
+		return r.count(ctx, pieces, first, last)
+	case q.After == 0 && q.Before == 0:
+		return int64(found.n), nil
 	}
-	known.n += more
-	known.upTo = top
-	r.db.cache.put(r.c.at, effect{key, known, len(key.match) + perEntry})
-	return known.n, nil
+	var n int64
+	for range found.between(ordinalOf(first), ordinalOf(last), true) {
+		n++
+	}
+	return n, nil
 }
 
 // count counts what the pieces match between two places.
@@ -162,14 +192,7 @@ func (r *assetReader) count(ctx context.Context, pieces []string, first, last in
 	if pieces[0] == "" {
 		return r.c.value("SELECT count(*) FROM asset WHERE place BETWEEN $1 AND $2", first, last)
 	}
-	sql := "SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3"
-	if ordinalOf(first) > 1 {
-		// What is behind what was counted before is short: from the newest down FTS5 stops at the
-		// bound, while from the oldest up it has to come to it. The LIMIT keeps the order in.
-		sql = `SELECT count(*) FROM (SELECT 1 FROM asset_term
-			WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid DESC LIMIT -1)`
-	}
-	return r.c.value(sql, pieces[0], first, last)
+	return r.c.value("SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3", pieces[0], first, last)
 }
 
 // split writes the sets as MATCH expressions, of which together those match that all the sets match:

@@ -12,9 +12,8 @@ import (
 // assetTx writes one library.
 type assetTx struct {
 	assetReader
-	lib    assets.Library
-	edited bool
-	newest int64 // place of the newest asset; 0 = not looked up
+	lib  assets.Library
+	done edit
 }
 
 // ready has the library have a number.
@@ -32,28 +31,16 @@ func (t *assetTx) ready(ctx context.Context) error {
 	return err
 }
 
-// edit counts the update among the library's edits: it does more than add assets behind all others.
-func (t *assetTx) edit() error {
-	if t.edited {
+// edit notes what becomes of an asset, and counts the update among the library's edits.
+func (t *assetTx) edit(ordinal int64, terms []string) error {
+	first := t.done.size == 0
+	t.done.add(ordinal, terms)
+	if !first {
 		return nil
 	}
-	t.edited = true
-	_, err := t.c.exec("UPDATE library SET edits = edits + 1 WHERE number = $1", t.number)
+	t.edits++
+	_, err := t.c.exec("UPDATE library SET edits = $2 WHERE number = $1", t.number, t.edits)
 	return err
-}
-
-// added is told the place of a new asset.
-func (t *assetTx) added(place int64) (err error) {
-	if t.newest == 0 {
-		if t.newest, err = t.top(place); err != nil {
-			return err
-		}
-	}
-	if place < t.newest {
-		return t.edit()
-	}
-	t.newest = place
-	return nil
 }
 
 // SetState replaces the library's State.
@@ -80,18 +67,16 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
 		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
 	}
+	if err := t.edit(a.Ordinal, x.Terms); err != nil {
+		return err
+	}
 	place := t.place(a.Ordinal)
 	args := []any{place, a.Origin[:], a.CreatedAt, a.UpdatedAt, orNull(joinList(a.Folders)), []byte(a.Body)}
 	_, err := t.c.exec("INSERT INTO asset (place, origin, created, updated, folders, body) VALUES ($1, $2, $3, $4, $5, $6)", args...)
 	switch {
 	case err == nil:
-		if err = t.added(place); err == nil {
-			_, err = t.c.exec("INSERT INTO asset_term (rowid, terms) VALUES ($1, $2)", place, termText(x.Terms))
-		}
+		_, err = t.c.exec("INSERT INTO asset_term (rowid, terms) VALUES ($1, $2)", place, termText(x.Terms))
 	case isTaken(err):
-		if err = t.edit(); err != nil {
-			return err
-		}
 		_, err = t.c.exec("UPDATE asset SET origin = $2, created = $3, updated = $4, folders = $5, body = $6 WHERE place = $1", args...)
 		if err == nil {
 			_, err = t.c.exec("UPDATE asset_term SET terms = $2 WHERE rowid = $1", place, termText(x.Terms))
@@ -137,7 +122,7 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 		return errNoAsset
 	}
 	if err == nil {
-		err = t.edit()
+		err = t.edit(ordinal, nil)
 	}
 	if err == nil {
 		_, err = t.c.exec("DELETE FROM asset_term WHERE rowid = $1", t.place(ordinal))

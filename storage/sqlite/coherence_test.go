@@ -333,7 +333,7 @@ func TestCachedReadsTouchNoConnection(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 100 << 10
-	db := openTest(t, &Options{Cache: limit})
+	db := openTest(t, &Options{Cache: 2 * limit}) // the other half is for assets
 	s := db.Apps()
 	for i := range 200 {
 		h, body := benchApp(fmt.Sprint(i), 0, 5<<10)

@@ -21,6 +21,8 @@ type DB struct {
 	writer  *writer
 	watch   *watch
 	cache   *cache
+	held    *cache // of sets of assets
+	edits   *cache // of what made them out of date
 	codec   *history.Codec
 	few     int // fewApps, but in tests
 
@@ -31,7 +33,8 @@ type DB struct {
 
 // Options changes how a store is opened. Zero values are the defaults.
 type Options struct {
-	// Cache bounds the memory for what is often read, in bytes. 0 = 64 MiB, negative = none.
+	// Cache bounds the memory for what is often read, in bytes: one half is for rows, the other for
+	// searching assets. 0 = 64 MiB, negative = none.
 	Cache int
 	// Busy is how long to wait for a lock that another process holds. 0 = 5 seconds.
 	Busy time.Duration
@@ -111,8 +114,11 @@ func start(path string, o Options) (_ *DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cache := newCache(o.Cache, w.now)
-	db := &DB{path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy)}
+	cache := newCache(o.Cache/2, w.now)
+	db := &DB{
+		path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy),
+		held: newTimelessCache(o.Cache / 8 * 3), edits: newTimelessCache(o.Cache / 8),
+	}
 	db.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
 	})

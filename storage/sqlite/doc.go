@@ -18,6 +18,13 @@
 // index in shared memory, which every commit of every process changes. So it never misses a commit
 // that was acknowledged before it began.
 //
+// # Searching
+//
+// Which assets have a word, a tag or a folder is read from FTS5's tables once and held, bounded, as
+// a set; pages and totals are intersections of sets. A set names the number of edits that its
+// library had, which a snapshot is asked for, and so is right whoever else writes to the file. It
+// follows what this process writes, and is read again after another one.
+//
 // # Adding a domain
 //
 // A domain's store is a type over *DB that uses these:

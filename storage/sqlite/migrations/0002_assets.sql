@@ -9,7 +9,7 @@ CREATE TABLE library (
     at      INTEGER NOT NULL,
     count   INTEGER NOT NULL,
     tree    INTEGER NOT NULL,
-    edits   INTEGER NOT NULL, -- updates that changed or removed assets, or added one among others: more than a count grew
+    edits   INTEGER NOT NULL, -- updates that added, changed or removed assets
     UNIQUE (network, id)
 ) STRICT;
 
