@@ -1,14 +1,13 @@
 package httpapi
 
 import (
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -40,12 +39,12 @@ func (v reviewRoutes) load(c *call) error {
 	defer file.end()
 	by := reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates}
 	report, err := v.svc.Import(c.ctx(), by, file, &reviews.ImportOptions{DryRun: dryRun})
-	if err != nil && file.broken(err) {
+	if fault := file.fault(err); fault != "" {
 		kept := "what came before is imported, and sending all of it again is safe"
 		if dryRun {
 			kept = "nothing is imported by a dry run"
 		}
-		return refuse(http.StatusBadRequest, "the body did not arrive whole, or its gzip is damaged; %s", kept)
+		return refuse(http.StatusBadRequest, "%s; %s", fault, kept)
 	}
 	if err != nil {
 		return err
@@ -77,9 +76,9 @@ func newUpload(c *call) (*upload, error) {
 	switch coding {
 	case "", "identity":
 	case "gzip":
-		unzip, err := gzip.NewReader(u.Reader)
+		unzip, err := gunzip.NewReader(u.Reader)
 		if err != nil {
-			return nil, refuse(http.StatusBadRequest, "header Content-Encoding: the body is not gzip")
+			return nil, refuse(http.StatusBadRequest, "header Content-Encoding: %s", u.fault(err))
 		}
 		u.Reader = unzip
 	default:
@@ -104,11 +103,18 @@ func (u *upload) readBody(p []byte) (int, error) {
 	return n, err
 }
 
-// broken reports whether err is about the body and not about the store.
-func (u *upload) broken(err error) bool {
-	var corrupt flate.CorruptInputError
-	return u.failed != nil || errors.As(err, &corrupt) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
-		errors.Is(err, io.ErrUnexpectedEOF)
+// fault says what of err is about the body; "" is an error of the store, or none.
+func (u *upload) fault(err error) string {
+	var damaged *gunzip.Error
+	switch {
+	case err == nil:
+		return ""
+	case u.failed != nil:
+		return "the body did not arrive whole"
+	case errors.As(err, &damaged):
+		return damaged.Error()
+	}
+	return ""
 }
 
 // end gives the answer the time that the server gives any answer.

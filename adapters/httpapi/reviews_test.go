@@ -66,6 +66,31 @@ func TestReviewsAreImported(t *testing.T) {
 	}
 }
 
+// The limit of other bodies, 4 MiB, is not that of a file of records.
+func TestAnImportMayBeOfAnySize(t *testing.T) {
+	w := reviewWorld(t)
+	file := strings.Repeat(" \n", 3<<20) + record("YQ==")
+	for _, body := range []string{file, gzipped(file)} {
+		var got importReport
+		w.as(siteOne, "POST", importPath+"?dryRun=true", body, setType("application/x-ndjson")).want(200).read(&got)
+		if got.Lines != 3<<20+1 || got.Created != 1 || got.Errors != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// A report holds the first 1000 problems and says when there are more.
+func TestTheReportOfAnImportIsShort(t *testing.T) {
+	w := reviewWorld(t)
+	for n, truncated := range map[int]bool{1000: false, 1001: true} {
+		var got importReport
+		w.as(siteOne, "POST", importPath, strings.Repeat("x\n", n), setType("text/plain")).want(200).read(&got)
+		if len(got.Problems) != 1000 || got.Errors != n || got.ProblemsTruncated != truncated {
+			t.Errorf("of %d problems %d are in the report, truncated %v", got.Errors, len(got.Problems), got.ProblemsTruncated)
+		}
+	}
+}
+
 func gzipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -84,10 +109,16 @@ func TestReviewsImportRefuses(t *testing.T) {
 	w.as(editor, "POST", importPath+"?dry=true", record("YQ=="), ndjson).want(400, "dry")
 	w.as(editor, "POST", importPath, record("YQ=="), setType("text/csv")).want(415, "Content-Type")
 	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "br")).want(415, "Content-Encoding")
-	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "gzip")).want(400, "gzip")
+	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "gzip")).want(400, "Content-Encoding", "gzip")
 	zipped := gzipped(strings.Repeat(record("YQ=="), 100))
-	w.as(editor, "POST", importPath, zipped[:len(zipped)/2], ndjson).want(400, "whole")
-	w.as(editor, "POST", importPath, zipped[:len(zipped)/2], ndjson, header("Content-Encoding", "gzip")).want(400, "whole")
+	cut := fmt.Sprintf("byte %d of the compressed file", len(zipped)/2)
+	for _, coding := range [][]option{{ndjson}, {ndjson, header("Content-Encoding", "gzip")}} {
+		w.as(editor, "POST", importPath, zipped[:len(zipped)/2], coding...).want(400, cut)
+		w.as(editor, "POST", importPath, zipped+"more", coding...).want(400, fmt.Sprintf("byte %d of", len(zipped)))
+		w.as(editor, "POST", importPath, zipped+"\x00\x00"+zipped, coding...).want(400, fmt.Sprintf("byte %d of", len(zipped)+2))
+		w.as(editor, "POST", importPath, zipped+strings.Repeat("\x00", 512), coding...).want(200)
+		w.as(editor, "POST", importPath, gzipped(record("YQ=="))+gzipped(record("Yg==")), coding...).want(200, `"collections":2`)
+	}
 }
 
 func TestAnImportMayTakeLongButNotPause(t *testing.T) {
