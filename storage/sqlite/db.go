@@ -81,6 +81,9 @@ func open(path string, o Options) (*DB, error) {
 		return nil, err
 	}
 	db, err := start(path, o)
+	if isUnwritable(err) {
+		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -42,6 +42,12 @@ func isFull(err error) bool {
 	return c&0xff == lib.SQLITE_FULL || c == lib.SQLITE_IOERR_SHMSIZE
 }
 
+// isUnwritable reports that the file, or one beside it, cannot be opened for writing.
+func isUnwritable(err error) bool {
+	c := code(err) & 0xff
+	return c == lib.SQLITE_CANTOPEN || c == lib.SQLITE_READONLY
+}
+
 // isTaken reports that a row with the same key is there.
 func isTaken(err error) bool {
 	c := code(err)

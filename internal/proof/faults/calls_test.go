@@ -43,7 +43,7 @@ func TestTheNthCallToTheStoreFails(t *testing.T) {
 				}
 				c.checkState(t, "after all of these", w, c.after)
 				if end := c.finish(t, w); end != c.end {
-					t.Fatalf("in the end the file holds\n%s\nwant\n%s", end, c.end)
+					t.Fatalf("in the end, %s", differ(end, c.end))
 				}
 			})
 		}
@@ -115,7 +115,7 @@ func TestUpdatesThatAreCalledAgain(t *testing.T) {
 			}
 			c.checkState(t, "called again", w, c.after)
 			if end := c.finish(t, w); end != c.end {
-				t.Fatalf("in the end the file holds\n%s\nwant\n%s", end, c.end)
+				t.Fatalf("in the end, %s", differ(end, c.end))
 			}
 		})
 	}

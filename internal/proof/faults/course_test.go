@@ -50,7 +50,7 @@ func (c course) checkState(t *testing.T, name string, w *world, want string) {
 	if have, err := w.state(c.names); err != nil {
 		t.Fatalf("%s: reading: %v", name, err)
 	} else if have != want {
-		t.Fatalf("%s: there is\n%s\nwant\n%s", name, have, want)
+		t.Fatalf("%s: %s", name, differ(have, want))
 	}
 }
 

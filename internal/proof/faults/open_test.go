@@ -143,7 +143,7 @@ func (l logged) check(t *testing.T, path string) {
 		t.Fatalf("the next attempt: %v", err)
 	}
 	if state, err := w.state(l.names); err != nil || state != l.state {
-		t.Errorf("there is\n%s\nwant\n%s\n%v", state, l.state, err)
+		t.Errorf("%s, %v", differ(state, l.state), err)
 	}
 	w.must(201, probe(l.names))
 	if err := errors.Join(w.db.Close(), check(path)); err != nil {
@@ -226,10 +226,10 @@ func TestLookingOnADiskThatFails(t *testing.T) {
 		shown, err := w.shown(l.names)
 		heal()
 		if err == nil && !strings.HasPrefix(l.state, shown) {
-			t.Errorf("shown was\n%s\nwant\n%s", shown, l.state)
+			t.Errorf("shown was %s", differ(shown, l.state))
 		}
 		if shown, err := w.shown(l.names); err != nil || !strings.HasPrefix(l.state, shown) {
-			t.Errorf("shown then is\n%s\nwant\n%s\n%v", shown, l.state, err)
+			t.Errorf("shown then is %s, %v", differ(shown, l.state), err)
 		}
 	})
 }

@@ -203,6 +203,17 @@ func (w *world) state(n names) (string, error) {
 	return shown + held, err
 }
 
+// differ names the first line in which two texts differ.
+func differ(have, want string) string {
+	a, b := strings.Split(have, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("there is\n%.2000s\nwant\n%.2000s", a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("there are %d lines, want %d", len(a), len(b))
+}
+
 // check looks at a file with nothing but SQLite.
 func check(path string) (err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
