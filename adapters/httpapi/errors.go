@@ -94,13 +94,13 @@ func isOneOf(err error, sentinels []error) bool {
 func (c *call) fail(err error) {
 	status := statusOf(err)
 	text, isOpaque := opaque[status]
+	if isOneOf(err, unknown) {
+		text = unknownOutcome
+	}
 	if !isOpaque {
 		text = err.Error()
 	} else if !errors.Is(err, context.Canceled) { // the client has gone: nothing is wrong here
 		c.log(text, err)
-	}
-	if isOneOf(err, unknown) {
-		text = unknownOutcome
 	}
 	c.refuse(status, text)
 }

@@ -33,18 +33,19 @@ func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 	ran := false
 	var result error
+	once := func(c *conn) error {
+		if err := c.query(ctx, "SELECT 1").err; err != nil {
+			return err
+		}
+		ran = true
+		result = fn(c)
+		return result
+	}
 	err := db.again(ctx, func() error {
-		return db.attempt(ctx, beginView, func(c *conn) error {
-			if err := c.query(ctx, "SELECT 1").err; err != nil {
-				return err
-			}
-			ran = true
-			result = fn(c)
-			return nil
-		}, func(c *conn) error {
-			c.rollback()
-			return nil
-		})
+		if err := db.attempt(ctx, beginView, once, (*conn).rollback); !ran {
+			return err
+		}
+		return nil
 	})
 	if ran {
 		return result

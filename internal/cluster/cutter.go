@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Cutter stands between clients and a cluster and cuts their connections. It can do so at the very
+// moment of a commit, since pgx names the statements it keeps prepared after their text.
+type Cutter struct {
+	cluster  *Cluster
+	dir      string
+	listener net.Listener
+
+	mu   sync.Mutex
+	open map[net.Conn]bool
+	plan []plan // the next one stands first
+}
+
+// plan is to cut one connection.
+type plan struct {
+	message []byte // when its client sends this
+	arrives bool   // to the server, which does it and whose answer is lost, instead of being lost itself
+}
+
+// Cutter starts a cutter before the cluster, which ends with the test.
+func (c *Cluster) Cutter(t testing.TB) *Cutter {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "cut-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", filepath.Join(dir, Socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cutter := &Cutter{cluster: c, dir: dir, listener: listener, open: map[net.Conn]bool{}}
+	t.Cleanup(func() {
+		listener.Close()
+		cutter.CutAll()
+		os.RemoveAll(dir)
+	})
+	go cutter.serve()
+	return cutter
+}
+
+// Behind is the address of a database of the cluster, through the cutter.
+func (p *Cutter) Behind(address string) string {
+	return strings.Replace(address, "host="+url.QueryEscape(p.cluster.Dir), "host="+url.QueryEscape(p.dir), 1)
+}
+
+// CutAt has the next connection cut that runs the statement with this text. With arrives the server
+// runs it and the client does not hear of it, else the server hears nothing more.
+func (p *Cutter) CutAt(sql string, arrives bool) {
+	digest := sha256.Sum256([]byte(sql))
+	message := "\x00stmtcache_" + hex.EncodeToString(digest[:24]) + "\x00" // within a Bind message
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = append(p.plan, plan{[]byte(message), arrives})
+}
+
+// Planned is how many cuts are still to come.
+func (p *Cutter) Planned() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.plan)
+}
+
+// CutAll cuts every connection, whatever it does.
+func (p *Cutter) CutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.open {
+		c.Close()
+	}
+	clear(p.open)
+}
+
+func (p *Cutter) serve() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("unix", filepath.Join(p.cluster.Dir, Socket))
+		if err != nil {
+			client.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.open[client], p.open[server] = true, true
+		p.mu.Unlock()
+		go p.forward(client, server)
+	}
+}
+
+// next takes the cut that is to be done at a message.
+func (p *Cutter) next(message []byte) (cut plan, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.plan) == 0 || !bytes.Contains(message, p.plan[0].message) {
+		return cut, false
+	}
+	cut, p.plan = p.plan[0], p.plan[1:]
+	return cut, true
+}
+
+// forward carries what is sent both ways, until it ends or is cut.
+func (p *Cutter) forward(client, server net.Conn) {
+	var mu sync.Mutex
+	mute := false
+	answered := make(chan bool, 1)
+	go func() {
+		part := make([]byte, 64<<10)
+		for {
+			n, err := server.Read(part)
+			mu.Lock()
+			if mute {
+				answered <- true
+				mu.Unlock()
+				return
+			}
+			client.Write(part[:n])
+			mu.Unlock()
+			if err != nil {
+				client.Close()
+				return
+			}
+		}
+	}()
+	part := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(part)
+		if cut, found := p.next(part[:n]); found {
+			mu.Lock()
+			mute = true
+			mu.Unlock()
+			if cut.arrives {
+				server.Write(part[:n])
+				<-answered
+			}
+			break
+		}
+		server.Write(part[:n])
+		if err != nil {
+			break
+		}
+	}
+	client.Close()
+	server.Close()
+	p.mu.Lock()
+	delete(p.open, client)
+	delete(p.open, server)
+	p.mu.Unlock()
+}

@@ -1,0 +1,8 @@
+// Package outcome shows over HTTP what a client may rely on when a server loses its database in the
+// middle of a commit: the answer is 503, and whoever repeats a creation with its Idempotency-Key, or a
+// patch with its version test, until it is answered has done it once, whatever was cut.
+//
+// A longer run:
+//
+//	go test ./internal/proof/outcome -timeout 0 -args -writes 10000
+package outcome
