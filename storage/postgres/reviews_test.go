@@ -1,0 +1,12 @@
+package postgres
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/storagetest"
+)
+
+func TestReviews(t *testing.T) {
+	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return openTest(t, nil).Reviews() })
+}
