@@ -113,55 +113,34 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 	})
 }
 
-// folderSet is a set of folders, as a condition on what a search finds: to be in one of them.
-type folderSet struct {
-	ids     map[string]bool
-	outside bool // or to be in no folder at all
-}
-
-// holds reports whether an asset that is in these folders meets the condition.
-func (f *folderSet) holds(folders []string) bool {
-	return f == nil || f.outside && len(folders) == 0 || slices.ContainsFunc(folders, func(id string) bool { return f.ids[id] })
-}
-
-// terms returns the condition as the terms of which an asset must have one.
-func (f *folderSet) terms() AnyOf {
-	set := make(AnyOf, 0, len(f.ids)+1)
-	if f.outside {
-		set = append(set, notInAFolder)
-	}
-	for id := range f.ids {
-		set = append(set, term(kindFolder, id))
-	}
-	slices.Sort(set)
-	return set
-}
-
-// visible returns what a search of the member is narrowed to; nil for one who sees every folder.
-func (m member) visible(t *tree) *folderSet {
+// visible returns what a search of the member is narrowed to: to be in one of the folders that the
+// member sees, or in none. Nothing for one who sees every folder.
+func (m member) visible(t *tree) []AnyOf {
 	if m.moderator && t.deleted == 0 {
 		return nil
 	}
-	seen := &folderSet{ids: map[string]bool{}, outside: true}
+	seen := AnyOf{notInAFolder}
 	for n := range t.all {
 		if m.sees(n) {
-			seen.ids[n.ID] = true
+			seen = append(seen, term(kindFolder, n.ID))
 		}
 	}
-	if len(seen.ids) == len(t.nodes) {
+	if len(seen) == 1+len(t.nodes) {
 		return nil
 	}
-	return seen
+	slices.Sort(seen)
+	return []AnyOf{seen}
 }
 
-// seenBelow returns the folder and those below it, as far as the member sees them.
-func (m member) seenBelow(n *node) *folderSet {
-	seen := &folderSet{ids: map[string]bool{}}
+// seenBelow returns the terms of the folder and of those below it, as far as the member sees them.
+func (m member) seenBelow(n *node) AnyOf {
+	seen := AnyOf{}
 	n.walk(func(n *node) bool {
 		if m.sees(n) {
-			seen.ids[n.ID] = true
+			seen = append(seen, term(kindFolder, n.ID))
 		}
 		return true
 	})
+	slices.Sort(seen)
 	return seen
 }

@@ -44,34 +44,15 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 			return err
 		}
 		out = out[:0]
-		visible := ss.visible(ss.tree)
-		for value, err := range ss.r.Values(ctx, key) {
+		for value, err := range ss.r.Values(ctx, key, ss.visible(ss.tree)) {
 			if err != nil {
 				return err
 			}
-			a := Attribute{key, value}
-			seen, err := ss.any(attributeTerm(a), visible)
-			if err != nil {
-				return err
-			}
-			if seen {
-				out = append(out, a)
-			}
+			out = append(out, Attribute{key, value})
 		}
 		return nil
 	})
 	return out, err
-}
-
-// any reports whether an asset with the term is in these folders.
-func (ss *session) any(term string, folders *folderSet) (bool, error) {
-	if folders == nil {
-		return true, nil // some asset has it
-	}
-	for _, err := range ss.found(AssetQuery{All: []AnyOf{{term}}, Limit: 1}, folders) {
-		return err == nil, err
-	}
-	return false, nil
 }
 
 // ChangeAttributes changes the attributes of assets, each judged by itself (A11): 404 for one that the

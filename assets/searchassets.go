@@ -1,10 +1,6 @@
 package assets
 
-import (
-	"context"
-	"iter"
-	"slices"
-)
+import "context"
 
 // Search finds assets that the caller sees (A1). ErrInvalid for a search out of its limits and for a
 // cursor that is not of this library; ErrNotFound for a folder the caller does not see.
@@ -27,22 +23,17 @@ func (ss *session) search(in Search) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	all, folders, err := ss.conditions(in, list)
-	if err != nil {
+	if q.All, err = ss.conditions(in, list); err != nil {
 		return Page{}, err
 	}
 	if in.Query != "" && len(list) == 0 {
 		return Page{}, nil // no letter or digit: nothing has it
 	}
-	q.All = all
-	page, err := ss.page(q, folders)
+	page, err := ss.page(q)
 	if err != nil {
 		return Page{}, err
 	}
-	if folders != nil {
-		all = append(all, folders.terms())
-	}
-	page.Paging.Total, err = ss.total(all)
+	page.Paging.Total, err = ss.total(q.All)
 	return page, err
 }
 
@@ -69,10 +60,9 @@ func (ss *session) place(in Search) (AssetQuery, error) {
 	return q, nil
 }
 
-// conditions returns the sets of terms that the search asks for, and the folders it is narrowed to:
-// those of folderTree, or those the caller sees; nil where it is not. What is in one folder that the
-// caller sees needs no narrowing.
-func (ss *session) conditions(in Search, list []string) (all []AnyOf, folders *folderSet, err error) {
+// conditions returns the sets of terms that the search asks for. The last is one of folders: those of
+// folderTree, or those the caller sees. What is in one folder that the caller sees needs no more.
+func (ss *session) conditions(in Search, list []string) (all []AnyOf, err error) {
 	for _, t := range wordTerms(list) {
 		all = append(all, AnyOf{t})
 	}
@@ -91,76 +81,31 @@ func (ss *session) conditions(in Search, list []string) (all []AnyOf, folders *f
 	if in.Folder != "" {
 		n, err := ss.folderSeen("folder", in.Folder)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		all = append(all, AnyOf{term(kindFolder, n.ID)})
 	}
 	if in.FolderTree != "" {
 		n, err := ss.folderSeen("folderTree", in.FolderTree)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return all, ss.seenBelow(n), nil
+		return append(all, ss.seenBelow(n)), nil
 	}
 	if in.Folder != "" {
-		return all, nil, nil
+		return all, nil
 	}
-	return all, ss.visible(ss.tree), nil
-}
-
-// manyFolders is from how many folders on the index is asked for their union only when it is needed:
-// it has to go through a list for each of them. When they are a good part of all, most pages are full
-// before that.
-const manyFolders = 12
-
-// found yields what the search finds in these folders, in order.
-func (ss *session) found(q AssetQuery, folders *folderSet) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		if folders != nil && len(folders.ids) >= max(manyFolders, len(ss.tree.nodes)/4) {
-			done, last := ss.sift(q, folders, yield)
-			if done {
-				return
-			}
-			if q.Ascending {
-				q.After = last
-			} else {
-				q.Before = last
-			}
-		}
-		if folders != nil {
-			q.All = append(slices.Clip(q.All), folders.terms())
-		}
-		for r, err := range ss.r.Assets(ss.ctx, q) {
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
-// sift goes through the first of what is found in any folder, and yields what is in these. It is done
-// when there is no more, or nobody wants more; else it says how far it came.
-func (ss *session) sift(q AssetQuery, folders *folderSet, yield func(Record, error) bool) (done bool, last int64) {
-	q.Limit *= 4
-	left := q.Limit
-	for r, err := range ss.r.Assets(ss.ctx, q) {
-		if (err != nil || folders.holds(r.Folders)) && !yield(r, err) || err != nil {
-			return true, 0
-		}
-		left--
-		last = r.Ordinal
-	}
-	return left > 0, last
+	return append(all, ss.visible(ss.tree)...), nil
 }
 
 // page fills a page and says what is on both sides of it.
-func (ss *session) page(q AssetQuery, folders *folderSet) (Page, error) {
+func (ss *session) page(q AssetQuery) (Page, error) {
 	var p Page
 	var first, last int64
 	size, more := 0, false
 	limit := q.Limit
 	q.Limit++
-	for r, err := range ss.found(q, folders) {
+	for r, err := range ss.r.Assets(ss.ctx, q) {
 		if err != nil {
 			return Page{}, err
 		}
@@ -174,7 +119,7 @@ func (ss *session) page(q AssetQuery, folders *folderSet) (Page, error) {
 		size += a.size()
 		p.Assets = append(p.Assets, a)
 	}
-	behind, err := ss.behind(q, folders, first)
+	behind, err := ss.behind(q, first)
 	if q.Ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
@@ -189,7 +134,7 @@ func (ss *session) page(q AssetQuery, folders *folderSet) (Page, error) {
 
 // behind reports whether the search finds something on the side that a page with this first asset
 // comes from; 0 is an empty page, which has its cursor's own asset on that side.
-func (ss *session) behind(q AssetQuery, folders *folderSet, first int64) (bool, error) {
+func (ss *session) behind(q AssetQuery, first int64) (bool, error) {
 	back := AssetQuery{All: q.All, Ascending: !q.Ascending, Limit: 1}
 	switch {
 	case q.After == 0 && q.Before == 0:
@@ -203,7 +148,7 @@ func (ss *session) behind(q AssetQuery, folders *folderSet, first int64) (bool, 
 	default:
 		back.After = q.Before - 1
 	}
-	for _, err := range ss.found(back, folders) {
+	for _, err := range ss.r.Assets(ss.ctx, back) {
 		return err == nil, err
 	}
 	return false, nil

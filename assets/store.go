@@ -43,8 +43,9 @@ type Reader interface {
 	Count(ctx context.Context, q AssetQuery) (int64, error)
 	// Folders yields every folder, deleted ones too, by ID in byte order.
 	Folders(ctx context.Context) iter.Seq2[FolderRecord, error]
-	// Values yields the distinct values that attributes with this key have, in byte order.
-	Values(ctx context.Context, key string) iter.Seq2[string, error]
+	// Values yields the distinct values that attributes with this key have, of assets that match all
+	// the sets of terms, in byte order.
+	Values(ctx context.Context, key string, all []AnyOf) iter.Seq2[string, error]
 }
 
 // Tx is a writing transaction. Its reads see its own writes.

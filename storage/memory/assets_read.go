@@ -56,16 +56,20 @@ func (l *library) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, er
 	}
 }
 
-// Values yields the values that attributes with this key have.
-func (l *library) Values(ctx context.Context, key string) iter.Seq2[string, error] {
+// Values yields the values that attributes with this key have, of assets that match all the sets.
+func (l *library) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		out := limited(ctx, 0, yield)
+		q := assets.AssetQuery{All: all}
 		last, some := "", false
 		l.values.ascend(func(v labelled) bool { return v.Key < key }, func(v labelled) bool {
 			if v.Key != key {
 				return false
 			}
 			if some && v.Value == last {
+				return true
+			}
+			if r, found := l.row(v.ordinal); !found || !q.Match(r.Ordinal, r.index.Terms) {
 				return true
 			}
 			last, some = v.Value, true

@@ -71,9 +71,7 @@ type assetReader struct {
 	writes bool  // within an update: what it reads may never be kept
 	ended  bool
 
-	lists  *postings // nil before the first is read
-	asked  []string  // of matching, with its answer
-	answer set
+	lists *postings // nil before the first is read
 }
 
 // ordinalBits is how many bits of a place hold the ordinal.

@@ -37,34 +37,3 @@ func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord
 		}
 	}
 }
-
-// Values yields the values that attributes with this key have: each by a look at the index behind
-// the one before, since a value may have any number of assets.
-func (r *assetReader) Values(ctx context.Context, key string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		sql := "SELECT value FROM attribute WHERE library = $1 AND key = $2 AND value >= $3 ORDER BY value LIMIT 1"
-		for last := ""; ; sql = "SELECT value FROM attribute WHERE library = $1 AND key = $2 AND value > $3 ORDER BY value LIMIT 1" {
-			value, found, err := r.value(ctx, sql, key, last)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			if !found || !yield(value, nil) {
-				return
-			}
-			last = value
-		}
-	}
-}
-
-func (r *assetReader) value(ctx context.Context, sql, key, last string) (value string, found bool, err error) {
-	if err := r.check(ctx); err != nil {
-		return "", false, err
-	}
-	rows := r.c.query(sql, r.number, key, last)
-	defer rows.close()
-	if !rows.next() {
-		return "", false, rows.err
-	}
-	return rows.text(0), true, nil
-}

@@ -9,9 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// held is the assets of a library that have one of some terms, as they were after so many edits of
-// it. The number of edits is read in the snapshot, so what is held is never taken for what it is not,
-// whoever wrote meanwhile; what this process wrote itself is followed.
+// held is the assets of a library that all of some sets of terms match, as they were after so many
+// edits of it. The number of edits is read in the snapshot, so what is held is never taken for what
+// it is not, whoever wrote meanwhile; what this process wrote itself is followed.
 type held struct {
 	set
 	edits int64
@@ -20,7 +20,7 @@ type held struct {
 // heldKey is the cache's key for a held.
 type heldKey struct {
 	library int64
-	terms   string // with a NUL behind each
+	terms   string // with a NUL behind each, and one more behind each set
 }
 
 // editKey is the cache's key for what one edit of a library has changed, an edit.
@@ -60,51 +60,37 @@ func (r *assetReader) matching(all []assets.AnyOf) (out set, ok bool, err error)
 	if r.writes || len(all) == 0 {
 		return set{}, false, nil
 	}
-	keys := make([]string, len(all))
-	for i, terms := range all {
-		keys[i] = string(joinList(terms))
-	}
-	if slices.Equal(keys, r.asked) {
-		return r.answer, true, nil
-	}
-	sets := make([]set, len(all))
-	for i, terms := range all {
-		if sets[i], ok, err = r.having(terms, keys[i]); !ok || err != nil {
-			return set{}, false, err
-		}
-	}
-	slices.SortFunc(sets, func(a, b set) int { return a.n - b.n })
-	out = sets[0]
-	for _, s := range sets[1:] {
-		out = out.and(s)
-	}
-	r.asked, r.answer = keys, out
-	return out, true, nil
-}
-
-// having returns the assets that have one of the terms, of which text is the list.
-func (r *assetReader) having(terms assets.AnyOf, text string) (set, bool, error) {
-	key := heldKey{r.number, text}
+	key := heldKey{library: r.number, terms: textOf(all)}
 	v, found := r.db.held.get(key, timeless)
 	have, _ := v.(held)
 	if found && have.edits == r.edits {
 		return have.set, true, nil
 	}
-	now, followed := set{}, false
+	followed := false
 	if found {
-		now, followed = r.follow(have, terms)
+		out, followed = r.follow(have, all)
 	}
 	if !followed {
-		var ok bool
-		var err error
-		if now, ok, err = r.read(terms); !ok || err != nil {
+		if out, ok, err = r.read(all); !ok || err != nil {
 			return set{}, false, err
 		}
 	}
 	if !found || have.edits < r.edits {
-		r.db.held.put(timeless, effect{key, held{now, r.edits}, perEntry + len(key.terms) + now.size()})
+		r.db.held.put(timeless, effect{key, held{out, r.edits}, perEntry + len(key.terms) + out.size()})
 	}
-	return now, true, nil
+	return out, true, nil
+}
+
+func textOf(all []assets.AnyOf) string {
+	var b strings.Builder
+	for _, terms := range all {
+		for _, term := range terms {
+			b.WriteString(term)
+			b.WriteByte(0)
+		}
+		b.WriteByte(0)
+	}
+	return b.String()
 }
 
 // maxFollowed is how many times an asset's terms are looked through to bring a set to the present. Then
@@ -112,16 +98,19 @@ func (r *assetReader) having(terms assets.AnyOf, text string) (set, bool, error)
 const maxFollowed = 20_000
 
 // follow brings a set to the present, if what has changed since is known and not too much.
-func (r *assetReader) follow(have held, terms assets.AnyOf) (set, bool) {
-	q := assets.AssetQuery{All: []assets.AnyOf{terms}}
-	changes, looks := map[uint32]bool{}, 0
+func (r *assetReader) follow(have held, all []assets.AnyOf) (set, bool) {
+	q := assets.AssetQuery{All: all}
+	changes, looks, each := map[uint32]bool{}, 0, 0
+	for _, terms := range all {
+		each += len(terms)
+	}
 	for number := have.edits + 1; number <= r.edits; number++ {
 		v, found := r.db.edits.get(editKey{r.number, number}, timeless)
 		if !found {
 			return set{}, false
 		}
 		for _, c := range v.(edit).changes {
-			if looks += len(terms); looks > maxFollowed || c.ordinal > math.MaxUint32 {
+			if looks += each; looks > maxFollowed || c.ordinal > math.MaxUint32 {
 				return set{}, false
 			}
 			changes[uint32(c.ordinal)] = q.Match(c.ordinal, c.terms)
@@ -130,8 +119,28 @@ func (r *assetReader) follow(have held, terms assets.AnyOf) (set, bool) {
 	return have.with(changes), have.edits <= r.edits
 }
 
-// read reads the assets that have one of the terms from the index. Not ok means that they are no set.
-func (r *assetReader) read(terms assets.AnyOf) (out set, ok bool, err error) {
+// read makes the set anew: of one set of terms from the index, of more from the set of each. Not ok
+// means that it is none.
+func (r *assetReader) read(all []assets.AnyOf) (out set, ok bool, err error) {
+	if len(all) == 1 {
+		return r.readAny(all[0])
+	}
+	sets := make([]set, len(all))
+	for i := range all {
+		if sets[i], ok, err = r.matching(all[i : i+1]); !ok || err != nil {
+			return set{}, false, err
+		}
+	}
+	slices.SortFunc(sets, func(a, b set) int { return a.n - b.n })
+	out = sets[0]
+	for _, s := range sets[1:] {
+		out = out.and(s)
+	}
+	return out, true, nil
+}
+
+// readAny reads the assets that have one of the terms.
+func (r *assetReader) readAny(terms assets.AnyOf) (out set, ok bool, err error) {
 	if r.lists == nil {
 		if r.lists, err = r.c.postings(); err != nil {
 			return set{}, false, unlessNoSet(err)

@@ -62,29 +62,47 @@ func (s set) and(other set) set {
 	}
 	switch {
 	case s.bits != nil && other.bits != nil:
-		words := slices.Clone(s.bits[:min(len(s.bits), len(other.bits))])
-		for i := range words {
-			words[i] &= other.bits[i]
-		}
-		return set{bits: words, n: ones(words)}
+		return andBits(s.bits, other.bits)
 	case s.bits != nil:
 		s, other = other, s
 	}
-	var list []uint32
-	rest := other.list
-	for _, o := range s.list {
-		if other.bits != nil {
+	list := make([]uint32, 0, s.n)
+	if other.bits != nil {
+		for _, o := range s.list {
 			if other.has(o) {
 				list = append(list, o)
 			}
-			continue
 		}
-		rest = from(rest, o)
-		if len(rest) > 0 && rest[0] == o {
-			list = append(list, o)
+	} else {
+		rest := other.list
+		for _, o := range s.list {
+			if rest = from(rest, o); len(rest) > 0 && rest[0] == o {
+				list = append(list, o)
+			}
 		}
 	}
+	if len(list) < cap(list)/2 {
+		list = slices.Clone(list) // it may be held for long
+	}
 	return set{list: list, n: len(list)}
+}
+
+func andBits(a, b []uint64) set {
+	both := make([]uint64, min(len(a), len(b)))
+	n := 0
+	for i := range both {
+		both[i] = a[i] & b[i]
+		n += bits.OnesCount64(both[i])
+	}
+	if n >= len(both)*64/dense {
+		return set{bits: both, n: n}
+	}
+	list := make([]uint32, 0, n)
+	yieldBits(both, 0, int64(len(both))*64-1, true, func(o int64) bool {
+		list = append(list, uint32(o))
+		return true
+	})
+	return set{list: list, n: n}
 }
 
 // from returns the list from its first ordinal that is not below o. It looks near the beginning first.

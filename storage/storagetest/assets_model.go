@@ -78,7 +78,7 @@ func (m *assetModel) check(r assets.Reader) error {
 	if err := m.checkFolders(r); err != nil {
 		return err
 	}
-	terms, keys := map[string]bool{"never": true}, map[string][]string{"never": nil}
+	terms, keys := map[string]bool{"never": true}, map[string]bool{"never": true}
 	for ordinal, row := range m.rows {
 		got, err := r.Asset(ctx, ordinal)
 		if err != nil || !equalRecords(got, row.Record) {
@@ -92,14 +92,12 @@ func (m *assetModel) check(r assets.Reader) error {
 			terms[term] = true
 		}
 		for _, a := range row.index.Attributes {
-			keys[a.Key] = append(keys[a.Key], a.Value)
+			keys[a.Key] = true
 		}
 	}
-	for key, want := range keys {
-		slices.Sort(want)
-		want = slices.Compact(want)
-		if got, err := collect(r.Values(ctx, key)); err != nil || !slices.Equal(got, want) {
-			return fmt.Errorf("values of %q: %q, error %v; want %q", key, got, err, want)
+	for key := range keys {
+		if err := m.checkValues(r, key, nil); err != nil {
+			return err
 		}
 	}
 	for term := range terms {
@@ -108,6 +106,25 @@ func (m *assetModel) check(r assets.Reader) error {
 		}
 	}
 	return errors.Join(m.checkQuery(r, assets.AssetQuery{}), m.checkQuery(r, assets.AssetQuery{Ascending: true}))
+}
+
+// checkValues reports values of a key that are not those of the assets that match all the sets.
+func (m *assetModel) checkValues(r assets.Reader, key string, all []assets.AnyOf) error {
+	q := assets.AssetQuery{All: all}
+	var want []string
+	for ordinal, row := range m.rows {
+		for _, a := range row.index.Attributes {
+			if a.Key == key && q.Match(ordinal, row.index.Terms) {
+				want = append(want, a.Value)
+			}
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	if got, err := collect(r.Values(ctx, key, all)); err != nil || !slices.Equal(got, want) {
+		return fmt.Errorf("values of %q among %q: %q, error %v; want %q", key, all, got, err, want)
+	}
+	return nil
 }
 
 func (m *assetModel) checkFolders(r assets.Reader) error {

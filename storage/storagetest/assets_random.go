@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -33,7 +34,8 @@ var assetRandomRules = []assetRule{
 			}
 			err = s.View(ctx, libs[i], func(r assets.Reader) error {
 				for range 30 {
-					if err := next.checkQuery(r, d.assetQuery()); err != nil {
+					q := d.assetQuery()
+					if err := errors.Join(next.checkQuery(r, q), next.checkValues(r, d.assetTerm(), q.All)); err != nil {
 						return err
 					}
 				}

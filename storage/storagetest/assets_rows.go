@@ -45,7 +45,7 @@ var assetRowRules = []assetRule{
 		m.checkIn(t, s, library)
 		wantNone(t, s, library, 2, record(2).Origin)
 		if err := s.View(ctx, library, func(r assets.Reader) error {
-			values, err := collect(r.Values(ctx, "l"))
+			values, err := collect(r.Values(ctx, "l", nil))
 			if len(values) > 0 {
 				err = fmt.Errorf("the values of a deleted asset are there: %q", values)
 			}

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,48 @@ var assetTermRules = []assetRule{
 				if err := m.checkQuery(r, assets.AssetQuery{All: sets[:n], Limit: 1}); err != nil {
 					return err
 				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}},
+	{"the values of a key are those of the assets that match, each once, in byte order", func(t *testing.T, s assets.Store) {
+		m := newAssetModel()
+		labels := map[int64][]string{40: {"b", ""}, 41: {"a", "B", "b"}, 42: {"é"}, 43: {"only odd", "z"}, 44: {"z"}}
+		for i := int64(1); i < 40; i++ {
+			labels[i] = []string{"many"}
+		}
+		change(t, s, library, func(w assets.Tx) error {
+			for _, ordinal := range slices.Sorted(maps.Keys(labels)) {
+				x := index("all", fmt.Sprint("half", ordinal%2), fmt.Sprint("n", ordinal))
+				for _, value := range labels[ordinal] {
+					x.Attributes = append(x.Attributes, assets.Attribute{Key: "k", Value: value}, assets.Attribute{Key: "kk", Value: "other"})
+				}
+				slices.SortFunc(x.Attributes, func(a, b assets.Attribute) int { return strings.Compare(a.Key+"\x00"+a.Value, b.Key+"\x00"+b.Value) })
+				x.Attributes = slices.Compact(x.Attributes)
+				if err := m.put(w, record(ordinal), x); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		err := s.View(ctx, library, func(r assets.Reader) error {
+			for _, all := range [][]assets.AnyOf{
+				nil, {{"all"}}, {{"half0"}}, {{"half1"}}, {{"n39"}}, {{"n1", "n41"}}, {{"n40", "n43"}, {"half1"}}, {{"never"}}, {{}}, {{"all"}, {}},
+			} {
+				for _, key := range []string{"k", "kk", "", "never"} {
+					if err := m.checkValues(r, key, all); err != nil {
+						return err
+					}
+				}
+			}
+			for value, err := range r.Values(ctx, "k", nil) {
+				if value != "" || err != nil {
+					return fmt.Errorf("the first value is %q, error %v", value, err)
+				}
+				break
 			}
 			return nil
 		})

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// Values yields the values that attributes with this key have, of assets that match all the sets.
+func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		left := false
+		err := r.values(ctx, key, all, func(value string) bool {
+			left = !yield(value, nil)
+			return !left
+		})
+		if err != nil && !left {
+			yield("", err)
+		}
+	}
+}
+
+// values goes through the assets of each value up to one that matches.
+func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf, out func(string) bool) error {
+	matches, err := r.matcher(ctx, all)
+	if err != nil {
+		return err
+	}
+	w := valueWalk{matches: matches, out: out}
+	rows := r.c.query("SELECT value, ordinal FROM attribute WHERE library = $1 AND key = $2 ORDER BY value, ordinal", r.number, key)
+	for w.leap = true; w.leap; {
+		w.leap = false
+		err = w.walk(ctx, r, rows)
+		rows.close()
+		if err != nil {
+			return err
+		}
+		if w.leap {
+			rows = r.c.query("SELECT value, ordinal FROM attribute WHERE library = $1 AND key = $2 AND value > $3 ORDER BY value, ordinal",
+				r.number, key, w.last)
+		}
+	}
+	return nil
+}
+
+// valueWalk is a walk through the assets of the values of a key.
+type valueWalk struct {
+	matches func(ordinal int64) (bool, error)
+	out     func(value string) bool
+	last    string // what was yielded last, if some was
+	some    bool
+	leap    bool // over the other assets of last: they are many
+}
+
+// near is how many assets of a value that is done are passed one by one.
+const near = 16
+
+func (w *valueWalk) walk(ctx context.Context, r *assetReader, rows *rows) error {
+	passed := 0
+	for rows.next() {
+		value := rows.text(0)
+		if w.some && value == w.last {
+			if passed++; passed == near {
+				w.leap = true
+				return nil
+			}
+			continue
+		}
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+		ok, err := w.matches(rows.int(1))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		w.last, w.some, passed = value, true, 0
+		if !w.out(value) {
+			return nil
+		}
+	}
+	return rows.err
+}
+
+// matcher returns what tells of an asset whether it matches all the sets.
+func (r *assetReader) matcher(ctx context.Context, all []assets.AnyOf) (func(ordinal int64) (bool, error), error) {
+	if len(all) == 0 {
+		return func(int64) (bool, error) { return true, nil }, nil
+	}
+	found, ok, err := r.matching(all)
+	if ok || err != nil {
+		return func(ordinal int64) (bool, error) { return ordinal <= math.MaxUint32 && found.has(uint32(ordinal)), nil }, err
+	}
+	pieces, ok := split(all)
+	return func(ordinal int64) (bool, error) {
+		if !ok {
+			return false, nil
+		}
+		n, err := r.count(ctx, pieces, r.place(ordinal), r.place(ordinal))
+		return n > 0, err
+	}, nil
+}
