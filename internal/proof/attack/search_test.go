@@ -1,0 +1,143 @@
+package attack
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newAsset is an asset as it is added.
+func newAsset(id, content string) string {
+	return fmt.Sprintf(`{"id":%q,"generator":{"id":"g.example"},"content":{"content":%s}}`, id, content)
+}
+
+// quoted is a text as a JSON string, of characters that need no escape but quotes and backslashes.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// TestSearchesAndLibraries sends search texts that an index might take for commands, texts and lists
+// without measure, and requests of a great many items.
+func TestSearchesAndLibraries(t *testing.T) {
+	s := start(t)
+	s.post(library+"/assets", `{"add":[`+newAsset("1", `"one NEAR two col tea"`)+`,`+newAsset("2", `"<p>one</p>"`)+`]}`).want(200)
+	search := func(query string) func(*server) reply {
+		return func(s *server) reply { return s.get(library + "/assets?query=" + url.QueryEscape(query)) }
+	}
+	post := func(path, body string) func(*server) reply {
+		return func(s *server) reply { return s.post(library+path, body) }
+	}
+	attacks := []attack{
+		{name: "50,000 words", want: "400", send: search(strings.Repeat("a ", 50_000))},
+		{name: "100 KB of one word", want: "400", send: search(strings.Repeat("a", 100<<10))},
+		{name: "512 bytes of marks", want: "200 400", send: search("a" + strings.Repeat("\u0301", 255))},
+		{name: "17 words", want: "400", send: search(strings.Repeat("a ", 17))},
+		{name: "16 words of brackets", want: "200", send: search(strings.Repeat("(a) ", 16))},
+		{name: "100 tags", want: "200", send: func(s *server) reply {
+			return s.get(library + "/assets?tags=" + repeat(100, "tag#") + "&query=" + url.QueryEscape(strings.Repeat("one ", 16)))
+		}},
+		{name: "20,000 tags", want: "400", send: func(s *server) reply { return s.get(library + "/assets?tags=" + repeat(20_000, "tag")) }},
+		{name: "20,000 ids of folders", want: "200", send: func(s *server) reply { return s.get(library + "/folders?id=" + repeat(20_000, "f#")) }},
+		{name: "a path of 50,000 folders", want: "200", send: func(s *server) reply { return s.get(library + "/folders?path=" + strings.Repeat("/f", 50_000)) }},
+		{name: "a text of 500,000 words", want: "200", cpu: 8 * time.Second, mib: 600, send: post("/assets", `{"add":[`+newAsset("words", quoted(strings.ReplaceAll(repeat(480_000, "w#"), ",", " ")))+`]}`)},
+		{name: "a text of 2 MiB without a space", want: "200", cpu: 3 * time.Second, send: post("/assets", `{"add":[`+newAsset("long", quoted(strings.Repeat("x", 2<<20)))+`]}`)},
+		{name: "a million tags of HTML", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("html", quoted(strings.Repeat("<b>", 1_000_000)))+`]}`)},
+		{name: "HTML that never closes", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("open", quoted(strings.Repeat("<!--<a b='", 300_000)))+`]}`)},
+		{name: "600,000 entities", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("entities", quoted(strings.Repeat("&CounterClockwiseContourIntegral;", 100_000)))+`]}`)},
+		{name: "a million marks", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("marks", quoted("a"+strings.Repeat("\u0301\u0323", 500_000)))+`]}`)},
+		{name: "characters that grow when they are folded", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("grow", quoted(strings.Repeat("\ufdfa ", 400_000)))+`]}`)},
+		{name: "30,000 assets of nothing", want: "200", cpu: 20 * time.Second, mib: 400, send: post("/assets", `{"add":[`+repeat(30_000, `{"id":"many#","generator":{"id":"g"},"content":{}}`)+`]}`)},
+		{name: "one asset 30,000 times", want: "200", cpu: 8 * time.Second, mib: 300, send: post("/assets", `{"add":[`+repeat(30_000, `{"id":"same","generator":{"id":"g"},"content":{}}`)+`]}`)},
+		{name: "an asset in 1,001 folders", want: "400 404", send: post("/assets", `{"add":[{"id":"f","generator":{"id":"g"},"content":{},"folders":[`+repeat(1001, `"f#"`)+`]}]}`)},
+		{name: "100,000 ids to remove", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"remove":[`+repeat(100_000, `"AAAAAAAAAAAAAAAAAAAAAA"`)+`]}`)},
+		{name: "100,000 ids to label", want: "200", cpu: 4 * time.Second, send: post("/attributes", `{"assets":[`+repeat(100_000, `"AAAAAAAAAAAAAAAAAAAAAA"`)+`],"add":[{"key":"k","value":"v"}]}`)},
+		{name: "1,001 attributes", want: "400", send: post("/attributes", `{"assets":[],"add":[`+repeat(1001, `{"key":"k","value":"#"}`)+`]}`)},
+		{name: "65 levels of folders", want: "400 404", send: post("/folders", `{"create":[{"label":"x","path":"`+strings.Repeat("/f", 65)+`"}]}`)},
+		{name: "50,000 labels of 4 MiB", want: "400", send: post("/folders", `{"create":[{"label":"`+strings.Repeat("x", 3<<20)+`"}]}`)},
+		{name: "20,000 folders", want: "200", cpu: 20 * time.Second, mib: 400, send: post("/folders", `{"create":[`+repeat(20_000, `{"label":"folder #"}`)+`]}`)},
+		{name: "and all of them listed", want: "200", send: func(s *server) reply { return s.get(library + "/folders?limit=500") }},
+	}
+	for _, q := range []string{`"`, `""`, `"one`, `one"`, "NEAR(one two)", "NEAR", "one NEAR two", "one AND two", "one OR two", "NOT one", "*", "one*", "^one", "-one", "+one", "col:one", "{a b}:one", "one:two",
+		"(", ")", "((((", "'", "';--", "\x00", "a\x00b", "\\", "%", "_", "$1", "?1", ":a", "\u202e", "\ufeff", "\U0010ffff", "one\ttwo", "\r\n", "content MATCH 'x'"} {
+		attacks = append(attacks, attack{name: fmt.Sprintf("the text %q", q), want: "200", send: search(q)})
+	}
+	run(t, s, attacks)
+}
+
+// TestCursors changes every character of good cursors, and uses them where they do not belong.
+func TestCursors(t *testing.T) {
+	s := start(t)
+	for i := range 4 {
+		s.app("none").want(201)
+		s.post(library+"/assets", `{"add":[`+newAsset(fmt.Sprint(i), `"x"`)+`]}`).want(200)
+	}
+	s.post(strings.Replace(library, "assetLibrary/example.test", "assetLibrary/other", 1)+"/assets", `{"add":[`+newAsset("1", `"x"`)+`]}`).want(200)
+	next := s.get("/apps/?limit=2").want(200).header.Get("Link")
+	link, err := url.Parse(strings.Trim(strings.Split(next, ">")[0], "<"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct {
+		Assets []struct{ ID string }
+		Paging struct{ Next, Prev string }
+	}
+	s.get(library + "/assets?limit=2").want(200).read(&page)
+	after := link.Query().Get("after")
+	s.get("/apps/?limit=2&after=" + after).want(200)
+	s.get(library + "/assets?until=" + page.Paging.Prev).want(200)
+	var bad []string
+	for _, c := range changed(after) {
+		bad = append(bad, "/apps/?after="+url.QueryEscape(c))
+	}
+	for _, c := range changed(page.Paging.Prev) {
+		bad = append(bad, library+"/assets?until="+url.QueryEscape(c), library+"/assets?since="+url.QueryEscape(c))
+	}
+	for _, sort := range []string{"createdAt", "updatedAt", "-updatedAt"} {
+		bad = append(bad, "/apps/?sort="+sort+"&after="+after)
+	}
+	other := strings.Replace(library, "assetLibrary/example.test", "assetLibrary/other", 1)
+	bad = append(bad, other+"/assets?until="+page.Paging.Prev, other+"/assets?since="+page.Paging.Next, library+"/assets?until="+page.Assets[0].ID,
+		library+"/assets?since="+page.Assets[0].ID, "/apps/?after="+page.Paging.Prev, library+"/assets?until="+after, library+"/assets?until="+page.Paging.Prev+"&order=asc",
+		library+"/assets?since="+page.Paging.Next+"&order=desc", library+"/assets?since="+page.Paging.Next+"&until="+page.Paging.Prev)
+	for _, limit := range []string{"0", "-1", "501", "1e3", "+1", "01", "", "0x10", "٣", "1.0", "99999999999999999999", " 1"} {
+		for _, list := range []string{"/apps/", library + "/assets", library + "/folders"} {
+			bad = append(bad, list+"?limit="+url.QueryEscape(limit))
+		}
+	}
+	for _, path := range bad {
+		if r := s.get(path); r.status != 400 {
+			t.Errorf("%s: status %d, want 400: %.200s", path, r.status, r.body)
+		}
+	}
+	for id := range changedIDs(page.Assets[0].ID) {
+		if r := s.get(library + "/asset/" + id); r.status != 404 {
+			t.Errorf("asset %s: status %d, want 404", id, r.status)
+		}
+	}
+	t.Logf("%d cursors and limits", len(bad))
+}
+
+// changed returns texts that differ from s in one character, or in length.
+func changed(s string) []string {
+	out := []string{s + "A", s + "=", s + "\n", s[1:], s[:len(s)-1], s + s, strings.ToUpper(s)}
+	for i := range s {
+		for _, c := range "A_9" {
+			if byte(c) != s[i] {
+				out = append(out, s[:i]+string(c)+s[i+1:])
+			}
+		}
+	}
+	return out
+}
+
+func changedIDs(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range changed(s) {
+		if !strings.ContainsAny(c, "\n=") {
+			out[c] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,238 @@
+package attack
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// route is an endpoint as the service describes it.
+type route struct{ method, path string }
+
+// routes are all endpoints, with parameters that name something.
+func (s *server) routes(app string) (list []route) {
+	s.t.Helper()
+	var description struct {
+		Paths map[string]map[string]any
+	}
+	s.get("/openapi.json").want(200).read(&description)
+	fill := strings.NewReplacer("{id}", app, "{version}", "0", "{tag}", "t", "{name}", "any", "{network}", "example.test", "{library}", "example.test",
+		"{asset}", "none", "{folder}", "none")
+	for path, methods := range description.Paths {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
+			if methods[method] != nil {
+				list = append(list, route{strings.ToUpper(method), fill.Replace(path)})
+			}
+		}
+	}
+	if len(list) < 25 {
+		s.t.Fatalf("the description has %d endpoints", len(list))
+	}
+	return list
+}
+
+// holding returns the files below a directory that hold one of the secrets.
+func holding(t *testing.T, dir string, secrets ...string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, secret := range secrets {
+			if bytes.Contains(data, []byte(secret)) {
+				names = append(names, filepath.Base(path))
+				break
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestTokensStaySecret sends tokens in every way to every endpoint, with the access log on, and
+// looks for them in all answers, in the log and in the files.
+func TestTokensStaySecret(t *testing.T) {
+	s := start(t)
+	s.component("any", "{}").want(201)
+	id := s.newApp("any", `{}`)
+	s.app("any", `{}`)
+	expired, err := s.tokens.Sign(editor, time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string]string{"good": s.sign(editor), "expired": expired, "no token": "canary-5c1e77ab", "encoded": "canary%2F5c1e77ab", "of many bytes": "canary5c1e77ab" + strings.Repeat("x", 20_000)}
+	secrets := []string{"canary"}
+	for _, name := range []string{"good", "expired"} {
+		parts := strings.Split(tokens[name], ".")
+		secrets = append(secrets, parts[1], parts[2])
+	}
+	var replies []reply
+	in := func(r route, query string, changes ...change) {
+		replies = append(replies, s.send(r.method, r.path+query, strings.NewReader("{}"), append([]change{header("Content-Type", "application/json")}, changes...)...))
+	}
+	all := append(s.routes(id), route{"GET", "/nothing"}, route{"GET", "/apps//"}, route{"TRACE", "/apps/"}, route{"OPTIONS", "/apps/"}, route{"GET", "/%2e%2e/"}, route{"HEAD", "/apps/"})
+	for _, r := range all {
+		for name, token := range tokens {
+			in(r, "?svctoken="+token, without("Authorization"))
+			in(r, "?limit=1&svctoken="+token, without("Authorization"))
+			in(r, "?limit=1&svctoken="+token+"&limit=x", without("Authorization"))
+			in(r, "?svctoken="+token+"&svctoken="+token, without("Authorization"))
+			in(r, "?svctoken="+token+"%zz", without("Authorization"))
+			in(r, "?"+token+"=1&svctoken="+token+";x=%", without("Authorization"))
+			in(r, "", header("Authorization", "svctoken "+token))
+			if name != "good" {
+				in(r, "", header("Authorization", "Bearer "+token))
+			}
+		}
+	}
+	links := 0
+	for _, r := range replies {
+		text := fmt.Sprint(r.header) + r.body
+		if strings.Contains(text, "next") && strings.Contains(r.header.Get("Link"), "rel=") {
+			links++
+		}
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) && !repeatsParameter(r, secret) {
+				t.Errorf("%s: the answer holds %.20s…: %d %v %.300s", r.what, secret, r.status, r.header, r.body)
+			}
+		}
+	}
+	s.Kill()
+	log := s.Log()
+	for _, secret := range secrets {
+		if at := strings.Index(log, secret); at >= 0 {
+			t.Errorf("the log holds %.20s…: %s", secret, log[max(0, at-200):at+20])
+		}
+	}
+	if n := strings.Count(log, "\n"); n < len(replies)/2 || links == 0 {
+		t.Errorf("%d lines of log and %d links for %d answers: this shows nothing", n, links, len(replies))
+	}
+	if names := append(holding(t, s.dir, secrets...), holding(t, s.temp, secrets...)...); len(names) > 0 {
+		t.Errorf("tokens are in the files %v", names)
+	}
+	t.Logf("%d answers, %d of them with links, %d lines of log", len(replies), links, strings.Count(log, "\n"))
+}
+
+// repeatsParameter: what is sent as the name of a parameter is no token, and an error may say it.
+func repeatsParameter(r reply, secret string) bool {
+	return r.status == 400 && strings.Contains(r.body, "unknown query parameter") && !strings.Contains(fmt.Sprint(r.header), secret)
+}
+
+// TestAddressesStaySecret imports reviews with e-mail addresses in every place an importer may stumble
+// over, and looks for them everywhere but in the export, where they must be.
+func TestAddressesStaySecret(t *testing.T) {
+	s := start(t)
+	const canary = "canary-9d2f.mail"
+	n := 0
+	email := func() string { n++; return fmt.Sprintf(`"imported_email":"reader%d@%s"`, n, canary) }
+	review := func(id, more string) string {
+		return `{"id":"` + id + `","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50],` + more + `}`
+	}
+	line := func(id string, reviews ...string) string {
+		return `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"` + base64.StdEncoding.EncodeToString([]byte(id)) + `","dimensions":["default"],"reviews":[` + strings.Join(reviews, ",") + "]}\n"
+	}
+	at := `reader@` + canary
+	file := line("good", review("1", email()), review("2", email())) +
+		line("again", review("1", email()), review("1", email())) +
+		line("wrong", review("1", `"imported_email":["`+at+`"]`), review("2", `"imported_email":{"`+at+`":1}`), review("3", `"imported_email":"`+at+`\u0000"`), review("4", `"imported_email":"`+at+`\ud800"`)) +
+		line("conflict", review("1", email()+`,"author_id":"a"`), review("2", email()+`,`+email()), review("3", email()+`,"imported_url":"javascript:1"`)) +
+		line("rejected", review("1", email()+`,"ratings":[0]`), review("2", email()+`,"parent_id":"none"`), review("3", email()+`,"unknown":1`)) +
+		strings.Replace(line("cut", review("1", email())), "]}\n", "\n", 1) +
+		strings.Replace(line("bad line", review("1", email())), `"source":"s"`, `"source":7`, 1) +
+		"{" + email() + "\n" + email() + "\n" + `"` + at + "\"\n" + at + "\n" +
+		line("long", review("1", email()+`,"subparts":{"x":"`+strings.Repeat("x", 20<<20)+`"}`)) +
+		line("last", review("1", email()))
+	var all strings.Builder
+	for _, query := range []string{"?dryRun=true", "", "", "?dryRun=x"} {
+		r := s.post("/x/reviews/import"+query, file, header("Content-Type", ndjson))
+		fmt.Fprintln(&all, r.status, r.header, r.body)
+		if r.status == 200 && !strings.Contains(r.body, `"problems":[{`) {
+			t.Errorf("the import has found no problem: %s", r.body)
+		}
+	}
+	half := s.post("/x/reviews/import", packed(strings.NewReader(file))[:4000], header("Content-Type", ndjson), header("Content-Encoding", "gzip"))
+	fmt.Fprintln(&all, half.status, half.body)
+	for _, r := range s.routes("none") {
+		answer := s.send(r.method, r.path, strings.NewReader("{}"), header("Content-Type", "application/json"))
+		fmt.Fprintln(&all, answer.status, answer.header, answer.body)
+	}
+	exported := s.export()
+	s.Kill()
+	for name, text := range map[string]string{"the answers": all.String(), "the log": s.Log()} {
+		if at := strings.Index(text, canary); at >= 0 {
+			t.Errorf("%s hold an address: %s", name, text[max(0, at-300):at+20])
+		}
+	}
+	if !strings.Contains(exported, "reader1@"+canary) {
+		t.Errorf("the export has lost the addresses: this shows nothing: %.300s", exported)
+	}
+	if names := holding(t, s.temp, canary); len(names) > 0 {
+		t.Errorf("addresses are in temporary files that are left: %v", names)
+	}
+	for _, name := range holding(t, s.dir, canary) {
+		if !strings.HasPrefix(name, "attack.db") {
+			t.Errorf("%s holds addresses", name)
+		}
+	}
+}
+
+// export runs the export command on the server's store.
+func (s *server) export() string {
+	s.t.Helper()
+	binary, err := build()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := exec.Command(binary, "reviews", "export", "-db", filepath.Join(s.dir, "attack.db")).Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// TestBadTokensAreAlike sends no good token to every endpoint: always the same 401, and before anything
+// else is looked at.
+func TestBadTokensAreAlike(t *testing.T) {
+	s := start(t)
+	other := strings.Repeat("x", 40)
+	good := s.sign(editor)
+	parts := strings.Split(good, ".")
+	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`))
+	seen := map[string]bool{}
+	for _, r := range s.routes("none") {
+		if strings.Contains("/healthz /cors.html /openapi.json", r.path) {
+			continue
+		}
+		for _, c := range []struct{ query, header string }{
+			{"", ""}, {"", "svctoken"}, {"", "svctoken " + other}, {"", "svctoken " + none + "." + parts[1] + "."}, {"", "svctoken " + parts[0] + "." + parts[1] + "."},
+			{"", "svctoken " + parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(make([]byte, 32))}, {"", "Basic eDp5"}, {"", "Bearer " + good}, {"", "svctoken " + good + " x"},
+			{"svctoken=", ""}, {"svctoken=" + other, ""}, {"svctoken=" + good, "svctoken " + good}, {"svctoken=" + good + "&svctoken=" + good, ""}, {"svctoken=" + good + "&svctoken=", ""}, {"svctoken", "svctoken " + good},
+		} {
+			answer := s.send(r.method, r.path+"?limit=0&"+c.query, strings.NewReader("no JSON"), header("Content-Type", "text/plain"), header("Content-Encoding", "br"), func(r *http.Request) {
+				r.Header.Del("Authorization")
+				if c.header != "" {
+					r.Header.Set("Authorization", c.header)
+				}
+			})
+			if answer.status != 401 || answer.header.Get("Www-Authenticate") != "svctoken" {
+				t.Errorf("%s with %.60q, %.60q: %d %v", answer.what, c.query, c.header, answer.status, answer.header)
+			}
+			seen[answer.body] = true
+		}
+	}
+	if len(seen) != 1 {
+		t.Errorf("%d different answers: %v", len(seen), seen)
+	}
+}
