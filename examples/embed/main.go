@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -27,7 +28,7 @@ func main() {
 			return httpapi.Principal{}, errors.New("unknown token")
 		}
 		return httpapi.Principal{URN: me.URN, Moderates: me.Moderates}, nil
-	}})
+	}, Observer: httpapi.AccessLog(slog.Default())})
 	if err != nil {
 		log.Fatal(err)
 	}

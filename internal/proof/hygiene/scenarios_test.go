@@ -1,3 +1,5 @@
+//go:build linux
+
 package hygiene
 
 import (
@@ -55,6 +57,9 @@ func (sc scenario) on(t *testing.T, guard string) error {
 	}
 	if err := sc.run(s); err != nil {
 		return err
+	}
+	if s.figure != "" {
+		t.Log(s.figure)
 	}
 	if sc.ends {
 		return s.sound()

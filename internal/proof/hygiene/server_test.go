@@ -1,3 +1,5 @@
+//go:build linux
+
 package hygiene
 
 import (
@@ -40,8 +42,9 @@ func TestMain(m *testing.M) {
 // server is the server under test.
 type server struct {
 	*program.Server
-	token string
-	http  *http.Client // one request a connection
+	token  string
+	http   *http.Client // one request a connection
+	figure string       // what a scenario has measured
 }
 
 // start starts a server on a store of its own. off is what is switched, descriptors how many the
@@ -75,7 +78,7 @@ func startBinary(t *testing.T, binary, off string, descriptors int) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{up, token, &http.Client{Timeout: 2 * patience, Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &server{Server: up, token: token, http: &http.Client{Timeout: 2 * patience, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 func (s *server) addr() string { return strings.TrimPrefix(s.URL, "http://") }
