@@ -24,15 +24,17 @@ function parameters(location) {
 }
 
 // target returns the URL to ask, or null unless it is of this origin and below the base path or
-// the asset prefix, as every server on the way must understand it.
+// the asset prefix. A segment ".." is refused however it is written and wherever it leads, as
+// servers on the way need not agree on it; so are control characters, which the parser drops.
 function target(url, location) {
-  if (typeof url !== "string") return null;
+  if (/[\x00-\x1f]/.test(url)) return null;
+  const segments = url.trim().split(/[?#]/)[0].split(/[/\\:]|%2f|%5c/i);
+  if (segments.some((s) => s !== "." && /^(\.|%2e){1,2}$/i.test(s))) return null;
   let u;
   try { u = new URL(url, location.href); } catch { return null; }
   const base = location.pathname.slice(0, location.pathname.lastIndexOf("/") + 1);
-  const dots = u.pathname.split(/\/|\\|%2f|%5c/i).some((s) => /^(\.|%2e){1,2}$/i.test(s));
   const below = u.pathname.startsWith(base) || u.pathname.startsWith(assetPrefix);
-  if (u.origin !== location.origin || u.username || u.password || dots || !below) return null;
+  if (u.origin !== location.origin || u.username || u.password || !below) return null;
   u.hash = "";
   return u;
 }
@@ -43,7 +45,8 @@ function encode(data) {
 }
 
 // plan turns the config of a request into what fetch takes; null when it is not allowed. It throws
-// where the config holds what has no text: half a surrogate pair, an object that hides toString.
+// where the config holds what is no text (an address of another type, half a surrogate pair, an
+// object that hides toString) and what no header may hold.
 function plan(config, location) {
   if (config === null || typeof config !== "object") return null;
   const url = target(config.url, location);
@@ -58,10 +61,10 @@ function plan(config, location) {
     headers.push(["Content-Type", "application/x-www-form-urlencoded"]);
   }
   const init = {
-    method, headers: headers.map(([name, value]) => [name, String(value)]),
+    method, headers: new Headers(headers),
     mode: "same-origin", credentials: "omit", redirect: "manual", referrerPolicy: "no-referrer",
   };
-  if (method !== "GET") {
+  if (method !== "GET") { // which has no body: its text is the query
     init.body = data === undefined ? undefined : String(data);
   } else if (data !== undefined && data !== "") {
     url.search += (url.search ? "&" : "?") + data;

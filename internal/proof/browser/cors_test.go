@@ -1,0 +1,107 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+// page is cors.html of one service, and what is around it.
+type page struct {
+	*browser
+	api      *origin // the service, with paths to try beside it
+	consumer *origin // whose page frames cors.html
+	evil     *origin // what nobody should ask
+	patience int     // milliseconds that the consumer waits for the page
+}
+
+func (p *page) address() string { return p.api.url + "/v4/cors.html" }
+
+// framed is the query of the page when the consumer frames it, on a channel.
+func (p *page) framed(channel string) string {
+	return "?" + url.Values{"xdm_e": {p.consumer.url}, "xdm_c": {channel}, "xdm_p": {"1"}}.Encode()
+}
+
+// fresh goes to the consumer's page and forgets what the origins were asked.
+func (p *page) fresh() {
+	p.t.Helper()
+	p.open(fmt.Sprintf("%s?patience=%d", p.consumer.url, p.patience))
+	p.api.forget()
+	p.evil.forget()
+}
+
+// outcome is what easyXDM tells its user of a call.
+type outcome struct {
+	Result *struct {
+		Data    string
+		Status  int
+		Headers map[string]string
+	}
+	Error *struct {
+		Code    int
+		Message string
+		Data    *struct {
+			Status int
+			Data   string
+		}
+	}
+	text string
+}
+
+func (o *outcome) UnmarshalJSON(text []byte) error {
+	type plain outcome
+	o.text = string(text)
+	return json.Unmarshal(text, (*plain)(o))
+}
+
+// outcomes calls a method with each config, a JSON text, through easyXDM with these options.
+func (p *page) outcomes(method string, options map[string]any, configs ...string) []outcome {
+	p.t.Helper()
+	p.fresh()
+	var all []outcome
+	p.run(&all, "outcomes", p.address(), options, method, append([]string{}, configs...))
+	if len(all) != len(configs) {
+		p.t.Fatalf("%d outcomes of %d calls", len(all), len(configs))
+	}
+	return all
+}
+
+func TestCORSPage(t *testing.T) {
+	easyXDM := fetchEasyXDM(t)
+	b := openBrowser(t)
+	consumer, evil := newOrigin(t, consumer(easyXDM)), newOrigin(t, http.HandlerFunc(echo))
+	with := func(t *testing.T, service http.Handler, patience int) *page {
+		p := &page{browser: &browser{t, b.address}, consumer: consumer, evil: evil, patience: patience}
+		p.api = newOrigin(t, tried(service, func() { p.api.note(request{what: "gone"}) }))
+		return p
+	}
+	t.Run("checks", func(t *testing.T) {
+		for _, c := range checks {
+			t.Run(c.name, func(t *testing.T) {
+				if err := c.broken(with(t, service(t), 30_000)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+	t.Run("mutants", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("the page with a guard gone is not tried in short mode")
+		}
+		for _, m := range mutants {
+			t.Run(m.name, func(t *testing.T) {
+				changed := &mutated{next: service(t), change: m.change}
+				err := check(t, m.caughtBy).broken(with(t, changed, 1_000))
+				if changed.changes.Load() == 0 {
+					t.Fatal("the mutant changes nothing: it must follow the page")
+				}
+				if err == nil {
+					t.Fatalf("%q is kept without the guard", m.caughtBy)
+				}
+				t.Log(err)
+			})
+		}
+	})
+}
