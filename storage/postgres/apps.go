@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -16,12 +18,12 @@ type appStore struct{ db *DB }
 var (
 	appErrors = sentinels{appsvc.ErrBusy, appsvc.ErrFull, appsvc.ErrUnknown}
 	errEnded  = errors.New("postgres: a Reader and its iterators end with the function they were given to")
-	errMoved  = errors.New("postgres: the app has changed since the first read; the function is called again")
+	errMoved  = errors.New("postgres: the store has changed since the first read; the function is called again")
 )
 
-// View reads the first app without a transaction, since most functions ask for nothing else. When
-// the next thing is read in one, it is held against what was read first; if that has changed fn is
-// called again.
+// View reads the first thing without a transaction, since most functions ask for nothing else. When
+// something else is read, in one, the first is held against what is there then; if it has changed fn
+// is called again.
 func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 	moved := false
 	view := func() error {
@@ -55,9 +57,10 @@ type appReader struct {
 	apps  map[string]*appRow // that were read, and are as they were: the snapshot's, or locked; nil = not there
 	locks map[string]bool    // tables and gates; nil in a View
 
-	alone bool    // the next app may be read before the transaction begins
-	first *string // the app that was
-	moved bool    // it has changed since then
+	alone bool       // the next read may be done before the transaction begins
+	first *statement // the one that was, which finds
+	found [][]any    // this
+	moved bool       // it does not any more
 	ended bool
 }
 
@@ -75,20 +78,38 @@ func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	}
 	r.alone = false
 	if r.first != nil {
-		id := *r.first
+		r.c.also(r.same, r.first.sql, r.first.args...)
 		r.first = nil
-		r.c.also(func(now *rows) error { return r.same(r.apps[id], now) }, "SELECT version FROM app WHERE id = $1", id)
 	}
 	return r.c, nil
 }
 
-// same fails when an app is not as it was read. Its version tells: nothing of a version changes.
-func (r *appReader) same(before *appRow, now *rows) error {
-	if now.next() != (before != nil) || before != nil && now.int(0) != int64(before.Version) {
+// same fails when what was read first has changed.
+func (r *appReader) same(now *rows) error {
+	if !slices.EqualFunc(r.found, now.values, func(a, b []any) bool { return reflect.DeepEqual(a, b) }) {
 		r.moved = true
 		return errMoved
 	}
 	return nil
+}
+
+// read runs a query with few rows, on its own if it is the first. When another one follows, its rows
+// are held against those of again, which may tell less, as what it found tells by mark.
+func (r *appReader) read(ctx context.Context, query statement, again *statement, mark func(*rows) [][]any) *rows {
+	if err := r.check(ctx); err != nil {
+		return &rows{err: err}
+	}
+	if r.alone {
+		if found, ok := r.c.alone(ctx, query.sql, query.args...); ok {
+			r.alone, r.first, r.found = false, again, mark(found)
+			return found
+		}
+	}
+	c, err := r.conn(ctx)
+	if err != nil {
+		return &rows{err: err}
+	}
+	return c.query(ctx, query.sql, query.args...)
 }
 
 // lockTable locks a table, once, in an Update.

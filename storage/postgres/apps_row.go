@@ -54,19 +54,14 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	if r.locks != nil {
 		found = r.c.query(ctx, "SELECT "+headColumns+", body, tail FROM app WHERE id = $1 FOR UPDATE", id)
 	} else {
-		const sql = "SELECT " + headColumns + ", body, NULL::bytea FROM app WHERE id = $1"
-		var ok bool
-		if r.alone {
-			found, ok = r.c.alone(ctx, sql, id)
-			r.alone, r.first = false, &id
-		}
-		if !ok {
-			c, err := r.conn(ctx)
-			if err != nil {
-				return nil, err
+		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
+		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // of which all else is immutable
+		found = r.read(ctx, query, &again, func(found *rows) (versions [][]any) {
+			for _, row := range found.values {
+				versions = append(versions, row[3:4])
 			}
-			found = c.query(ctx, sql, id)
-		}
+			return versions
+		})
 	}
 	if !found.next() {
 		return nil, found.err

@@ -21,17 +21,9 @@ func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out
 	if q.Name != "" && q.Name <= q.After {
 		return nil
 	}
-	c, err := r.conn(ctx)
+	found, err := r.findComponents(ctx, q)
 	if err != nil {
 		return err
-	}
-	r.lockTable("component", toRead)
-	const columns = "SELECT id, name, version, main, CASE WHEN $3 THEN NULL ELSE manifest END FROM component "
-	var found *rows
-	if q.Name == "" {
-		found = c.walk(ctx, 16, columns+"WHERE name > $1 AND ($2 = ''::bytea OR version = $2) ORDER BY name, place", q.After, q.Version, q.Brief)
-	} else {
-		found = c.walk(ctx, 16, columns+"WHERE name = $1 AND ($2 = ''::bytea OR version = $2) ORDER BY place", q.Name, q.Version, q.Brief)
 	}
 	defer found.close()
 	for found.next() && out(appsvc.Component{
@@ -39,6 +31,24 @@ func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out
 	}) {
 	}
 	return found.err
+}
+
+func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery) (*rows, error) {
+	const columns = "SELECT id, name, version, main, CASE WHEN $1 THEN NULL ELSE manifest END FROM component "
+	r.lockTable("component", toRead)
+	if q.Name != "" && q.Version != "" { // one at most
+		query := newStatement(columns+"WHERE name = $2 AND version = $3", []any{q.Brief, q.Name, q.Version})
+		return r.read(ctx, query, &query, func(found *rows) [][]any { return found.values }), nil
+	}
+	c, err := r.conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const portion = 16
+	if q.Name != "" {
+		return c.walk(ctx, portion, columns+"WHERE name = $2 ORDER BY place", q.Brief, q.Name), nil
+	}
+	return c.walk(ctx, portion, columns+"WHERE name > $2 AND ($3 = ''::bytea OR version = $3) ORDER BY name, place", q.Brief, q.After, q.Version), nil
 }
 
 // AddComponent adds a component behind all others of its name.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // lost fn runs again.
 func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error {
-		return db.attempt(ctx, beginView, fn, (*conn).rollback)
+		return db.attempt(ctx, beginView, fn, nothing)
 	})
 }
 
@@ -42,7 +43,7 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 		return result
 	}
 	err := db.again(ctx, func() error {
-		if err := db.attempt(ctx, beginView, once, (*conn).rollback); !ran {
+		if err := db.attempt(ctx, beginView, once, nothing); !ran {
 			return err
 		}
 		return nil
@@ -60,6 +61,9 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error { return db.attempt(ctx, beginUpdate, fn, (*conn).commit) })
 }
 
+// nothing is how a view ends.
+func nothing(*conn) error { return nil }
+
 // attempt runs fn in one transaction, which end ends if fn returns nil.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
@@ -68,14 +72,13 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 	if err := db.enter(); err != nil {
 		return err
 	}
-	defer db.users.Done()
 	pooled, err := db.acquire(ctx)
 	if err != nil {
+		db.users.Done()
 		return err
 	}
-	defer pooled.Release() // closes it instead, when a transaction is open on it
 	c := &conn{raw: pooled.Conn(), ahead: []statement{{sql: begin}}, writes: begin == beginUpdate}
-	defer c.rollback() // whether fn fails, panics or ends its goroutine
+	defer db.leave(pooled) // whether fn fails, panics or ends its goroutine
 	if err = fn(c); err == nil || repeatable(c.broken) {
 		err = errors.Join(c.broken) // whatever fn has made of it
 	}
@@ -129,15 +132,24 @@ func (c *conn) outcome(err error, atCommit bool) error {
 	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
-// rollback ends a transaction that is open still.
-func (c *conn) rollback() error {
-	if c.raw.IsClosed() || c.raw.PgConn().TxStatus() == 'I' {
-		return nil
+// leave ends the transaction on a connection, if one is open still, and gives it back. Nobody waits
+// for that, since nothing depends on it.
+func (db *DB) leave(pooled *pgxpool.Conn) {
+	back := func() {
+		pooled.Release() // closes it instead, when a transaction is open on it
+		db.users.Done()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), rollbackWait)
-	defer cancel()
-	_, err := c.raw.Exec(ctx, "ROLLBACK")
-	return err
+	raw := pooled.Conn()
+	if raw.IsClosed() || raw.PgConn().TxStatus() == 'I' {
+		back()
+		return
+	}
+	go func() {
+		defer back()
+		ctx, cancel := context.WithTimeout(context.Background(), rollbackWait)
+		defer cancel()
+		raw.Exec(ctx, "ROLLBACK") // when it fails the connection is of no more use, and closed
+	}()
 }
 
 // again runs do, and runs it again while its error says that it may work then.
