@@ -27,6 +27,7 @@ var (
 	jsonType      = []string{"application/json; charset=utf-8"}
 	gzipCoding    = []string{"gzip"}
 	varyEncoding  = []string{"Accept-Encoding"}
+	varyCaller    = []string{"Authorization"}
 	allowMethods  = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
 	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key"}
 	preflightKept = []string{"86400"} // seconds
@@ -69,7 +70,7 @@ func (c *call) choose() []byte {
 	header := c.header()
 	zipped := false
 	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {
-		header["Vary"] = varyEncoding
+		header["Vary"] = append(varyEncoding[:1:1], header["Vary"]...)
 		zipped = takesGzip(c.r.Header["Accept-Encoding"])
 	}
 	if etag := header["Etag"]; etag != nil {
@@ -115,12 +116,13 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 }
 
 // version answers a read of one version of an app; send makes it a 304 when the client holds it.
+// A browser that keeps the answer, and has another caller meanwhile, must ask again.
 func (c *call) version(app appsvc.App, cache []string) error {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36) + `"`
 	header := c.header()
 	header["Etag"] = []string{etag}
 	if cache != nil && !c.query.has(tokenParameter) {
-		header["Cache-Control"] = cache
+		header["Cache-Control"], header["Vary"] = cache, varyCaller
 	}
 	return c.apps(app)
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,8 +110,9 @@ func TestOneVersionIsImmutable(t *testing.T) {
 		"/apps/":                      "private, no-cache",
 		"/apps/" + id + "/versions/9": "private, no-cache",
 	} {
-		if got := w.as(editor, "GET", path, "").header.Get("Cache-Control"); got != want {
-			t.Errorf("%s: Cache-Control %q, want %q", path, got, want)
+		got := w.as(editor, "GET", path, "").header
+		if got.Get("Cache-Control") != want || slices.Contains(got.Values("Vary"), "Authorization") != strings.HasSuffix(want, "immutable") {
+			t.Errorf("%s: Cache-Control %q, Vary %q, want %q, and what is kept is kept for its caller", path, got.Get("Cache-Control"), got.Values("Vary"), want)
 		}
 		if got := w.send("GET", path+"?svctoken="+w.token(editor), "").header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("%s with the token in the query: Cache-Control %q", path, got)
@@ -118,6 +120,14 @@ func TestOneVersionIsImmutable(t *testing.T) {
 	}
 	for _, version := range []string{"9", "01", "-1", "x", "latest", "9223372036854775808", "0.0", "%30%30"} {
 		w.as(editor, "GET", "/apps/"+id+"/versions/"+version, "").want(404)
+	}
+}
+
+func TestALongVersionIsKeptForItsCallerAndItsEncoding(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.CompressFrom = 1 })
+	r := w.as(editor, "GET", "/apps/"+w.newApp("first", network)+"/versions/0", "").want(200)
+	if vary := r.header.Values("Vary"); !slices.Equal(vary, []string{"Accept-Encoding", "Authorization"}) {
+		t.Errorf("Vary %q", vary)
 	}
 }
 
