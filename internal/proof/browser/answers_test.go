@@ -20,6 +20,7 @@ var checks = []struct {
 	{"a request that breaks off is an error", breaks},
 	{"methods but request are unknown", unknownMethods},
 	{"parameters are in the query or the hash", parameters},
+	{"what one caller has read is not shown to the next", kept},
 	{"other origins are not asked", otherOrigins},
 	{"user information in an address is refused", userinfo},
 	{"addresses outside of the service are refused", outside},
@@ -231,6 +232,23 @@ func parameters(p *page) error {
 		if o := p.outcomes("request", options, `{"url":"echo","method":"GET"}`)[0]; o.Result == nil {
 			return fmt.Errorf("%v: %s", options, o.text)
 		}
+	}
+	return nil
+}
+
+// kept reads a version, which browsers keep for a year, and asks for it again as the same caller
+// and as nobody.
+func kept(p *page) error {
+	headers := `"headers":{"Authorization":"svctoken good","Content-Type":"application/json"}`
+	created := p.outcomes("request", nil, `{"url":"apps/",`+headers+`,"data":"{\"title\":\"kept\",\"groups\":[\"urn:vitrine:example.test\"]}"}`)[0]
+	if created.Result == nil {
+		return errors.New(created.text)
+	}
+	read := `{"url":"` + created.Result.Headers["location"] + `/versions/0","method":"GET"`
+	o := p.outcomes("request", nil, read+","+headers+"}", read+","+headers+"}", read+"}")
+	calls, _ := p.api.calls()
+	if !o[0].is(200, "kept") || !o[1].is(200, "kept") || !o[2].is(401, `{"error":"`) || len(calls) != 2 {
+		return fmt.Errorf("the caller gets %s, then %s, nobody %s, of %q", o[0].text, o[1].text, o[2].text, calls)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ var mutants = []struct {
 	{"a failure is no error", swap("} catch (e) {", "} catch (e) { return { result: {} };"), "a request that breaks off is an error"},
 	{"every method is request", swap(`if (rpc.method !== "request")`, "if (false)"), "methods but request are unknown"},
 	{"the hash is not looked at", swap("[location.search, location.hash]", "[location.search]"), "parameters are in the query or the hash"},
+	{"versions are kept for everybody", swap("Authorization", "Accept"), "what one caller has read is not shown to the next"},
 	{"every origin is asked", swap("u.origin !== location.origin || ", ""), "other origins are not asked"},
 	{"user information is left to fetch", swap("u.username || u.password || ", ""), "user information in an address is refused"},
 	{"every path is asked", swap("|| !below", ""), "addresses outside of the service are refused"},
@@ -74,7 +75,7 @@ func match(pattern, with string) func(string) string {
 	return func(text string) string { return p.ReplaceAllLiteralString(text, with) }
 }
 
-// mutated changes what is shown of a handler: its bodies and its policies. A changed script is
+// mutated changes what is shown of a handler: its bodies and its headers. A changed script is
 // still the one that the policy allows.
 type mutated struct {
 	next    http.Handler
@@ -82,25 +83,29 @@ type mutated struct {
 	changes atomic.Int64
 }
 
-const policyHeader = "Content-Security-Policy"
-
 func (m *mutated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
 	m.next.ServeHTTP(answer, r)
 	header, body := answer.Header(), answer.Body.String()
-	policy, changed := m.change(header.Get(policyHeader)), m.change(body)
-	if policy != header.Get(policyHeader) || changed != body {
-		m.changes.Add(1)
-	}
-	header.Set(policyHeader, strings.ReplaceAll(policy, hashOfScript(body), hashOfScript(changed)))
-	header.Set("Content-Length", strconv.Itoa(len(changed)))
+	changed := m.changed(body)
 	for name, values := range header {
-		w.Header()[name] = values
+		for _, value := range values {
+			w.Header().Add(name, strings.ReplaceAll(m.changed(value), hashOfScript(body), hashOfScript(changed)))
+		}
 	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(changed)))
 	w.WriteHeader(answer.Code)
 	if len(changed) > 0 {
 		_, _ = w.Write([]byte(changed))
 	}
+}
+
+func (m *mutated) changed(text string) string {
+	changed := m.change(text)
+	if changed != text {
+		m.changes.Add(1)
+	}
+	return changed
 }
 
 // hashOfScript is how a policy names the one script of a page.
