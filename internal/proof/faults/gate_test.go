@@ -270,8 +270,8 @@ func (g assetReads) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, 
 	return each(g.gate, ofAssets, g.r.Folders(ctx))
 }
 
-func (g assetReads) Values(ctx context.Context, key string) iter.Seq2[string, error] {
-	return each(g.gate, ofAssets, g.r.Values(ctx, key))
+func (g assetReads) Values(ctx context.Context, key string, seen []assets.AnyOf) iter.Seq2[string, error] {
+	return each(g.gate, ofAssets, g.r.Values(ctx, key, seen))
 }
 
 type assetWrites struct {

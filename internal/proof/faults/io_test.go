@@ -137,11 +137,11 @@ func stride(p plan) int {
 	case *rounds > 0:
 		return 1
 	case testing.Short():
-		return 17
+		return 29
 	case p.reading:
-		return 5
+		return 9
 	}
-	return 2
+	return 4
 }
 
 // The Nth call that a change makes to the operating system fails, for every N.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -232,4 +233,37 @@ func TestLookingOnADiskThatFails(t *testing.T) {
 			t.Errorf("shown then is %s, %v", differ(shown, l.state), err)
 		}
 	})
+}
+
+// However many looks fail, those after them do not.
+func TestManyLooksFail(t *testing.T) {
+	path, n := newFile(t)
+	w, err := openWorld(path, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- manyLooksFail(w, n) }()
+	select {
+	case err := <-ended:
+		if err := errors.Join(err, w.db.Close()); err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("a look waits for ever")
+	}
+}
+
+func manyLooksFail(w *world, n names) error {
+	dir := filepath.Dir(w.path)
+	theDisk.fail(dir, func(c call) verdict { return broken[c.op] })
+	defer theDisk.fail(dir, nil)
+	for i := range 300 {
+		if shown, err := w.shown(n); err == nil {
+			return fmt.Errorf("look %d on a disk on which nothing goes: %s", i, shown)
+		}
+	}
+	theDisk.fail(dir, nil)
+	_, err := w.shown(n)
+	return err
 }
