@@ -333,7 +333,7 @@ func (s *server) half(text string, want []int) error {
 	return fmt.Errorf("answered with %d %s", status, body)
 }
 
-// longAnswer makes an app whose list of versions is some 15 MB long.
+// longAnswer makes an app whose list of versions is some 8 MB long.
 func (s *server) longAnswer() (path string, err error) {
 	const component = `{"name":"long","version":"1","main":"https://example.test/x.js","configSchema":{}}`
 	if _, err := s.do("POST", "/components/", component, 201); err != nil {
@@ -346,7 +346,7 @@ func (s *server) longAnswer() (path string, err error) {
 	}
 	_, id, _ := strings.Cut(string(made), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
-	for v := range 14 {
+	for v := range 7 {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Long %d"}]`, v, v)
 		if _, err := s.do("PATCH", "/apps/"+id, patch, 200); err != nil {
 			return "", err

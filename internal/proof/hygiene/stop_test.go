@@ -24,6 +24,22 @@ func stopUnderLoad(s *server) error {
 	if err != nil {
 		return err
 	}
+	load := s.load()
+	defer load.end()
+	time.Sleep(300 * time.Millisecond)
+	reading, err := s.reader(path)
+	if err != nil {
+		return err
+	}
+	defer reading.Close()
+	if _, err := reading.in.Peek(1); err != nil {
+		return err
+	}
+	endUpload, err := s.uploading()
+	if err != nil {
+		return err
+	}
+	defer endUpload()
 	head := s.request("POST", "/apps/", fmt.Sprintf("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", len(oneApp)))
 	var half []*client
 	for range 10 {
@@ -41,22 +57,6 @@ func stopUnderLoad(s *server) error {
 		_, _ = c.in.ReadString('\n')
 		half = append(half, c)
 	}
-	reading, err := s.reader(path)
-	if err != nil {
-		return err
-	}
-	defer reading.Close()
-	if _, err := reading.in.Peek(1); err != nil {
-		return err
-	}
-	endUpload, err := s.uploading()
-	if err != nil {
-		return err
-	}
-	defer endUpload()
-	load := s.load()
-	defer load.end()
-	time.Sleep(300 * time.Millisecond)
 	begin := time.Now()
 	if err := s.Signal(stopSignal); err != nil {
 		return err
