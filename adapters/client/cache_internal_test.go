@@ -1,0 +1,38 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTheCacheKeepsWhatWasUsedLastWithinItsBytes(t *testing.T) {
+	entry := func(i int) kept {
+		return kept{fmt.Sprintf("url %02d", i), "etag", []byte(strings.Repeat("x", 989-overhead))}
+	}
+	c := newCache(3 * entry(0).size())
+	for i := range 3 {
+		c.put(entry(i))
+	}
+	c.get("url 00")
+	c.put(entry(3)) // in place of 1, which was used least lately
+	for i, want := range []bool{true, false, true, true} {
+		if have := c.get(entry(i).url).etag != ""; have != want {
+			t.Errorf("%d is kept: %t", i, have)
+		}
+	}
+	c.put(entry(2)) // again: nothing must go
+	c.put(kept{url: "no etag"})
+	if len(c.by) != 3 || c.order.Len() != 3 || c.room != 0 {
+		t.Errorf("%d, %d entries, room for %d bytes", len(c.by), c.order.Len(), c.room)
+	}
+	big := kept{"big", "etag", make([]byte, 4000)}
+	if c.put(big); len(c.by) != 0 || c.room != 3*entry(0).size() {
+		t.Errorf("%d entries, room for %d bytes", len(c.by), c.room)
+	}
+	var none *cache = newCache(0)
+	none.put(entry(0))
+	if none.get("url 00").etag != "" {
+		t.Error("no cache keeps something")
+	}
+}

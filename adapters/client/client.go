@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client holds the services of one server, for who its tokens stand for. It is safe for concurrent use.
+type Client struct {
+	Apps    *Apps
+	Assets  *Assets
+	Reviews *Reviews
+}
+
+// Config is what New builds a client from. URL and Token are required.
+type Config struct {
+	// URL is where the app service starts: "https://host.example/app-service/v4" for example.
+	URL string
+	// AssetsURL is where the asset manager starts. Empty: in its place on the host of URL,
+	// https://host.example/services/frontline/api/v4/assetManager for example.
+	AssetsURL string
+
+	// Token gives the token of a request. It is called for each, and keeps what it likes. See Static.
+	Token func(ctx context.Context) (string, error)
+
+	// Transport sends requests; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+	// Attempts is how often a request is sent that may be sent again; 0 means 4, 1 once only.
+	Attempts int
+	// MaxWait is the longest wait between two attempts; 0 means 10 seconds. When the service asks for a
+	// longer one, its answer is returned instead.
+	MaxWait time.Duration
+	// AnswerBytes is how long an answer may be, uncompressed; 0 means 64 MiB.
+	AnswerBytes int64
+	// CacheBytes is how much is kept of what App, Version and TaggedApp answered. The service is asked
+	// each time and says whether it is still the same, which saves sending it. 0 means none.
+	CacheBytes int
+}
+
+// Static returns a source of one token.
+func Static(token string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return token, nil }
+}
+
+// New builds a client. The error says what is wrong with the configuration; nothing is sent.
+func New(c Config) (*Client, error) {
+	base, err := address("URL", c.URL)
+	if err != nil {
+		return nil, err
+	}
+	manager := base.Scheme + "://" + base.Host + "/services/frontline/api/v4/assetManager"
+	if c.AssetsURL != "" {
+		u, err := address("AssetsURL", c.AssetsURL)
+		if err != nil {
+			return nil, err
+		}
+		manager = strings.TrimRight(u.String(), "/")
+	}
+	if c.Token == nil {
+		return nil, errors.New("client: Token is missing: every request needs one")
+	}
+	if c.Transport == nil {
+		c.Transport = http.DefaultTransport
+	}
+	if c.Attempts == 0 {
+		c.Attempts = 4
+	}
+	if c.MaxWait == 0 {
+		c.MaxWait = 10 * time.Second
+	}
+	if c.AnswerBytes == 0 {
+		c.AnswerBytes = 64 << 20
+	}
+	s := &sender{Config: c, cache: newCache(c.CacheBytes)}
+	root := strings.TrimRight(base.String(), "/")
+	return &Client{
+		Apps:    &Apps{remote{s, root, appErrors}},
+		Assets:  &Assets{remote{s, manager, assetErrors}},
+		Reviews: &Reviews{remote{s, root, reviewErrors}},
+	}, nil
+}
+
+func address(field, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("client: %s is not an address such as https://host.example/app-service/v4", field)
+	}
+	return u, nil
+}

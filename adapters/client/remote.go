@@ -1,0 +1,121 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// remote is a service of the server: where it is, and what its errors are.
+type remote struct {
+	sender *sender
+	base   string
+	kinds  kinds
+}
+
+// address returns an address of the service. The format has a %s for each id, which is escaped. An empty
+// id would lead to another endpoint, and nothing has one.
+func (s remote) address(format string, ids ...string) (string, error) {
+	escaped := make([]any, len(ids))
+	for i, id := range ids {
+		if id == "" {
+			return "", fmt.Errorf("%w: an id or a name is empty", s.kinds.by[http.StatusNotFound])
+		}
+		escaped[i] = segment(id)
+	}
+	return s.base + fmt.Sprintf(format, escaped...), nil
+}
+
+// call sends a request and decodes its answer into out, which may be nil.
+func (s remote) call(ctx context.Context, r request, out any) (http.Header, error) {
+	a, err := s.sender.send(ctx, r)
+	if err != nil {
+		return nil, s.kinds.failure(r, err)
+	}
+	if a.status < 200 || a.status > 299 {
+		return nil, s.kinds.refusal(r, a)
+	}
+	if out == nil {
+		return a.header, nil
+	}
+	if err := json.Unmarshal(a.body, out); err != nil {
+		return nil, fmt.Errorf("%s %s: the answer is not what this service would say: %w", r.method, r.path(), err)
+	}
+	return a.header, nil
+}
+
+// get reads what is at an address.
+func (s remote) get(ctx context.Context, out any, query url.Values, format string, ids ...string) (http.Header, error) {
+	to, err := s.address(format, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return s.call(ctx, request{method: http.MethodGet, url: to, query: query, again: true}, out)
+}
+
+// write sends body, encoded as JSON unless it is already, nil for none.
+func (s remote) write(ctx context.Context, r request, body, out any) (http.Header, error) {
+	if body != nil {
+		text, encoded := body.([]byte)
+		if !encoded {
+			var err error
+			if text, err = json.Marshal(body); err != nil {
+				return nil, fmt.Errorf("%w: %w", s.kinds.by[http.StatusBadRequest], err)
+			}
+		}
+		if r.header == nil {
+			r.header = http.Header{}
+		}
+		r.header.Set("Content-Type", "application/json")
+		r.body = append([]byte{}, text...) // not nil, however short
+	}
+	return s.call(ctx, r, out)
+}
+
+// keyed is write for a change that takes an Idempotency-Key, and so may be sent again.
+func (s remote) keyed(ctx context.Context, key string, r request, body, out any) (http.Header, error) {
+	if key == "" {
+		key = rand.Text()
+	}
+	if !visible(key) {
+		return nil, fmt.Errorf("%w: Idempotency-Key: want 1 to 255 visible ASCII characters", s.kinds.by[http.StatusBadRequest])
+	}
+	r.again = true
+	r.header = http.Header{"Idempotency-Key": {key}}
+	return s.write(ctx, r, body, out)
+}
+
+// visible reports whether a header can hold s as it is.
+func visible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// values are parameters of a query; what is empty is left out.
+type values url.Values
+
+func (v values) text(name, value string) values {
+	if value != "" {
+		v[name] = append(v[name], value)
+	}
+	return v
+}
+
+func (v values) number(name string, value int) values {
+	if value != 0 {
+		v[name] = []string{strconv.Itoa(value)}
+	}
+	return v
+}
+
+func (v values) flag(name string, value bool) values {
+	if value {
+		v[name] = []string{"true"}
+	}
+	return v
+}

@@ -1,0 +1,132 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// request is one call of an endpoint.
+type request struct {
+	method, url string // without the query
+	query       url.Values
+	header      http.Header
+	body        []byte
+	stream      io.Reader // in place of body, sent once
+	again       bool      // sending it twice does no harm
+	cached      bool      // its answer has an ETag
+}
+
+// path is what errors call the address.
+func (r request) path() string {
+	u, err := url.Parse(r.url)
+	if err != nil {
+		return r.url
+	}
+	return u.EscapedPath()
+}
+
+// answer is an answer, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// sender sends requests with a token, and reads their answers.
+type sender struct {
+	Config
+	cache *cache
+}
+
+// once sends a request, once.
+func (s *sender) once(ctx context.Context, r request) (answer, error) {
+	token, err := s.Token(ctx)
+	if err != nil {
+		return answer{}, fmt.Errorf("the token: %w", err)
+	}
+	if token == "" || !visible(token) {
+		return answer{}, errors.New("the token: want visible ASCII characters")
+	}
+	out, err := r.http(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	out.Header.Set("Authorization", "svctoken "+token)
+	var held kept
+	if r.cached {
+		if held = s.cache.get(r.url); held.etag != "" {
+			out.Header.Set("If-None-Match", held.etag)
+		}
+	}
+	// Not an http.Client: it would follow redirects, and the token with it.
+	in, err := s.Transport.RoundTrip(out)
+	if err != nil {
+		return answer{}, &lost{err}
+	}
+	defer in.Body.Close()
+	a := answer{status: in.StatusCode, header: in.Header}
+	if a.body, err = s.read(in.Body); err != nil {
+		return answer{}, err
+	}
+	if a.status == http.StatusNotModified && held.etag != "" {
+		a.status, a.body = http.StatusOK, held.body
+	} else if r.cached && a.status == http.StatusOK {
+		s.cache.put(kept{r.url, in.Header.Get("ETag"), a.body})
+	}
+	return a, nil
+}
+
+// lost is a failure of the connection: whether the request arrived is not known.
+type lost struct{ error }
+
+func (l *lost) Unwrap() error { return l.error }
+
+func (s *sender) read(body io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(body, s.AnswerBytes+1))
+	switch {
+	case err != nil:
+		return nil, &lost{err}
+	case n > s.AnswerBytes:
+		return nil, fmt.Errorf("the answer is longer than %d bytes: see Config.AnswerBytes", s.AnswerBytes)
+	}
+	return b.Bytes(), nil
+}
+
+// http makes the request to send.
+func (r request) http(ctx context.Context) (*http.Request, error) {
+	address := r.url
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	if r.stream != nil {
+		body = io.NopCloser(r.stream) // the caller's to close
+	}
+	out, err := http.NewRequestWithContext(ctx, r.method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	out.Header.Set("Accept", "application/json")
+	for name, values := range r.header {
+		out.Header[name] = values
+	}
+	return out, nil
+}
+
+// segment escapes s as one segment of a path.
+func segment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// passing are the statuses that may be another one the next time.
+var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
+// send sends a request until it is answered for good, as often as it may be sent. An error is of the
+// way to the service; a refusal is an answer.
+func (s *sender) send(ctx context.Context, r request) (answer, error) {
+	for attempt := 1; ; attempt++ {
+		a, err := s.once(ctx, r)
+		if ctx.Err() != nil && err != nil {
+			return answer{}, fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		wait, useful := s.pause(attempt, r, a, err)
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+			useful = false // the time would be over before the next attempt
+		}
+		if !useful || !sleep(ctx, wait) {
+			return a, err
+		}
+	}
+}
+
+// pause returns how long to wait before a request is sent again, or false when it is not to be.
+func (s *sender) pause(attempt int, r request, a answer, err error) (time.Duration, bool) {
+	var gone *lost
+	if !r.again || attempt >= s.Attempts || err != nil && !errors.As(err, &gone) || err == nil && !slices.Contains(passing, a.status) {
+		return 0, false
+	}
+	// Twice as long each time, and by chance up to half as long again: clients that failed together
+	// are not to come back together.
+	wait := min(s.MaxWait, 100*time.Millisecond<<min(attempt-1, 20))
+	wait += rand.N(wait/2 + 1)
+	asked := time.Duration(0)
+	if err == nil {
+		asked = retryAfter(a.header, time.Now())
+	}
+	return max(min(wait, s.MaxWait), asked), asked <= s.MaxWait
+}
+
+// retryAfter reads the header Retry-After, a number of seconds or a date; 0 where it says nothing.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// sleep waits, or reports that the context has ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
