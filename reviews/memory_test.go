@@ -153,6 +153,40 @@ func TestFlatMemory(t *testing.T) {
 	}
 }
 
+// One bad line in very many is found at its place.
+func TestOneBadLineInMany(t *testing.T) {
+	size := *megabytes << 20
+	if testing.Short() {
+		size = 3 << 20
+	}
+	line := counted(strings.Replace(record, `"s"`, `"s#"`, 1)+"\n", "")
+	lines := size / (len(record) + 8)
+	bad := lines - lines/10
+	offset, made := int64(0), 0
+	file := generate(size, "", func(to []byte, i int) []byte {
+		from := len(to)
+		to = line(to, i)
+		if i == bad {
+			to = append(to[:len(to)-2], '\n') // its last bracket is missing
+		}
+		if i <= bad {
+			offset += int64(len(to) - from)
+		}
+		made++
+		return to
+	}, "")
+	c := reviews.Check(file, nil)
+	for p, err := range c.Problems() {
+		if err != nil || p.Line != int64(bad+1) || p.Rule != "json" {
+			t.Errorf("%v, %v, want the end of line %d", p, err, bad+1)
+		}
+	}
+	r := c.Report()
+	if r.Errors != 1 || r.Problems[0].Offset != offset-1 || r.Lines != int64(made) || r.Collections != int64(made-1) {
+		t.Errorf("%+v, want one error at offset %d in %d lines", r, offset-1, made)
+	}
+}
+
 // An import holds no more than a check, and what one transaction stores. It makes garbage, for which
 // the collector lets the heap grow to twice what is held.
 func TestFlatMemoryOfImport(t *testing.T) {

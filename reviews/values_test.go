@@ -110,7 +110,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(zipped(randomFile(8, 5))), uint16(7))
 	f.Fuzz(func(t *testing.T, file []byte, buffer uint16) {
 		var reports [3]reviews.Report
-		for i, o := range []*reviews.Options{{Workers: 1}, {Workers: 3}, reviews.WithBuffer(reviews.Options{Workers: 2}, 32+int(buffer))} {
+		for i, o := range []*reviews.Options{reviews.WithBuffer(reviews.Options{Workers: 1}, 16<<10),
+			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<10), reviews.WithBuffer(reviews.Options{Workers: 2}, 32+int(buffer))} {
 			c := reviews.Check(strings.NewReader(string(file)), o)
 			for _, err := range c.Problems() {
 				if err != nil {
