@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
@@ -20,6 +21,12 @@ type Counts struct {
 	Components, Apps, Versions, Tags, Answers int64
 	Libraries, Folders, Assets                int64
 	Collections, Reviews                      int64
+}
+
+// String says it in words.
+func (n Counts) String() string {
+	return fmt.Sprintf("%d components, %d apps with %d versions and %d tags, %d libraries with %d folders and %d assets, %d collections with %d reviews",
+		n.Components, n.Apps, n.Versions, n.Tags, n.Libraries, n.Folders, n.Assets, n.Collections, n.Reviews)
 }
 
 func (n *Counts) add(l line) {

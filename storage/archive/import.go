@@ -21,7 +21,7 @@ const (
 // ErrDamaged, with the line, when the archive is not as it was written; Check tells that before
 // anything is written. After an error, or a kill, the stores hold a part and are to be thrown away.
 func Import(ctx context.Context, to Stores, r io.Reader) (Counts, error) {
-	if err := to.empty(ctx); err != nil {
+	if err := to.Empty(ctx); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
 	}
 	m := importer{ctx: ctx, to: to}
@@ -39,8 +39,8 @@ func Import(ctx context.Context, to Stores, r io.Reader) (Counts, error) {
 	return m.counts, nil
 }
 
-// empty reports a store that holds something.
-func (s Stores) empty(ctx context.Context) error {
+// Empty returns ErrNotEmpty when one of the stores holds something.
+func (s Stores) Empty(ctx context.Context) error {
 	err := s.Apps.View(ctx, func(r appsvc.Reader) error {
 		if err := none(r.IDs(ctx), "apps"); err != nil {
 			return err

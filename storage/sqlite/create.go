@@ -24,7 +24,10 @@ func create(path string) error {
 // has its name when all of that is on the disk: a kill or an error leaves nothing under it. A file
 // that is there is left alone: the error is fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
-	err := refuseStrayLog(path)
+	path, err := filepath.Abs(path)
+	if err == nil {
+		err = refuseStrayLog(path)
+	}
 	if _, there := os.Lstat(path); err == nil && there == nil {
 		err = fs.ErrExist
 	}
