@@ -88,8 +88,12 @@ func (ss *session) asset(r Record) Asset {
 	return a
 }
 
-// put stores the record and what it is found by.
+// put stores the record and what it is found by. ErrInvalid when it takes the request over Limits.Terms.
 func (ss *session) put(r Record, x Index) error {
+	if ss.terms += len(x.Terms); ss.terms > ss.limits.Terms {
+		return fmt.Errorf("%w: the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
+			ErrInvalid, ss.limits.Terms)
+	}
 	ss.wrote = true
 	return ss.tx.PutAsset(ss.ctx, r, x)
 }

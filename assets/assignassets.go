@@ -28,7 +28,7 @@ type ItemStatus struct {
 // AssignAssets puts assets into a folder and takes them out of it (A9). ErrNotFound for a folder that
 // the caller does not see, ErrForbidden where it may not edit it. An asset that the caller does not see
 // is 404 by itself, taking one out of its last folder 403 for all but moderators, and putting one into
-// more than Limits.AssetFolders 400.
+// more than Limits.AssetFolders 400. ErrInvalid when the assets have more terms than Limits.Terms.
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, folder string, in AssignAssets) (AssignedAssets, error) {
 	var out AssignedAssets
 	err := s.update(ctx, by, lib, func(ss *session) error {

@@ -19,7 +19,7 @@ type ChangeAttributes struct {
 // ChangedAttributes is what became of it.
 type ChangedAttributes struct {
 	Result []int   // an HTTP status for each asset of the request, in its order; 200 is success
-	Assets []Asset // those with success, each once
+	Assets []Asset // those that were changed by it, each once
 }
 
 // AppendJSON appends the outcome as it is answered.
@@ -36,7 +36,7 @@ func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // Attributes returns the distinct values that assets seen by the caller have for a key, in byte order
-// (A10). ErrInvalid for an empty key.
+// (A10). ErrInvalid for an empty key, and for one whose values take more than Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(ss *session) error {
@@ -44,9 +44,14 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 			return err
 		}
 		out = out[:0]
+		size := 0
 		for value, err := range ss.r.Values(ctx, key, ss.visible(ss.tree)) {
 			if err != nil {
 				return err
+			}
+			const envelope = 20
+			if size += envelope + len(key) + len(value); size > s.limits.PageBytes {
+				return invalidAt("key", "its values take more than %d bytes", s.limits.PageBytes)
 			}
 			out = append(out, Attribute{key, value})
 		}
@@ -58,7 +63,8 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 // ChangeAttributes changes the attributes of assets, each judged by itself (A11): 404 for one that the
 // caller does not see, 403 for one that it may not edit, 400 for one that would have more than
 // Limits.Attributes. ErrInvalid for an attribute that is not well-formed, for a list of more than
-// Limits.Attributes, and where the answer would be longer than Limits.PageBytes.
+// Limits.Attributes, and where the answer would be longer than Limits.PageBytes or the assets have more
+// terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributes) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
@@ -75,9 +81,14 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 			if !ss.editsAsset(ss.tree, r.Folders) {
 				return http.StatusForbidden, nil
 			}
-			r, fits, err := ss.label(r, ready)
-			if !fits || err != nil {
-				return http.StatusBadRequest, err
+			r, outcome, err := ss.label(r, ready)
+			switch {
+			case err != nil:
+				return 0, err
+			case outcome == tooMany:
+				return http.StatusBadRequest, nil
+			case outcome == unchanged:
+				return http.StatusOK, nil
 			}
 			a := ss.asset(r)
 			out.Assets, size = append(out.Assets, a), size+a.size()
@@ -118,23 +129,31 @@ func (in ChangeAttributes) check(lim Limits) error {
 	return nil
 }
 
-// label stores the record with its attributes changed. It does not fit when it would have more of
-// them than is allowed, and than it has.
-func (ss *session) label(r Record, c relabel) (changed Record, fits bool, err error) {
+// labelled is what becomes of an asset whose attributes are to be changed.
+type labelled int
+
+const (
+	unchanged labelled = iota
+	changed
+	tooMany // attributes it would have: more than is allowed, and than it has
+)
+
+// label stores the record with its attributes changed.
+func (ss *session) label(r Record, c relabel) (Record, labelled, error) {
 	p, err := r.Body.parts()
 	if err != nil {
-		return r, false, err
+		return r, unchanged, err
 	}
 	old := p.attributes
 	p.attributes = c.apply(old)
 	if len(p.attributes) > max(ss.limits.Attributes, len(old)) {
-		return r, false, nil
+		return r, tooMany, nil
 	}
 	if slices.Equal(old, p.attributes) {
-		return r, true, nil
+		return r, unchanged, nil
 	}
 	r.Body = p.body()
-	return r, true, ss.reindex(r)
+	return r, changed, ss.reindex(r)
 }
 
 // relabel is a ChangeAttributes made ready, once for all of its assets.

@@ -43,7 +43,8 @@ func appendAssets(b []byte, list []Asset) []byte {
 // and foreign id: a repeat replaces the content of the asset that is there, and what of tags, via and
 // rights is given, and puts it into the folders named, out of none. ErrNotFound for a folder the caller
 // does not see; ErrForbidden where it may not edit a folder named, an asset to remove or one to replace;
-// ErrInvalid where an item is not well-formed or the answer would be longer than Limits.PageBytes.
+// ErrInvalid where an item is not well-formed, the answer would be longer than Limits.PageBytes, or the
+// assets have more terms than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssets) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
 	if _, err := s.enter(by, lib); err != nil {

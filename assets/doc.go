@@ -59,6 +59,9 @@
 //     1,024, attribute values 0 to 1,024, what a permission names 1 to 512. An asset has up to 100
 //     tags and 1,000 attributes, and is in up to 1,000 folders; a list of attributes to add, set or remove has
 //     up to 1,000; a folder has up to 1,000 permissions of its own.
+//   - One request stores assets with up to 200,000 terms together: what more asks for is 400 as a whole.
+//   - The values of an attribute's key are answered up to Limits.PageBytes; of more the key is 400.
+//   - An asset that a change of attributes leaves as it was has status 200 and is not among the assets.
 //   - What would take an asset over its attributes or folders is 400 for that asset alone in ChangeAttributes
 //     and AssignAssets, and for the whole request in ChangeAssets. An asset that is over them keeps what it has.
 //   - A tag has no comma: a search is given tags joined by commas.

@@ -264,3 +264,51 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 	_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "new text", f2)}})
 	d.want("another content", err, "ok")
 }
+
+func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
+	d := newDesk(t, assets.Limits{Terms: 10})
+	f, _ := d.folder("1", "", true)
+	// Each asset has its words, counted once, its generator, and a folder or none.
+	_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c")}})
+	d.want("ten terms", err, "ok")
+	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("3", "a b c"), newAsset("4", "a b c d")}})
+	d.want("eleven", err, "invalid")
+	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("3", "a b c d e f g h i")}})
+	d.want("eleven of one asset", err, "invalid")
+	if n := d.total(moderator, assets.Search{}); n != 2 {
+		t.Errorf("%d assets are there after refused requests, want 2", n)
+	}
+	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c"), newAsset("3", "")}})
+	d.want("repeats that change nothing, and a new one", err, "ok")
+
+	var ids []string
+	for _, a := range d.search(moderator, assets.Search{}).Assets {
+		ids = append(ids, a.ID)
+	}
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
+	d.want("attributes of all three", err, "invalid")
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: ids[:1], Add: []assets.Attribute{{Key: "k"}}})
+	d.want("attributes of one", err, "ok")
+	_, err = d.AssignAssets(ctx, moderator, lib, f, assets.AssignAssets{Assign: ids})
+	d.want("a folder for all three", err, "invalid")
+	_, err = d.AssignAssets(ctx, moderator, lib, f, assets.AssignAssets{Assign: ids[:2]})
+	d.want("a folder for two", err, "ok")
+}
+
+func TestTheValuesOfAKeyAreBounded(t *testing.T) {
+	d := newDesk(t, assets.Limits{PageBytes: 1000})
+	id := d.asset("1", "")
+	label := func(n int) error {
+		var list []assets.Attribute
+		for i := range n {
+			list = append(list, assets.Attribute{Key: "k", Value: fmt.Sprintf("%079d", i)}) // 100 bytes each
+		}
+		_, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{id}, Set: list[:1], Add: list})
+		return err
+	}
+	for n, want := range map[int]string{10: "ok", 11: "invalid"} {
+		d.want("labelling", label(n), "ok")
+		_, err := d.Attributes(ctx, moderator, lib, "k")
+		d.want(fmt.Sprint(n, " values"), err, want)
+	}
+}

@@ -120,7 +120,7 @@ func searchable(content []byte) ([]string, error) {
 	}
 	list := words(in.Content)
 	list = append(list, words(in.AttributedTo.DisplayName)...)
-	return wordTerms(append(list, words(in.AttributedTo.Username)...)), nil
+	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
 }
 
 // Index returns what the asset is found by.

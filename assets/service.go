@@ -52,6 +52,9 @@ type Limits struct {
 	Depth        int // levels of folders; 64
 	Query        int // bytes of a search text; 512
 	Words        int // of a search text; 16
+	// Terms is how many different words, tags, folders, attributes and other terms the assets have
+	// together that one request stores, each counted once an asset; 200,000. Nothing else writes meanwhile.
+	Terms int
 	// PageBytes is where a page ends, and how long the answer to a change of assets, attributes
 	// or folders may be; one item goes through at any length; 16 MiB.
 	PageBytes int
@@ -64,7 +67,7 @@ func (l Limits) withDefaults() Limits {
 	}{
 		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000},
-		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.PageBytes, 16 << 20},
+		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 16 << 20},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -107,6 +110,7 @@ type session struct {
 	tx    Tx // nil in a view
 	state State
 	wrote bool
+	terms int // of the assets stored so far
 	tree  *tree
 	seal  seal
 }

@@ -65,7 +65,7 @@ const atOnce = 64
 // fetch yields the assets with these ordinals, at most limit; 0 = all.
 func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assets.Record) bool) error {
 	var err error
-	wanted, n, more := []byte("["), 0, true
+	wanted, n, more := append(make([]byte, 0, 16*atOnce), '['), 0, true
 	ask := func() {
 		if n > 0 {
 			wanted[len(wanted)-1] = ']'
