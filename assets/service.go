@@ -149,6 +149,14 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*s
 	})
 }
 
+// Admit reports what keeps a caller out of a library whatever it asks for: ErrForbidden for one that
+// does not belong to the network, ErrInvalid for what cannot be the name of a library. Every method
+// asks the same first; a server may ask before it reads a request.
+func (s *Service) Admit(by Caller, lib Library) error {
+	_, err := s.enter(by, lib)
+	return err
+}
+
 // enter says who the caller is in the network of the library.
 func (s *Service) enter(by Caller, lib Library) (member, error) {
 	network := "urn:" + s.vendor + ":" + lib.Network

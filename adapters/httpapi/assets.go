@@ -14,7 +14,7 @@ type assetRoutes struct{ svc *assets.Service }
 // table lists the endpoints in the order of the contract.
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
-	return []route{
+	routes := []route{
 		{name: "A1", method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search,
 			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "limit", "since", "until", "order"}},
 		{name: "A2", method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
@@ -35,7 +35,14 @@ func (a assetRoutes) table() []route {
 		{name: "A11", method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
 			body: jsonBody},
 	}
+	for i := range routes {
+		routes[i].admit = a.admit
+	}
+	return routes
 }
+
+// admit refuses who does not belong to the network before anything else is said of the request.
+func (a assetRoutes) admit(c *call) error { return a.svc.Admit(a.caller(c), a.library(c)) }
 
 // caller is the principal as the asset manager knows it.
 func (a assetRoutes) caller(c *call) assets.Caller {
@@ -95,6 +102,15 @@ func searchOf(q query) (in assets.Search, err error) {
 	if in.Since, in.Until, err = q.cursors(); err != nil {
 		return in, err
 	}
+	// Of what is there and empty only the query is taken for none.
+	for name, id := range map[string]*string{"folder": &in.Folder, "folderTree": &in.FolderTree} {
+		if *id == "" && q.has(name) {
+			*id = noFolder
+		}
+	}
+	if in.Generator == "" && q.has("generator") {
+		return in, refuse(http.StatusBadRequest, "query parameter generator: is empty: want the id of a service")
+	}
 	if in.Order == "" && q.has("order") {
 		return in, refuse(http.StatusBadRequest, "query parameter order: want asc or desc")
 	}
@@ -108,6 +124,9 @@ func searchOf(q query) (in assets.Search, err error) {
 	in.Limit, err = q.limit()
 	return in, err
 }
+
+// noFolder is an id that no folder has.
+const noFolder = "\x00"
 
 // cursors returns the parameters since and until. An empty one is no cursor: it would start the walk
 // from the beginning again.

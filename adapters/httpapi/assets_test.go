@@ -215,7 +215,7 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(400, word)
 	}
 	for _, query := range []string{
-		"limit=500", "limit=1", "query=" + strings.Repeat("x", 512), "query=" + strings.Repeat("a+", 16), "query=", "folder=&folderTree=&generator=&tags=",
+		"limit=500", "limit=1", "query=" + strings.Repeat("x", 512), "query=" + strings.Repeat("a+", 16), "query=", "tags=",
 		"query=" + strings.Repeat("%E8%AA%9E", 16), "tags=" + list(100, "%d"), "via=-9223372036854775808", "unknown=1", "since=" + cursor + "&order=asc", "until=" + cursor + "&order=desc",
 	} {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(200)
@@ -398,4 +398,48 @@ func TestOtherLibrariesAndNetworks(t *testing.T) {
 	}
 	w.as(outsider, "GET", library+"/asset/"+id, "").want(403)
 	w.as(editor, "POST", "/services/frontline/api/v4/assetManager//example.test/assetLibrary/"+strings.Repeat("x", 129)+"/assets", `{}`).want(400, "library")
+}
+
+// Only an empty query is none: an empty id names no folder, and no service has an empty one.
+func TestEmptyFilters(t *testing.T) {
+	w := newAssetWorld(t)
+	w.mustAsset("1", "red")
+	unknown := map[string]string{}
+	for _, name := range []string{"folder", "folderTree"} {
+		unknown[name] = w.as(editor, "GET", library+"/assets?"+name+"=absent", "").want(404).body
+	}
+	for query, want := range map[string]int{
+		"query=": 200, "tags=": 200, "folder=": 404, "folderTree=": 404, "folder=&query=red": 404, "generator=": 400, "via=": 400, "rights=": 400,
+		"order=": 400, "limit=": 400, "since=": 400, "until=": 400,
+	} {
+		r := w.as(editor, "GET", library+"/assets?"+query, "").want(want)
+		name := query[:strings.IndexByte(query, '=')]
+		switch want {
+		case 400:
+			r.want(400, name)
+		case 404:
+			if r.body != unknown[name] {
+				t.Errorf("%s is answered %s, an unknown id %s", query, r.body, unknown[name])
+			}
+		}
+	}
+}
+
+// Whoever does not belong to the network hears that, whatever else is wrong with the request.
+func TestMembershipComesFirst(t *testing.T) {
+	w := newAssetWorld(t)
+	f := w.mustFolder(`{"label":"F"}`)
+	absent := "/services/frontline/api/v4/assetManager//example.test/assetLibrary/absent"
+	want := w.as(outsider, "GET", library+"/assets", "").want(403).body
+	for _, request := range [][3]string{
+		{"GET", library + "/assets?via=x&limit=0", ""}, {"GET", library + "/attributes", ""}, {"GET", library + "/folder/" + f, ""}, {"GET", absent + "/assets", ""},
+		{"POST", library + "/assets", "{"}, {"POST", library + "/assets?unknown=1", "{}"}, {"POST", library + "/attributes", "{}"},
+		{"POST", library + "/folders", `{"update":[{}]}`}, {"POST", library + "/folder/absent/assets", strings.Repeat(" ", 5<<20)},
+	} {
+		if r := w.as(outsider, request[0], request[1], request[2]).want(403); r.body != want {
+			t.Errorf("%s %s: %s", request[0], request[1], r.body)
+		}
+	}
+	w.as(editor, "POST", library+"/attributes", "{}").want(400)
+	w.as(editor, "POST", library+"/assets?unknown=1", "{}").want(400)
 }

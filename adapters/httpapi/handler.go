@@ -45,6 +45,11 @@ func (h *handler) serve(c *call) error {
 		return errNoMethod
 	}
 	c.route = rt
+	if rt.admit != nil {
+		if err := rt.admit(c); err != nil {
+			return err
+		}
+	}
 	if err := c.read(); err != nil {
 		return err
 	}

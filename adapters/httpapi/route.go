@@ -14,12 +14,13 @@ type route struct {
 	pattern string // the same from the root of the server; set by newSite
 	call    func(*call) error
 
-	collection bool     // the path answers with and without a slash at its end
-	open       bool     // needs no token
-	query      []string // parameters it knows
-	body       body     // what it takes
-	keyed      bool     // takes an Idempotency-Key
-	status     int      // of success
+	collection bool              // the path answers with and without a slash at its end
+	open       bool              // needs no token
+	query      []string          // parameters it knows
+	body       body              // what it takes
+	admit      func(*call) error // refuses a caller before the request is read; nil = the endpoint does
+	keyed      bool              // takes an Idempotency-Key
+	status     int               // of success
 }
 
 // writes reports whether the endpoint changes something; those refuse unknown parameters.
