@@ -1,8 +1,6 @@
 package agree
 
 import (
-	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -11,17 +9,7 @@ import (
 )
 
 func TestAssetsInMemoryAndSQLiteAgree(t *testing.T) {
-	for seed := range *sequences {
-		ok := t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			db, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			storagetest.AssetsEqual(t, memory.NewAssets(), db.Assets(), seed, operations)
-		})
-		if !ok {
-			return
-		}
-	}
+	agree(t, func(t *testing.T, db *sqlite.DB, seed uint64) {
+		storagetest.AssetsEqual(t, memory.NewAssets(), db.Assets(), seed, operations)
+	})
 }
