@@ -339,20 +339,20 @@ func (s *server) longAnswer() (path string, err error) {
 	if _, err := s.do("POST", "/components/", component, 201); err != nil {
 		return "", err
 	}
-	text := strings.Repeat("0123456789abcdef", 1<<20/16)
+	text := strings.Repeat("0123456789abcdef", 200<<10/16)
 	made, err := s.do("POST", "/apps/", `{"title":"Long","groups":["`+urn+`:site=1"],"elements":[{"component":{"name":"long","version":"1"},"config":{"text":"`+text+`"}}]}`, 201)
 	if err != nil {
 		return "", err
 	}
 	_, id, _ := strings.Cut(string(made), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
-	for v := range 7 {
+	for v := range 40 {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Long %d"}]`, v, v)
 		if _, err := s.do("PATCH", "/apps/"+id, patch, 200); err != nil {
 			return "", err
 		}
 	}
-	return "/apps/" + id + "/versions/", nil
+	return "/apps/" + id + "/versions/?limit=500", nil
 }
 
 // reader asks for a long answer over a connection that takes in little at a time.
