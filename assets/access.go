@@ -3,6 +3,7 @@ package assets
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -22,12 +23,17 @@ const userSegment = ":user="
 type member struct {
 	Caller
 	network   string // URN
+	id        string // of the user in this network; "" for one of another
 	moderator bool   // of the network: may do everything
+	best      map[*node]*Permission
 }
 
 // memberOf returns the caller as a member of the network. ErrForbidden when it is none.
 func memberOf(by Caller, networkURN string) (member, error) {
-	m := member{Caller: by, network: networkURN}
+	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
+	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {
+		m.id = id
+	}
 	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
 	if !m.moderator && !urn.Contains(networkURN, by.URN) {
 		return member{}, fmt.Errorf("%w: the caller does not belong to the network", ErrForbidden)
@@ -39,13 +45,37 @@ func memberOf(by Caller, networkURN string) (member, error) {
 func (m member) holds(p Permission) bool {
 	switch {
 	case p.User != nil:
-		return p.User.ID == m.URN || m.network+userSegment+p.User.ID == m.URN
+		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""
 	case p.Role != nil:
 		return slices.Contains(m.Roles, p.Role.ID)
 	case p.Group != nil:
 		return slices.Contains(m.Groups, *p.Group)
 	}
 	return false
+}
+
+// fewGrants is up to how many permissions of a folder are looked through whenever it is on the way. Of
+// more, the best is remembered: there may be sixty such folders above each of many thousand.
+const fewGrants = 8
+
+// own returns the best of the folder's own permissions that the member holds, or nil.
+func (m member) own(n *node) *Permission {
+	if len(n.Permissions) > fewGrants {
+		if p, known := m.best[n]; known {
+			return p
+		}
+	}
+	var best *Permission
+	for i := range n.Permissions {
+		p := &n.Permissions[i]
+		if (best == nil || p.Operation.level() > best.Operation.level()) && m.holds(*p) {
+			best = p
+		}
+	}
+	if len(n.Permissions) > fewGrants {
+		m.best[n] = best
+	}
+	return best
 }
 
 // right is what a member may do with a folder, and why.
@@ -60,14 +90,14 @@ type right struct {
 // as long as it inherits, those of its parent, and so on upwards. A folder is open to every member
 // when the way up ends at the top without a grant. Whether it is deleted is another question.
 func (m member) right(n *node) right {
+	if m.moderator {
+		return right{level: levelManage}
+	}
 	r := right{open: true}
 	for at := n; at != nil; at = at.parent {
-		for i := range at.Permissions {
-			p := &at.Permissions[i]
-			r.open = false
-			if p.Operation.level() > r.level && m.holds(*p) {
-				r.level, r.grant, r.at = p.Operation.level(), p, at
-			}
+		r.open = r.open && len(at.Permissions) == 0
+		if p := m.own(at); p != nil && p.Operation.level() > r.level {
+			r.level, r.grant, r.at = p.Operation.level(), p, at
 		}
 		if !at.Inherit {
 			r.open = false
@@ -76,9 +106,6 @@ func (m member) right(n *node) right {
 	}
 	if r.open {
 		r.level = levelView
-	}
-	if m.moderator {
-		r.level = levelManage
 	}
 	return r
 }

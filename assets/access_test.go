@@ -1,9 +1,11 @@
 package assets_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
 )
@@ -299,5 +301,70 @@ func TestWhoBelongsToANetwork(t *testing.T) {
 		}
 		_, err := d.Search(ctx, by, assets.Library{Network: c.network, ID: c.network}, assets.Search{})
 		d.want(fmt.Sprintf("%s moderating %q in %q", c.urn, c.moderates, c.network), err, c.want)
+	}
+}
+
+// A way up of 63 folders with a thousand permissions each, and many folders at its end: what a member
+// may do with each of these does not take another look at all permissions.
+func TestManyPermissionsAreLookedThroughOnce(t *testing.T) {
+	const below = 6_000
+	d := newDesk(t, assets.Limits{})
+	path, deepest := "", ""
+	for i := range 63 {
+		permissions := make([]assets.Permission, 1000)
+		for j := range permissions {
+			permissions[j] = assets.Permission{Operation: assets.View, User: &assets.Subject{ID: fmt.Sprintf("%d-%d", i, j)}}
+		}
+		if i == 0 {
+			permissions[999].User.ID = "member"
+		}
+		deepest, path = d.folder("f", path, true, permissions...)
+	}
+	create := make([]assets.NewFolder, below/2)
+	for i := range create {
+		create[i] = assets.NewFolder{Label: "x", Path: path}
+	}
+	for range 2 {
+		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: create}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.asset("1", "x", deepest)
+	begin := time.Now()
+	page, err := d.Search(ctx, member, lib, assets.Search{})
+	if err != nil || len(page.Assets) != 1 {
+		t.Fatalf("%d assets, %v", len(page.Assets), err)
+	}
+	if took := time.Since(begin); took > 2*time.Second { // each time anew it would be 400 million looks
+		t.Errorf("a search among %d folders takes %s", below, took)
+	}
+}
+
+// What a member holds is that of the moment, also within the request that changes it.
+func TestPermissionsChangeWithinARequest(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	many := make([]assets.Permission, 20)
+	for i := range many {
+		many[i] = assets.Permission{Operation: assets.View, User: &assets.Subject{ID: fmt.Sprint(i)}}
+	}
+	id, path := d.folder("f", "", true, append(many, assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}})...)
+	under, _ := d.folder("g", path, false, many...)
+	change := func(by assets.Caller, create, remove []assets.Permission) error {
+		_, err := d.ChangePermissions(ctx, by, lib, id, assets.ChangePermissions{Create: create, Remove: remove})
+		return err
+	}
+	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, assets.ErrNotFound) {
+		t.Errorf("a folder that inherits nothing: %v", err)
+	}
+	inherit := assets.ChangeFolders{Update: []assets.FolderChange{{ID: id, Label: text("h")}, {ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
+	if _, err := d.ChangeFolders(ctx, member, lib, inherit); err != nil {
+		t.Error(err)
+	}
+	own := assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}}
+	if err := change(member, nil, []assets.Permission{own}); err != nil {
+		t.Error(err)
+	}
+	if err := change(member, []assets.Permission{own}, nil); !errors.Is(err, assets.ErrNotFound) {
+		t.Errorf("after it gave its permission up: %v", err)
 	}
 }

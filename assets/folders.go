@@ -209,5 +209,7 @@ func (ss *session) putFolder(f FolderRecord) (*node, error) {
 	if err := ss.tx.PutFolder(ss.ctx, f); err != nil {
 		return nil, err
 	}
-	return ss.tree.put(f), nil
+	n := ss.tree.put(f)
+	delete(ss.best, n)
+	return n, nil
 }
