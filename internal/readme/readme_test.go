@@ -32,12 +32,15 @@ func blocks(t *testing.T) []block {
 	return out
 }
 
+// address is where the server of the README stands. A program that asks it is a part of the session.
+const address = "127.0.0.1:8080"
+
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
 	all := blocks(t)
 	programs := 0
 	for i, b := range all {
-		if b.lang != "go" {
+		if b.lang != "go" || strings.Contains(b.text, address) {
 			continue
 		}
 		programs++
@@ -62,8 +65,9 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// The sh blocks are one session, in their order. The server is built once instead of by every
-// go run, stands on a free port and works in a folder of its own; benchmarks are only looked up.
+// The sh blocks are one session, in their order, with the programs that ask its server between them. The
+// server is built once instead of by every go run, stands on a free port and works in a folder of its
+// own; benchmarks are only looked up.
 func TestCommands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -82,11 +86,18 @@ func TestCommands(t *testing.T) {
 	}
 	addr := freeAddress(t)
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
-	for _, b := range blocks(t) {
-		if b.lang == "sh" {
+	all := blocks(t)
+	for i, b := range all {
+		switch {
+		case b.lang == "sh":
 			for line := range strings.Lines(b.text) {
 				script = append(script, command(t, strings.TrimSpace(line), server, addr)...)
 			}
+		case b.lang == "go" && strings.Contains(b.text, address):
+			if i+1 == len(all) || all[i+1].lang != "text" {
+				t.Fatalf("program %d is not followed by a text block with what it prints", i)
+			}
+			script = append(script, program(t, dir, strings.ReplaceAll(b.text, address, addr), all[i+1].text)...)
 		}
 	}
 	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
@@ -94,6 +105,22 @@ func TestCommands(t *testing.T) {
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\nof the script\n%s", err, out, strings.Join(script, "\n"))
 	}
+}
+
+// program turns a program that asks the server into what the test runs: with the TOKEN of the session in
+// its environment it prints what the next block has.
+func program(t *testing.T, dir, text, prints string) []string {
+	module, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, want := filepath.Join(dir, "main.go"), filepath.Join(dir, "want.txt")
+	for name, content := range map[string]string{file: text, want: prints} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"echo '$ go run main.go'", fmt.Sprintf("(cd %q && TOKEN=$TOKEN go run %q) | diff - %q", module, file, want)}
 }
 
 // command turns a line of the README into what the test runs.
@@ -106,7 +133,7 @@ func command(t *testing.T, line, server, addr string) []string {
 		return nil
 	}
 	line = strings.ReplaceAll(line, "go run ./examples/server", server)
-	line = strings.ReplaceAll(line, "127.0.0.1:8080", addr)
+	line = strings.ReplaceAll(line, address, addr)
 	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
 	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
 		return []string{say, line + " -addr " + addr + " &",
