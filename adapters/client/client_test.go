@@ -212,6 +212,18 @@ func count[T any](t *testing.T, what string, walk func(func(T, error) bool), wan
 	}
 }
 
+// A page may end before its limit, so that only an empty one is the last.
+func TestFoldersAreReadUntilAPageIsEmpty(t *testing.T) {
+	page := func(id string) line {
+		return line{200, `{"folders":[{"id":"` + id + `","path":"/","label":"x","inherit":true,"deleted":false}]}`, "", nil}
+	}
+	c, s := scripted(t, nil, page("1"), page("2"), line{200, `{"folders":[]}`, "", nil})
+	count(t, "folders", c.Assets.AllFolders(t.Context(), lib, assets.ListFolders{Limit: 2}), 2)
+	if len(s.asked) != 3 || s.asked[2].URL.RawQuery != "limit=2&since=2" {
+		t.Errorf("%d requests, the last of %s", len(s.asked), s.asked[len(s.asked)-1].URL)
+	}
+}
+
 // Only the cursor of a Link is used: where it leads is up to who made it.
 func TestTheNextPageIsAskedOfTheSameService(t *testing.T) {
 	c, s := scripted(t, nil, line{200, `{"apps":[` + anApp + `]}`, `Link: <https://evil.example.test/steal?after=c&x=y>; rel="next"`, nil}, line{200, `{"apps":[]}`, "", nil})

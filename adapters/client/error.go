@@ -86,14 +86,18 @@ func (k kinds) refusal(r request, a answer) *Error {
 	return e
 }
 
-// failure makes the error of a request that got no answer. A change that may have arrived may have been
-// made; one for which there was no connection was not.
-func (k kinds) failure(r request, err error) error {
+// doubtful reports whether a change may have been made that was not answered by the service. One for which
+// there was no connection was not.
+func (k kinds) doubtful(r request, a answer, err error) bool {
 	var gone *lost
 	var op *net.OpError
-	unsent := errors.As(err, &op) && op.Op == "dial"
-	if r.method != http.MethodGet && errors.As(err, &gone) && !unsent {
-		return fmt.Errorf("%s %s: %w: %w", r.method, r.path(), k.unknown, err)
+	switch {
+	case r.method == http.MethodGet:
+		return false
+	case err != nil:
+		return errors.As(err, &gone) && !(errors.As(err, &op) && op.Op == "dial")
+	case a.status == http.StatusServiceUnavailable:
+		return k.refusal(r, a).kind == k.unknown
 	}
-	return fmt.Errorf("%s %s: %w", r.method, r.path(), err)
+	return a.status == http.StatusBadGateway || a.status == http.StatusGatewayTimeout
 }

@@ -3,9 +3,11 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,12 +36,19 @@ func (s remote) address(format string, ids ...string) (string, error) {
 
 // call sends a request and decodes its answer into out, which may be nil.
 func (s remote) call(ctx context.Context, r request, out any) (http.Header, error) {
-	a, err := s.sender.send(ctx, r)
-	if err != nil {
-		return nil, s.kinds.failure(r, err)
+	a, doubt, err := s.sender.send(ctx, s.kinds, r)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s %s: %w", r.method, r.path(), err)
+	case a.status < 200 || a.status > 299:
+		err = s.kinds.refusal(r, a)
+		doubt = doubt && slices.Contains(passing, a.status) // else the service has answered for all attempts
 	}
-	if a.status < 200 || a.status > 299 {
-		return nil, s.kinds.refusal(r, a)
+	if err != nil && doubt && !errors.Is(err, s.kinds.unknown) {
+		err = fmt.Errorf("%w: %w", s.kinds.unknown, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if out == nil {
 		return a.header, nil

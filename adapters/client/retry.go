@@ -15,19 +15,20 @@ import (
 var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
 // send sends a request until it is answered for good, as often as it may be sent. An error is of the
-// way to the service; a refusal is an answer.
-func (s *sender) send(ctx context.Context, r request) (answer, error) {
+// way to the service; a refusal is an answer. With doubt, some attempt may have changed something.
+func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
-		a, err := s.once(ctx, r)
+		a, err = s.once(ctx, r)
+		doubt = doubt || k.doubtful(r, a, err)
 		if ctx.Err() != nil && err != nil {
-			return answer{}, fmt.Errorf("%w: %w", ctx.Err(), err)
+			return answer{}, doubt, fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 		wait, useful := s.pause(attempt, r, a, err)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
 			useful = false // the time would be over before the next attempt
 		}
 		if !useful || !sleep(ctx, wait) {
-			return a, err
+			return a, doubt, err
 		}
 	}
 }

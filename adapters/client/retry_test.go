@@ -119,6 +119,12 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a tag", "put", []line{broken, busy, tagged}, 3, nil},
 		{"a removal of which nothing is known", "delete", []line{unknown}, 4, appsvc.ErrUnknown},
 		{"a creation that never arrives", "create", []line{broken}, 4, appsvc.ErrUnknown},
+		{"a creation that may have arrived once", "create", []line{broken, noDial}, 4, appsvc.ErrUnknown},
+		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, appsvc.ErrUnknown},
+		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnprocessable},
+		{"a creation that somebody on the way has lost", "create", []line{gateway}, 4, appsvc.ErrUnknown},
+		{"a creation that cannot arrive", "create", []line{noDial}, 4, noDial.err},
+		{"a removal of a busy service", "delete", []line{busy}, 4, appsvc.ErrBusy},
 		{"a patch", "patch", []line{broken, done}, 1, appsvc.ErrUnknown},
 		{"a patch of a busy service", "patch", []line{busy, done}, 1, appsvc.ErrBusy},
 		{"a patch of which nothing is known", "patch", []line{unknown, done}, 1, appsvc.ErrUnknown},
@@ -142,8 +148,8 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 				if test.kind != nil {
 					wantError(t, test.name, err, test.kind)
 				}
-				if test.kind == noDial.err && errors.Is(err, appsvc.ErrUnknown) {
-					t.Errorf("nothing was sent, and yet: %v", err)
+				if test.kind != appsvc.ErrUnknown && errors.Is(err, appsvc.ErrUnknown) {
+					t.Errorf("nothing is unknown, and yet: %v", err)
 				}
 			})
 		})
