@@ -1,0 +1,235 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// assetIndex gathers what a transaction does to the lists of a library, so that a part that many of
+// its assets are added to is written once.
+type assetIndex struct {
+	part    int   // bytes that a part may have
+	top     int64 // no list has an ordinal above
+	changes map[string][]listing
+	waiting int                         // changes
+	added   map[string]assets.Attribute // by their lists
+	removed map[string]bool             // lists of attributes that may have become empty
+}
+
+// listing is that an ordinal comes into a list, or leaves it.
+type listing struct {
+	ordinal int64
+	in      bool
+}
+
+func newAssetIndex(part int) assetIndex {
+	x := assetIndex{part: part}
+	x.reset()
+	return x
+}
+
+func (x *assetIndex) reset() {
+	x.changes, x.waiting = map[string][]listing{}, 0
+	x.added, x.removed = map[string]assets.Attribute{}, map[string]bool{}
+}
+
+// terms returns the names of all lists that an asset is in, sorted.
+func (x *assetIndex) terms(of assets.Index) []string {
+	terms := slices.Clone(of.Terms)
+	for _, a := range of.Attributes {
+		terms = append(terms, listOf(a))
+	}
+	slices.Sort(terms)
+	return slices.Compact(terms)
+}
+
+// change has an asset leave some lists and come into others.
+func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assets.Attribute) {
+	leaves, comes := diff(from, to)
+	for _, term := range leaves {
+		x.changes[term] = append(x.changes[term], listing{ordinal, false})
+		if term[0] == 0xff {
+			x.removed[term] = true
+		}
+	}
+	for _, term := range comes {
+		x.changes[term] = append(x.changes[term], listing{ordinal, true})
+	}
+	for _, a := range attributes {
+		if term := listOf(a); len(x.changes[term]) > 0 {
+			x.added[term] = a
+		}
+	}
+	x.waiting += len(leaves) + len(comes)
+}
+
+// flushTerms is of how many terms the lists are written at a time.
+const flushTerms = 2048
+
+// flush writes the lists, and what values there are.
+func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
+	if x.waiting == 0 {
+		return nil
+	}
+	for terms := range slices.Chunk(slices.Sorted(maps.Keys(x.changes)), flushTerms) {
+		if err := x.flushLists(ctx, c, library, terms); err != nil {
+			return err
+		}
+	}
+	x.flushValues(c, library)
+	x.reset()
+	return nil
+}
+
+// latest returns the changes of a list in the order of ordinals, the last of each.
+func latest(changes []listing) []listing {
+	slices.SortStableFunc(changes, func(a, b listing) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	out := changes[:0]
+	for i, l := range changes {
+		if i+1 == len(changes) || changes[i+1].ordinal != l.ordinal {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (x *assetIndex) flushLists(ctx context.Context, c *conn, library string, terms []string) error {
+	read, err := x.read(ctx, c, library, terms)
+	if err != nil {
+		return err
+	}
+	var (
+		names        []string
+		lows, counts []int64
+		ordinals     [][]byte
+	)
+	for _, term := range terms {
+		err := x.rewrite(read[term], x.changes[term], func(low int64, parts []part) {
+			if len(parts) == 0 {
+				c.later("DELETE FROM asset_list WHERE library = $1 AND term = $2 AND low = $3", library, term, low)
+			}
+			for i, p := range parts {
+				if i > 0 {
+					low = p.low
+				}
+				names, lows, counts, ordinals = append(names, term), append(lows, low), append(counts, int64(p.count)), append(ordinals, p.data)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.later(`INSERT INTO asset_list (library, term, low, count, ordinals)
+		SELECT $1, u.* FROM unnest($2::bytea[], $3::int8[], $4::int8[], $5::bytea[]) AS u
+		ON CONFLICT (library, term, low) DO UPDATE SET count = excluded.count, ordinals = excluded.ordinals`,
+		library, names, lows, counts, ordinals)
+	return nil
+}
+
+// read returns the parts that are to be changed, by term and low.
+func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []string) (map[string]map[int64][]byte, error) {
+	var names []string
+	var at []int64
+	for _, term := range terms {
+		x.changes[term] = latest(x.changes[term])
+		for _, l := range x.changes[term] {
+			names, at = append(names, term), append(at, l.ordinal)
+			if l.ordinal > x.top {
+				break // the others come into the same part, the last
+			}
+		}
+	}
+	found := c.query(ctx, `SELECT DISTINCT u.term, p.low, p.ordinals FROM unnest($2::bytea[], $3::int8[]) AS u (term, at)
+		CROSS JOIN LATERAL (SELECT low, ordinals FROM asset_list WHERE library = $1 AND term = u.term AND low <= u.at ORDER BY low DESC LIMIT 1) p`,
+		library, names, at)
+	out := map[string]map[int64][]byte{}
+	for found.next() {
+		term := found.text(0)
+		if out[term] == nil {
+			out[term] = map[int64][]byte{}
+		}
+		out[term][found.int(1)] = found.blob(2)
+	}
+	return out, found.err
+}
+
+// rewrite makes the changes, in the order of ordinals, in the parts that they belong to. put gets what
+// becomes of each part: itself first, and behind it what has no room in it. What is below the first
+// part comes into one that begins at 0, and so has room for all.
+func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func(low int64, parts []part)) error {
+	lows := slices.Sorted(maps.Keys(parts))
+	for len(changes) > 0 {
+		low, next := int64(0), len(changes)
+		i, there := slices.BinarySearch(lows, changes[0].ordinal)
+		if !there {
+			i--
+		}
+		if i >= 0 {
+			low = lows[i]
+		}
+		if i+1 < len(lows) {
+			next, _ = slices.BinarySearchFunc(changes, lows[i+1], func(l listing, low int64) int { return cmp.Compare(l.ordinal, low) })
+		}
+		var ordinals []int64
+		if data, there := parts[low]; there {
+			var err error
+			if ordinals, err = decodePart(data); err != nil {
+				return err
+			}
+		}
+		appends := len(ordinals) == 0 || changes[0].ordinal > ordinals[len(ordinals)-1]
+		put(low, x.encode(merge(ordinals, changes[:next]), appends))
+		changes = changes[next:]
+	}
+	return nil
+}
+
+// encode writes a list as parts. One that grows at its end fills them; one that grows in between
+// leaves room in them, or the next ordinal would need another part.
+func (x *assetIndex) encode(ordinals []int64, appends bool) []part {
+	parts := encodeParts(ordinals, x.part)
+	if len(parts) < 2 || appends {
+		return parts
+	}
+	half := len(ordinals) / 2
+	return append(x.encode(ordinals[:half], false), x.encode(ordinals[half:], false)...)
+}
+
+// merge returns the ordinals with some put in and others taken out.
+func merge(ordinals []int64, changes []listing) []int64 {
+	out := make([]int64, 0, len(ordinals)+len(changes))
+	for _, l := range changes {
+		n, found := slices.BinarySearch(ordinals, l.ordinal)
+		out = append(out, ordinals[:n]...)
+		if l.in {
+			out = append(out, l.ordinal)
+		}
+		if found {
+			n++
+		}
+		ordinals = ordinals[n:]
+	}
+	return append(out, ordinals...)
+}
+
+// flushValues adds the attributes that are new and drops those that no asset has any more.
+func (x *assetIndex) flushValues(c *conn, library string) {
+	if len(x.added) > 0 {
+		var terms, keys, heads, values []string
+		for _, term := range slices.Sorted(maps.Keys(x.added)) {
+			a := x.added[term]
+			terms, keys, values = append(terms, term), append(keys, digest(a.Key)), append(values, a.Value)
+			heads = append(heads, a.Value[:min(len(a.Value), valueHead)])
+		}
+		c.later(`INSERT INTO asset_value (library, term, key, head, value) SELECT $1, u.* FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) AS u
+			ON CONFLICT (library, term) DO NOTHING`, library, terms, keys, heads, values)
+	}
+	if len(x.removed) > 0 {
+		c.later(`DELETE FROM asset_value v WHERE library = $1 AND term = ANY($2)
+			AND NOT EXISTS (SELECT FROM asset_list WHERE library = $1 AND term = v.term)`, library, slices.Sorted(maps.Keys(x.removed)))
+	}
+}

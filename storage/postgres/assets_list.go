@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+)
+
+// A list of ordinals is stored in parts: all of a term's ordinals from one on, up to where the next
+// part begins. A part is a format, an ordinal, and what follows it: the steps from each ordinal to
+// the next, or, where that takes less room, a bit for each ordinal.
+const (
+	formatSteps = 0
+	formatBits  = 1
+)
+
+// partBytes is the most that a part takes. A part is read for a page of a search, and written anew
+// when an asset is added.
+const partBytes = 1024
+
+var errDamaged = errors.New("postgres: a stored list of assets cannot be read")
+
+// encodeParts writes ordinals, ascending, in as few parts of at most so many bytes as it takes.
+func encodeParts(ordinals []int64, most int) (parts []part) {
+	for len(ordinals) > 0 {
+		n, steps := 1, 0
+		for n < len(ordinals) {
+			more := steps + uvarintLen(ordinals[n]-ordinals[n-1])
+			if min(more, bitsLen(ordinals[0], ordinals[n])) > most {
+				break
+			}
+			steps = more
+			n++
+		}
+		parts = append(parts, part{low: ordinals[0], count: n, data: encodePart(ordinals[:n], steps)})
+		ordinals = ordinals[n:]
+	}
+	return parts
+}
+
+// part is a part of a list.
+type part struct {
+	low   int64
+	count int
+	data  []byte
+}
+
+// bitsLen is how many bytes it takes to have a bit for each ordinal from first to last.
+func bitsLen(first, last int64) int { return int(min((last-first&^63)/8+1, 1<<30)) }
+
+func uvarintLen(n int64) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
+
+// encodePart writes ordinals whose steps take so many bytes.
+func encodePart(ordinals []int64, steps int) []byte {
+	first, last := ordinals[0], ordinals[len(ordinals)-1]
+	size := bitsLen(first, last)
+	if size >= steps {
+		b := binary.AppendUvarint([]byte{formatSteps}, uint64(first))
+		for i, o := range ordinals[1:] {
+			b = binary.AppendUvarint(b, uint64(o-ordinals[i]))
+		}
+		return b
+	}
+	first &^= 63 // so that the bits go into a block word by word
+	b := binary.AppendUvarint([]byte{formatBits}, uint64(first))
+	from := len(b)
+	b = append(b, make([]byte, size)...)
+	for _, o := range ordinals {
+		b[from+int(o-first)/8] |= 1 << ((o - first) % 8)
+	}
+	return b
+}
+
+// decodePart returns the ordinals of a part, ascending.
+func decodePart(b []byte) (ordinals []int64, err error) {
+	err = eachWord(b, func(first int64, word uint64) {
+		for ; word != 0; word &= word - 1 {
+			ordinals = append(ordinals, first+int64(bits.TrailingZeros64(word)))
+		}
+	})
+	return ordinals, err
+}
+
+// eachWord goes through a part in words: the ordinals among the 64 from first on, as bits, where first
+// is a multiple of 64. A word may come in pieces.
+func eachWord(b []byte, out func(first int64, word uint64)) error {
+	if len(b) == 0 || b[0] > formatBits {
+		return errDamaged
+	}
+	at, n := binary.Uvarint(b[1:])
+	if n <= 0 {
+		return errDamaged
+	}
+	rest, o := b[1+n:], int64(at)
+	if b[0] == formatBits {
+		for ; len(rest) >= 8; rest, o = rest[8:], o+64 {
+			out(o, binary.LittleEndian.Uint64(rest))
+		}
+		var tail [8]byte
+		copy(tail[:], rest)
+		out(o, binary.LittleEndian.Uint64(tail[:]))
+		return nil
+	}
+	for {
+		out(o&^63, 1<<(o&63))
+		if len(rest) == 0 {
+			return nil
+		}
+		step, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return errDamaged
+		}
+		rest, o = rest[n:], o+int64(step)
+	}
+}
+
+// block is a bit for each of 1024 ordinals.
+type block [16]uint64
+
+const blockBits = 10
+
+// blocks is a set of ordinals: block number n has those from n<<blockBits on. Absent blocks are empty.
+type blocks map[int64]*block
+
+// add adds the ordinals of a part.
+func (s blocks) add(data []byte) error {
+	number, b := int64(-1), (*block)(nil)
+	return eachWord(data, func(first int64, word uint64) {
+		if first>>blockBits != number {
+			number = first >> blockBits
+			if b = s[number]; b == nil {
+				b = new(block)
+				s[number] = b
+			}
+		}
+		b[first>>6&15] |= word
+	})
+}
+
+// meets reports whether one of a part's ordinals is in the set.
+func (s blocks) meets(data []byte) (found bool, err error) {
+	err = eachWord(data, func(first int64, word uint64) {
+		if b := s[first>>blockBits]; b != nil && b[first>>6&15]&word != 0 {
+			found = true
+		}
+	})
+	return found, err
+}
+
+// and leaves what is in the other block too.
+func (b *block) and(other *block) {
+	for i := range b {
+		b[i] &= other[i]
+	}
+}
+
+// cut leaves the ordinals from low up to, but without, high of what is block number n.
+func (b *block) cut(n, low, high int64) {
+	for i := range b {
+		first := n<<blockBits + int64(i)*64
+		switch {
+		case first+64 <= low || first >= high:
+			b[i] = 0
+		default:
+			if low > first {
+				b[i] &= ^uint64(0) << (low - first)
+			}
+			if high < first+64 {
+				b[i] &= 1<<(high-first) - 1
+			}
+		}
+	}
+}
+
+func (b *block) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// each yields the ordinals of what is block number n, in either order.
+func (b *block) each(n int64, ascending bool, yield func(int64) bool) bool {
+	for i := range b {
+		if !ascending {
+			i = len(b) - 1 - i
+		}
+		for w := b[i]; w != 0; {
+			bit := bits.TrailingZeros64(w)
+			if !ascending {
+				bit = 63 - bits.LeadingZeros64(w)
+			}
+			w &^= 1 << bit
+			if !yield(n<<blockBits + int64(i)*64 + int64(bit)) {
+				return false
+			}
+		}
+	}
+	return true
+}

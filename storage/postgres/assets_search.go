@@ -1,0 +1,276 @@
+package postgres
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// search finds what all of some sets of terms match, from one end of a range of ordinals to the other.
+// It reads the lists of the terms part by part, only as far as it is asked for, and where one set
+// has nothing for long it leaps over the parts of the others.
+type search struct {
+	r         *assetReader
+	ascending bool
+	low, high int64 // where it has not been yet: from low up to, but without, high
+	sets      []searchSet
+	lists     []searchList // of each different term
+	portion   int          // parts of a list to read next
+}
+
+// searchSet is a set of terms.
+type searchSet struct {
+	lists []int  // of its terms
+	read  blocks // what was read of them, merged
+}
+
+// searchList is how far the list of a term is read.
+type searchList struct {
+	term string
+	sets []int
+	// edge bounds what is read: from edge to the search's high, or from its low up to, but without,
+	// edge where it is ascending. The list's end is at 0 or math.MaxInt64.
+	edge  int64
+	after int64 // the next part begins here or behind, where the search is ascending
+}
+
+const (
+	maxParts    = 512 // in one round trip, unless there are more lists
+	allParts    = 64  // of a list at first, when all will be read
+	moreAtATime = 4   // times as many each time
+)
+
+// newSearch starts a search between two ordinals, neither included. ok is false when nothing can
+// match.
+func (r *assetReader) newSearch(all []assets.AnyOf, after, before int64, ascending bool, portion int) (s *search, ok bool) {
+	s = &search{r: r, ascending: ascending, low: max(after, 0) + 1, high: math.MaxInt64, portion: portion}
+	if before != 0 {
+		s.high = before
+	}
+	known := map[string]int{}
+	for i, terms := range all {
+		set := searchSet{read: blocks{}}
+		for _, term := range terms {
+			n, seen := known[term]
+			if !seen {
+				n = len(s.lists)
+				known[term] = n
+				s.lists = append(s.lists, searchList{term: term, edge: s.here()})
+			}
+			if !slices.Contains(s.lists[n].sets, i) {
+				s.lists[n].sets = append(s.lists[n].sets, i)
+				set.lists = append(set.lists, n)
+			}
+		}
+		if len(set.lists) == 0 {
+			return nil, false
+		}
+		s.sets = append(s.sets, set)
+	}
+	return s, s.low < s.high
+}
+
+// here is where the search is.
+func (s *search) here() int64 {
+	if s.ascending {
+		return s.low
+	}
+	return s.high
+}
+
+// run calls out with what matches, block by block in order, until it returns false.
+func (s *search) run(ctx context.Context, out func(number int64, b *block) bool) error {
+	for s.leap(); s.low < s.high; s.leap() {
+		edge := s.edgeOf(nil)
+		if edge == s.here() {
+			if err := s.fetch(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		low, high := edge, s.high
+		if s.ascending {
+			low, high = s.low, edge
+		}
+		if !s.match(low, high, out) {
+			return nil
+		}
+		s.move(edge)
+	}
+	return nil
+}
+
+// edgeOf is how far all lists are read, or all of a set.
+func (s *search) edgeOf(set *searchSet) int64 {
+	edge := s.low
+	if s.ascending {
+		edge = s.high
+	}
+	meet := func(l *searchList) {
+		if s.ascending {
+			edge = min(edge, max(l.edge, s.low))
+		} else {
+			edge = max(edge, min(l.edge, s.high))
+		}
+	}
+	if set == nil {
+		for i := range s.lists {
+			meet(&s.lists[i])
+		}
+		return edge
+	}
+	for _, i := range set.lists {
+		meet(&s.lists[i])
+	}
+	return edge
+}
+
+// leap goes to where each set may have something.
+func (s *search) leap() {
+	to := s.here()
+	for i := range s.sets {
+		set := &s.sets[i]
+		next := s.edgeOf(set)
+		for n := range set.read {
+			if s.ascending {
+				next = min(next, max(n<<blockBits, s.low))
+			} else {
+				next = max(next, min((n+1)<<blockBits, s.high))
+			}
+		}
+		if s.ascending {
+			to = max(to, next)
+		} else {
+			to = min(to, next)
+		}
+	}
+	s.move(to)
+}
+
+// move goes to a place and forgets what was read of the way to it.
+func (s *search) move(to int64) {
+	if s.ascending {
+		s.low = to
+	} else {
+		s.high = to
+	}
+	for _, set := range s.sets {
+		for n := range set.read {
+			if (n+1)<<blockBits <= s.low || n<<blockBits >= s.high {
+				delete(set.read, n)
+			}
+		}
+	}
+}
+
+// match calls out with what all sets have in a range that is read.
+func (s *search) match(low, high int64, out func(number int64, b *block) bool) bool {
+	fewest := slices.MinFunc(s.sets, func(a, b searchSet) int { return len(a.read) - len(b.read) })
+	numbers := make([]int64, 0, len(fewest.read))
+	for n := range fewest.read {
+		if (n+1)<<blockBits > low && n<<blockBits < high {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	if !s.ascending {
+		slices.Reverse(numbers)
+	}
+	for _, n := range numbers {
+		both := *fewest.read[n]
+		for _, set := range s.sets {
+			if b := set.read[n]; b != nil {
+				both.and(b)
+			} else {
+				both = block{}
+			}
+		}
+		both.cut(n, low, high)
+		if both != (block{}) && !out(n, &both) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	partsDown = `SELECT u.number, p.low, p.ordinals FROM unnest($2::bytea[], $3::int8[]) WITH ORDINALITY AS u (term, edge, number)
+		CROSS JOIN LATERAL (SELECT low, ordinals FROM asset_list WHERE library = $1 AND term = u.term AND low < u.edge ORDER BY low DESC LIMIT $4) p`
+	partsUp = `SELECT u.number, p.low, p.ordinals FROM unnest($2::bytea[], $3::int8[], $5::int8[]) WITH ORDINALITY AS u (term, edge, after, number)
+		CROSS JOIN LATERAL (SELECT low, ordinals FROM asset_list WHERE library = $1 AND term = u.term AND low >= greatest(u.after,
+				(SELECT low FROM asset_list WHERE library = $1 AND term = u.term AND low <= u.edge ORDER BY low DESC LIMIT 1))
+			ORDER BY low LIMIT $4) p`
+)
+
+// fetch reads on in the lists that are not read where the search is.
+func (s *search) fetch(ctx context.Context) error {
+	if err := s.r.check(ctx); err != nil {
+		return err
+	}
+	var (
+		wanting []int
+		terms   []string
+		edges   []int64
+		afters  []int64
+	)
+	for i, l := range s.lists {
+		if s.ascending && l.edge <= s.low || !s.ascending && l.edge >= s.high {
+			wanting, terms, edges, afters = append(wanting, i), append(terms, l.term), append(edges, s.here()), append(afters, l.after)
+		}
+	}
+	portion := max(1, min(s.portion, maxParts/len(wanting)))
+	s.portion *= moreAtATime
+	var found *rows
+	if s.ascending {
+		found = s.r.c.query(ctx, partsUp, s.r.key, terms, edges, portion, afters)
+	} else {
+		found = s.r.c.query(ctx, partsDown, s.r.key, terms, edges, portion)
+	}
+	got := make([]int, len(wanting))
+	for found.next() {
+		n := found.int(0) - 1
+		got[n]++
+		if err := s.take(&s.lists[wanting[n]], found.int(1), found.blob(2)); err != nil {
+			return err
+		}
+	}
+	for n, i := range wanting {
+		switch l := &s.lists[i]; {
+		case got[n] == portion:
+		case s.ascending:
+			l.edge = math.MaxInt64
+		default:
+			l.edge = 0
+		}
+	}
+	return found.err
+}
+
+// take takes a part of a list.
+func (s *search) take(l *searchList, low int64, data []byte) error {
+	for _, i := range l.sets {
+		if err := s.sets[i].read.add(data); err != nil {
+			return err
+		}
+	}
+	if !s.ascending {
+		l.edge = min(l.edge, low, s.high)
+		return nil
+	}
+	last, err := lastOf(data)
+	l.edge, l.after = max(l.edge, last+1), max(l.after, low+1)
+	return err
+}
+
+// lastOf returns the last ordinal of a part.
+func lastOf(data []byte) (last int64, err error) {
+	err = eachWord(data, func(first int64, word uint64) {
+		if word != 0 {
+			last = first + 63 - int64(bits.LeadingZeros64(word))
+		}
+	})
+	return last, err
+}

@@ -1,0 +1,99 @@
+package postgres
+
+import (
+	"context"
+	"encoding/base64"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// What assets have an attribute is told by a list, like that of a term. Its name is one that no term
+// has, which are all UTF-8.
+func listOf(a assets.Attribute) string {
+	return "\xff" + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
+}
+
+// valueHead is how much of a value is in the index that has them in order.
+const valueHead = 64
+
+// valuePortion is how many values, or parts of their lists, come in one round trip.
+const valuePortion = 256
+
+// Values yields the values that attributes with this key have, of assets that match all the sets.
+func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		left := false
+		err := r.values(ctx, key, all, func(value string) bool {
+			left = !yield(value, nil)
+			return !left
+		})
+		if err != nil && !left {
+			yield("", err)
+		}
+	}
+}
+
+func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf, out func(string) bool) error {
+	if err := r.ready(ctx); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		found := r.c.walk(ctx, valuePortion, "SELECT value FROM asset_value WHERE library = $1 AND key = $2 ORDER BY head, value", r.key, digest(key))
+		defer found.close()
+		for found.next() {
+			if err := r.check(ctx); err != nil {
+				return err
+			}
+			if !out(found.text(0)) {
+				return nil
+			}
+		}
+		return found.err
+	}
+	matching, err := r.matching(ctx, all)
+	if err != nil || len(matching) == 0 {
+		return err
+	}
+	// The OFFSET keeps the lists from being read but for one value after the other.
+	found := r.c.walk(ctx, valuePortion, `SELECT v.value, p.ordinals FROM asset_value v
+		CROSS JOIN LATERAL (SELECT ordinals FROM asset_list WHERE library = v.library AND term = v.term OFFSET 0) p
+		WHERE v.library = $1 AND v.key = $2 ORDER BY v.head, v.value`, r.key, digest(key))
+	defer found.close()
+	last, some := "", false
+	for found.next() {
+		value := found.text(0)
+		if some && value == last {
+			continue
+		}
+		meets, err := matching.meets(found.blob(1))
+		if err != nil {
+			return err
+		}
+		if !meets {
+			continue
+		}
+		if err := r.check(ctx); err != nil {
+			return err
+		}
+		last, some = value, true
+		if !out(value) {
+			return nil
+		}
+	}
+	return found.err
+}
+
+// matching returns the assets that all the sets match.
+func (r *assetReader) matching(ctx context.Context, all []assets.AnyOf) (blocks, error) {
+	s, ok := r.newSearch(all, 0, 0, false, allParts)
+	if !ok {
+		return nil, nil
+	}
+	found := blocks{}
+	err := s.run(ctx, func(number int64, b *block) bool {
+		found[number] = b
+		return true
+	})
+	return found, err
+}

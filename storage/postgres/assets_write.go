@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// assetTx writes one library.
+type assetTx struct {
+	assetReader
+	lib   assets.Library
+	dirty bool  // something is written, so the library's row must be
+	top   int64 // the highest ordinal that was put; what is above is new
+	named bool  // the library has a State
+
+	terms map[int64][]string // of assets that were read or put, what they are found by
+	index assetIndex
+}
+
+func newAssetTx(c *conn, lib assets.Library, part int) *assetTx {
+	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assets.State)}, lib: lib, terms: map[int64][]string{}}
+	t.tx = t
+	t.index = newAssetIndex(part)
+	return t
+}
+
+// lock has the library, there or not, stay as it is until the commit, and reads its row.
+func (t *assetTx) lock(ctx context.Context) error {
+	read := func() (there bool, err error) {
+		found := t.c.query(ctx, "SELECT "+libraryColumns+" FROM library WHERE key = $1 FOR UPDATE", t.key)
+		if !found.next() {
+			return false, found.err
+		}
+		*t.state, t.named, t.top = stateOf(found), found.blob(0) != nil, found.int(5)
+		return true, nil
+	}
+	there, err := read()
+	if err == nil && !there {
+		t.c.gate("library", t.key)
+		_, err = read() // it may have come while the gate was not ours
+	}
+	t.index.top = t.top
+	return err
+}
+
+// SetState replaces the library's State.
+func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	*t.state, t.named, t.dirty = s, true, true
+	return nil
+}
+
+// finish writes what is not written yet.
+func (t *assetTx) finish(ctx context.Context) error {
+	if !t.dirty {
+		return nil
+	}
+	if err := t.flush(ctx); err != nil {
+		return err
+	}
+	var secret []byte
+	if t.named {
+		secret = t.state.Key[:]
+	}
+	t.c.later(`INSERT INTO library (key, network, id, secret, last, at, count, tree, top) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (key) DO UPDATE SET secret = excluded.secret, last = excluded.last, at = excluded.at, count = excluded.count,
+			tree = excluded.tree, top = excluded.top`,
+		t.key, t.lib.Network, t.lib.ID, secret, t.state.Last, t.state.At, t.state.Count, t.state.Tree, t.top)
+	return nil
+}
+
+// PutAsset adds an asset or replaces it.
+func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
+		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
+	}
+	old, err := t.termsOf(ctx, a.Ordinal)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO asset (library, ordinal, origin, created, updated, folders, terms, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (library, ordinal) DO UPDATE SET origin = excluded.origin, created = excluded.created, updated = excluded.updated,
+			folders = excluded.folders, terms = excluded.terms, body = excluded.body`,
+		t.key, a.Ordinal, bytes.Clone(a.Origin[:]), a.CreatedAt, a.UpdatedAt, joinList(a.Folders), joinList(t.index.terms(x)), orEmpty(bytes.Clone(a.Body)))
+	terms := t.index.terms(x)
+	t.index.change(a.Ordinal, old, terms, x.Attributes)
+	t.terms[a.Ordinal] = terms
+	t.top, t.dirty = max(t.top, a.Ordinal), true
+	return t.spill(ctx)
+}
+
+// termsOf returns what the asset is found by, nothing for one that is not there.
+func (t *assetTx) termsOf(ctx context.Context, ordinal int64) ([]string, error) {
+	if terms, known := t.terms[ordinal]; known || ordinal > t.top {
+		return terms, nil
+	}
+	found := t.c.query(ctx, "SELECT terms FROM asset WHERE library = $1 AND ordinal = $2", t.key, ordinal)
+	if !found.next() {
+		return nil, found.err
+	}
+	return splitList(found.blob(0)), nil
+}
+
+// DeleteAsset removes an asset.
+func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	found := t.c.query(ctx, "DELETE FROM asset WHERE library = $1 AND ordinal = $2 RETURNING terms", t.key, ordinal)
+	if !found.next() {
+		if found.err != nil {
+			return found.err
+		}
+		return errNoAsset
+	}
+	t.index.change(ordinal, splitList(found.blob(0)), nil, nil)
+	delete(t.terms, ordinal)
+	t.dirty = true
+	return t.spill(ctx)
+}
+
+// maxWaiting bounds how many changes of lists wait for the end of the transaction, and statements.
+const (
+	maxWaiting    = 1 << 17
+	maxStatements = 256
+)
+
+// spill writes some of what waits when it is much.
+func (t *assetTx) spill(ctx context.Context) error {
+	if t.index.waiting > maxWaiting {
+		clear(t.terms)
+		return t.flush(ctx)
+	}
+	if len(t.c.ahead) > maxStatements {
+		return t.c.query(ctx, "SELECT").err
+	}
+	return nil
+}
+
+// flush has the lists say what the transaction did.
+func (t *assetTx) flush(ctx context.Context) error {
+	err := t.index.flush(ctx, t.c, t.key)
+	t.index.top = t.top
+	return err
+}
+
+// diff returns what is in only one of two sorted lists.
+func diff(a, b []string) (onlyA, onlyB []string) {
+	for _, s := range a {
+		if _, in := slices.BinarySearch(b, s); !in {
+			onlyA = append(onlyA, s)
+		}
+	}
+	for _, s := range b {
+		if _, in := slices.BinarySearch(a, s); !in {
+			onlyB = append(onlyB, s)
+		}
+	}
+	return onlyA, onlyB
+}
