@@ -135,6 +135,23 @@ func TestReading(t *testing.T) {
 
 func same(r io.Reader) io.Reader { return r }
 
+// A string in several pieces has its faults where they are, whichever piece they are in.
+func TestFaultsInALongString(t *testing.T) {
+	filler := strings.Repeat(`some words\n`, 20_000)
+	for _, fault := range []string{`\u0000`, `\ud800`} {
+		for _, text := range []string{fault + filler, filler + fault, filler + fault + filler, fault + filler + fault} {
+			file := strings.Replace(record, `"title":"t","body`, `"title":"`+text+`","body`, 1)
+			for _, buffer := range []int{64, 100_000, 1 << 20} {
+				found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
+				if len(found) != 1 || found[0].Offset != int64(strings.Index(file, fault)) || found[0].Pointer != "/reviews/0/title" {
+					t.Errorf("%s, buffer %d: %v, want one at %d", fault, buffer, found, strings.Index(file, fault))
+				}
+			}
+			agree(t, []byte(file), nil)
+		}
+	}
+}
+
 func TestReadingFails(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	long := strings.Replace(record, `"title":"t"`, `"title":"`+strings.Repeat("t", 1000)+`"`, 1)

@@ -43,11 +43,54 @@ func (t *tokens) piece() bool {
 		t.pos += n + 1
 		return true
 	}
+	if t.decodeWhole(rest, n, ascii) {
+		return true
+	}
 	if !ascii {
 		n = 0
 	}
 	return t.decode(n)
 }
+
+// decodeWhole reads a piece with escapes that is all in rest, of which the first n bytes are plain.
+// False leaves everything as it was, for decode: the piece is too long, or has a fault to be explained.
+func (t *tokens) decodeWhole(rest []byte, n int, ascii bool) bool {
+	out := append(t.str.decoded[:0], rest[:n]...)
+	nul, surrogate := t.str.nul, t.str.surrogate // of the pieces before
+	for len(rest)-n >= maxEscape && rest[n] == '\\' && len(out) < maxPiece {
+		if c := rest[n+1]; c != 'u' && simpleEscapes[c] != 0 {
+			out = append(out, simpleEscapes[c])
+			n += 2
+		} else {
+			r, size := readEscape(rest[n:])
+			switch {
+			case size == 0:
+				return false
+			case r == 0 && nul < 0:
+				nul = t.offset() + int64(n)
+			case 0xD800 <= r && r < 0xE000 && surrogate < 0:
+				surrogate = t.offset() + int64(n)
+			}
+			out = utf8.AppendRune(out, r)
+			n += size
+		}
+		run, plainASCII := plain(rest[n:])
+		ascii = ascii && plainASCII
+		out = append(out, rest[n:n+run]...)
+		n += run
+	}
+	t.str.decoded = out
+	if n == len(rest) || rest[n] != '"' || len(out) > maxPiece || !ascii && !utf8.Valid(out) {
+		return false
+	}
+	t.str.piece, t.str.from, t.str.escaped, t.str.closed = out, t.pos, true, true
+	t.str.nul, t.str.surrogate = nul, surrogate
+	t.pos += n + 1
+	return true
+}
+
+// simpleEscapes are the characters of the escapes with one letter.
+var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // decode reads a piece that is not simply what lies between here and the closing quote. The first
 // n bytes of it are known to be plain ASCII.
@@ -223,22 +266,8 @@ func readEscape(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return 0, 0
 	}
-	switch b[1] {
-	case '"', '\\', '/':
-		return rune(b[1]), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-	default:
-		return 0, 0
+	if c := simpleEscapes[b[1]]; c != 0 {
+		return rune(c), 2
 	}
 	r, ok := readHex(b)
 	if !ok {
