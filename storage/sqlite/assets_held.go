@@ -147,13 +147,15 @@ func (r *assetReader) readAny(terms assets.AnyOf) (out set, ok bool, err error) 
 		}
 	}
 	first, last := r.places(0, 0)
-	var list []uint32
-	for _, term := range terms {
+	encoded := make([][]byte, len(terms))
+	for i, term := range terms {
 		var b strings.Builder
 		encodeTerm(&b, term)
-		if list, err = r.lists.read([]byte(b.String()), first, last, list); err != nil {
-			return set{}, false, unlessNoSet(err)
-		}
+		encoded[i] = []byte(b.String())
+	}
+	list, err := r.lists.read(encoded, first, last)
+	if err != nil {
+		return set{}, false, unlessNoSet(err)
 	}
 	return setOf(list), true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -81,42 +82,45 @@ func (c *conn) postings() (*postings, error) {
 	return p, nil
 }
 
-// read appends to out the ordinals of the places from first to last that have the term, in any order.
-// errHigh for one that has no room there.
-func (p *postings) read(term []byte, first, last int64, out []uint32) ([]uint32, error) {
-	key := append([]byte{'0'}, term...) // the number of the index: there is one
+// read returns the ordinals of the places from first to last that have one of the terms, in any order
+// and with repeats. errHigh for one that has more than 32 bits.
+func (p *postings) read(terms [][]byte, first, last int64) ([]uint32, error) {
+	keys := make([][]byte, len(terms))
+	for i, term := range terms {
+		keys[i] = append([]byte{'0'}, term...) // the number of the index: there is one
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	var out []uint32
 	for i := range p.segments {
 		w := walk{postings: p, segment: &p.segments[i], first: first, last: last, out: out}
-		if err := w.find(key); err != nil {
-			return nil, err
+		for _, key := range keys {
+			if err := w.take(key); err != nil {
+				return nil, err
+			}
 		}
 		out = w.out
 	}
 	return out, nil
 }
 
-// walk goes through the list of one term in one segment.
+// walk goes through the lists of terms, in their order, in one segment.
 type walk struct {
 	*postings
 	*segment
 	first, last int64
 	out         []uint32
+	leaf        leaf  // read last; empty at first
+	page        int64 // its number
 }
 
-// find finds the term on the page where it must be, and takes its list.
-func (w *walk) find(key []byte) error {
-	rows := w.c.query(`SELECT id, block FROM asset_term_data WHERE id BETWEEN $1 + max($2, coalesce(
-			(SELECT pgno >> 1 FROM asset_term_idx WHERE segid = $4 AND term <= $5 ORDER BY term DESC LIMIT 1), 0))
-		AND $1 + $3 ORDER BY id`, w.key(0), w.segment.first, w.segment.last, w.id, key)
-	defer rows.close()
-	if !rows.next() {
-		return rows.err
+// take takes the list of a term. Terms that are asked for together are often on one page.
+func (w *walk) take(key []byte) error {
+	list, more, behind, err := w.leaf.find(key)
+	if behind && err == nil {
+		if err = w.seek(key); err == nil {
+			list, more, _, err = w.leaf.find(key)
+		}
 	}
-	leaf, err := leafOf(rows.blob(1))
-	if err != nil {
-		return err
-	}
-	list, more, err := leaf.find(key)
 	if err != nil || list == nil {
 		return err
 	}
@@ -124,25 +128,51 @@ func (w *walk) find(key []byte) error {
 	if err != nil || !more {
 		return err
 	}
-	// The list goes on behind the page. Pages of other libraries in between are leapt over.
-	if reached < w.first {
-		page, err := w.leap(rows.int(0)-w.key(0), key)
-		if err != nil {
-			return err
-		}
-		rows.close()
-		rows = w.c.query("SELECT id, block FROM asset_term_data WHERE id BETWEEN $1 AND $2 ORDER BY id", w.key(page), w.key(w.segment.last))
-		defer rows.close()
+	return w.rest(key, reached)
+}
+
+// seek reads the page on which the term must be.
+func (w *walk) seek(key []byte) error {
+	rows := w.c.query(`SELECT id, block FROM asset_term_data WHERE id = $1 + max($2, coalesce(
+		(SELECT pgno >> 1 FROM asset_term_idx WHERE segid = $3 AND term <= $4 ORDER BY term DESC LIMIT 1), 0))`,
+		w.key(0), w.segment.first, w.id, key)
+	defer rows.close()
+	if !rows.next() {
+		return missing(rows)
 	}
-	for more && reached <= w.last && rows.next() {
-		if leaf, err = leafOf(rows.blob(1)); err != nil {
+	return w.turn(rows)
+}
+
+// turn takes the page that rows has.
+func (w *walk) turn(rows *rows) (err error) {
+	w.page = rows.int(0) - w.key(0)
+	w.leaf, err = leafOf(rows.blob(1))
+	return err
+}
+
+// rest takes what the list has behind the page, given the place that it has reached. Pages of other
+// libraries in between are leapt over.
+func (w *walk) rest(key []byte, reached int64) error {
+	page := w.page + 1
+	if reached < w.first {
+		var err error
+		if page, err = w.leap(key); err != nil {
 			return err
 		}
-		list, more = leaf.rest()
-		if len(list) > 0 {
-			if reached, err = w.places(list); err != nil {
-				return err
-			}
+	}
+	rows := w.c.query("SELECT id, block FROM asset_term_data WHERE id BETWEEN $1 AND $2 ORDER BY id", w.key(page), w.key(w.segment.last))
+	defer rows.close()
+	for more := true; more && reached <= w.last && rows.next(); {
+		if err := w.turn(rows); err != nil {
+			return err
+		}
+		var list []byte
+		if list, more = w.leaf.rest(); len(list) == 0 {
+			continue
+		}
+		var err error
+		if reached, err = w.places(list); err != nil {
+			return err
 		}
 	}
 	return rows.err
@@ -185,9 +215,9 @@ func (w *walk) places(list []byte) (place int64, err error) {
 	return place, nil
 }
 
-// leap returns a page behind this one from which on to look for the first place. The list ends on
+// leap returns the page behind this one from which on to look for the first place. The list ends on
 // the page where the next term begins, at the latest.
-func (w *walk) leap(page int64, key []byte) (int64, error) {
+func (w *walk) leap(key []byte) (int64, error) {
 	end, err := w.c.value("SELECT pgno >> 1 FROM asset_term_idx WHERE segid = $1 AND term > $2 ORDER BY term LIMIT 1", w.id, key)
 	if err != nil {
 		return 0, err
@@ -195,9 +225,8 @@ func (w *walk) leap(page int64, key []byte) (int64, error) {
 	if end == 0 {
 		end = w.segment.last
 	}
-	pages := int(end - page)
-	n := sort.Search(pages, func(i int) bool {
-		rows := w.c.query("SELECT substr(block, 1, 16) FROM asset_term_data WHERE id = $1", w.key(page+1+int64(i)))
+	n := sort.Search(int(end-w.page), func(i int) bool {
+		rows := w.c.query("SELECT substr(block, 1, 16) FROM asset_term_data WHERE id = $1", w.key(w.page+1+int64(i)))
 		defer rows.close()
 		if !rows.next() {
 			err = errors.Join(err, rows.err)
@@ -210,7 +239,7 @@ func (w *walk) leap(page int64, key []byte) (int64, error) {
 		in := varints{b[4:]}
 		return in.next() > w.first
 	})
-	return page + max(int64(n), 1), err
+	return w.page + max(int64(n), 1), err
 }
 
 // isGone reports whether the place is no longer in the segment.
@@ -281,15 +310,15 @@ func (l *leaf) next(start int) int {
 
 // rest returns what the page has of the list of the page before, and whether the next page may have
 // more of it.
-func (l *leaf) rest() (list []byte, more bool) {
+func (l leaf) rest() (list []byte, more bool) {
 	end := l.next(0)
 	return l.b[4:max(end, 4)], end == len(l.b)
 }
 
-// find returns the list of the term, nil when the term is not there, and whether it may go on behind
-// the page. Each term but the first is written as how many bytes it has in common with the one
-// before, and the others.
-func (l *leaf) find(key []byte) (list []byte, more bool, err error) {
+// find returns the list of the term and whether it may have more behind the page; nil when the term is
+// not there, and then whether it stands behind all that are. Each term but the first is written as how
+// many bytes it has in common with the one before, and the others.
+func (l leaf) find(key []byte) (list []byte, more, behind bool, err error) {
 	equal, isFirst := int64(0), true // bytes that the key has in common with the term before
 	for start := l.next(0); start < len(l.b); isFirst = false {
 		end := l.next(start)
@@ -300,27 +329,26 @@ func (l *leaf) find(key []byte) (list []byte, more bool, err error) {
 			kept = in.next()
 		}
 		size := in.next()
-		if size > int64(len(in.b)) {
-			return nil, false, errFormat
-		}
-		if kept > equal {
-			continue // it differs from the key where the one before does
-		}
-		if kept < equal {
-			break // and this one where that did not: it stands behind the key
+		switch {
+		case size > int64(len(in.b)):
+			return nil, false, false, errFormat
+		case kept > equal: // it differs from the key where the one before does
+			continue
+		case kept < equal: // it differs where that did not, and so stands behind the key
+			return nil, false, false, nil
 		}
 		others := in.b[:size]
-		for size > 0 && equal < int64(len(key)) && others[0] == key[equal] {
-			others, size, equal = others[1:], size-1, equal+1
+		for len(others) > 0 && equal < int64(len(key)) && others[0] == key[equal] {
+			others, equal = others[1:], equal+1
 		}
-		switch {
-		case equal == int64(len(key)) && size == 0:
-			return in.b[equal-kept:], end == len(l.b), nil
-		case equal == int64(len(key)) || size > 0 && others[0] > key[equal]:
-			return nil, false, nil
+		switch ended := equal == int64(len(key)); {
+		case ended && len(others) == 0:
+			return in.b[size:], end == len(l.b), false, nil
+		case ended || len(others) > 0 && others[0] > key[equal]:
+			return nil, false, false, nil
 		}
 	}
-	return nil, false, nil
+	return nil, false, true, nil
 }
 
 // varints is a row of numbers as SQLite writes them: seven bits in a byte, the highest first, and

@@ -26,8 +26,10 @@ func checkLists(t *testing.T, db *DB, library int64, terms []string) (longest, s
 		segments = len(p.segments)
 		r := &assetReader{db: db, c: c, number: library}
 		first, last := r.places(0, 0)
+		var encoded [][]byte
+		sum := 0
 		for _, term := range terms {
-			got, err := p.read([]byte(term), first, last, nil)
+			got, err := p.read([][]byte{[]byte(term)}, first, last)
 			if err != nil {
 				return fmt.Errorf("%s: %w", term, err)
 			}
@@ -44,8 +46,14 @@ func checkLists(t *testing.T, db *DB, library int64, terms []string) (longest, s
 				return fmt.Errorf("%s in library %d: read %v, MATCH finds %v", term, library, got, want)
 			}
 			longest = max(longest, len(got))
+			sum += len(got)
+			encoded = append(encoded, []byte(term))
 		}
-		return nil
+		got, err := p.read(encoded, first, last) // all of them in one walk
+		if len(got) != sum {
+			t.Errorf("together the lists have %d places, one by one %d", len(got), sum)
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +172,7 @@ func TestListsOfOtherLibrariesAreLeaptOver(t *testing.T) {
 			r := &assetReader{db: db, c: c, number: library}
 			first, last := r.places(0, 0)
 			return testing.AllocsPerRun(3, func() {
-				if _, err := p.read([]byte("all"), first, last, nil); err != nil {
+				if _, err := p.read([][]byte{[]byte("all")}, first, last); err != nil {
 					t.Fatal(err)
 				}
 			})
