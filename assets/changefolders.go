@@ -44,8 +44,11 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 		if err != nil {
 			return err
 		}
-		out, err = ss.changedFolders(unique(changed))
-		return err
+		changed = unique(changed)
+		if out, err = ss.changedFolders(changed); err != nil {
+			return err
+		}
+		return ss.storeFolders(changed)
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func (ss *session) createFolder(at string, in NewFolder) (*node, error) {
 	if f.Permissions, err = ss.grant(at+"/permissions", f.ID, nil, in.Permissions, held); err != nil {
 		return nil, err
 	}
-	return ss.putFolder(f)
+	return ss.placeFolder(f), nil
 }
 
 // checkPlace reports what keeps a folder that is so many levels high from being put into parent.
@@ -147,7 +150,7 @@ func (ss *session) updateFolder(at string, in FolderChange) (*node, error) {
 	if in.Deleted != nil {
 		f.Deleted = *in.Deleted
 	}
-	return ss.putFolder(f)
+	return ss.placeFolder(f), nil
 }
 
 // moveTo returns the id of the folder that the path leads to, if n may be moved into it.
@@ -190,9 +193,7 @@ func (ss *session) deleteFolders(in ChangeFolders) ([]*node, error) {
 	for _, n := range found {
 		f := n.FolderRecord
 		f.Deleted = true
-		if _, err := ss.putFolder(f); err != nil {
-			return nil, err
-		}
+		ss.placeFolder(f)
 	}
 	return found, nil
 }

@@ -200,16 +200,24 @@ func (ss *session) fullFolder(n *node) Folder {
 // changeTree gives the session a tree of its own, before it changes folders.
 func (ss *session) changeTree() { ss.tree = ss.tree.clone() }
 
-// putFolder stores the folder and gives it its place in the tree.
-func (ss *session) putFolder(f FolderRecord) (*node, error) {
+// placeFolder gives the folder its place in the tree. What is stored of it waits for storeFolders: a
+// request may change one folder many times.
+func (ss *session) placeFolder(f FolderRecord) *node {
 	if !ss.wrote {
 		ss.state.Tree++
 		ss.wrote = true
 	}
-	if err := ss.tx.PutFolder(ss.ctx, f); err != nil {
-		return nil, err
-	}
 	n := ss.tree.put(f)
 	delete(ss.best, n)
-	return n, nil
+	return n
+}
+
+// storeFolders stores folders as they are in the tree, each of them once.
+func (ss *session) storeFolders(list []*node) error {
+	for _, n := range list {
+		if err := ss.tx.PutFolder(ss.ctx, n.FolderRecord); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,12 +1,14 @@
 package assets_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestFoldersNestUpTo64Levels(t *testing.T) {
@@ -189,5 +191,48 @@ func TestResourceIDsAreEscaped(t *testing.T) {
 	out, err := d.ChangeFolders(ctx, moderator, odd, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
 	if err != nil || out[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out[0].ID {
 		t.Errorf("%+v, error %v", out, err)
+	}
+}
+
+// countingStore counts how often folders are stored.
+type countingStore struct {
+	assets.Store
+	folders int
+}
+
+func (c *countingStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+	return c.Store.Update(ctx, lib, func(tx assets.Tx) error { return fn(countingTx{tx, c}) })
+}
+
+type countingTx struct {
+	assets.Tx
+	store *countingStore
+}
+
+func (c countingTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+	c.store.folders++
+	return c.Tx.PutFolder(ctx, f)
+}
+
+// A request that changes one folder many times stores it once, as it is in the end.
+func TestAFolderIsStoredOnceARequest(t *testing.T) {
+	store := &countingStore{Store: memory.NewAssets()}
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	id, _ := d.folder("f", "", true)
+	store.folders = 0
+	var in assets.ChangeFolders
+	for i := range 100 {
+		in.Update = append(in.Update, assets.FolderChange{ID: id, Label: text(fmt.Sprint("label ", i))})
+	}
+	in.Create = []assets.NewFolder{{Label: "g", Path: "/" + id}}
+	in.Delete = []string{id}
+	if _, err := d.ChangeFolders(ctx, moderator, lib, in); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := d.Folder(ctx, moderator, lib, id); err != nil || f.Label != "label 99" || !f.Deleted {
+		t.Errorf("it is %+v, %v", f, err)
+	}
+	if store.folders != 2 {
+		t.Errorf("2 folders were stored %d times", store.folders)
 	}
 }

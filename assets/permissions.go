@@ -51,8 +51,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 			return err
 		}
 		out = f.Clone().Permissions
-		_, err = ss.putFolder(f)
-		return err
+		return ss.storeFolders([]*node{ss.placeFolder(f)})
 	})
 	if err != nil {
 		return nil, err
