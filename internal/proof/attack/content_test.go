@@ -102,7 +102,7 @@ func TestRequestLines(t *testing.T) {
 		"/apps/..", "/apps/\xff", "/apps/\u00e9", "/" + strings.Repeat("a", 100_000), "/" + strings.Repeat("../", 1000), "/services/frontline/api/v4/assetManager///x", "/services/frontline/api/v4/assetManager/../../../../../apps/", "/cors.html/", "/cors.html/..", "/healthz/"}
 	for _, method := range methods {
 		for _, target := range targets {
-			status, head := line(t, addr, method+" "+target+" HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken "+s.token+"\r\nConnection: close\r\n\r\n")
+			status, head := line(t, addr, false, method+" "+target+" HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken "+s.token+"\r\nConnection: close\r\n\r\n")
 			answered[status]++
 			if status >= 300 && status < 400 || status >= 500 && status != 501 && status != 505 {
 				t.Errorf("%s %.60q: status %d", method, target, status)
@@ -116,7 +116,7 @@ func TestRequestLines(t *testing.T) {
 		"POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n{}", "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"POST /apps/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n", "POST /apps/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "GET /apps/ HTTP/1.1\r\nHost: x\r\n folded: y\r\n\r\n",
 		"GET /apps/ HTTP/1.1\r\nHost: x\r\nA\x00: y\r\n\r\n", "GET  /apps/ HTTP/1.1\r\nHost: x\r\n\r\n", "GET /apps/\r\n\r\n", strings.Repeat("A", 400_000)} {
-		status, _ := line(t, addr, text)
+		status, _ := line(t, addr, true, text)
 		answered[status]++
 		if status >= 300 && status < 400 || status >= 500 && status != 501 && status != 505 {
 			t.Errorf("%.60q: status %d", text, status)
@@ -129,8 +129,9 @@ func TestRequestLines(t *testing.T) {
 	t.Logf("statuses and how often; 0 is a closed connection: %v", answered)
 }
 
-// line writes a text to a connection of its own and reads the answer, if there is one.
-func line(t *testing.T, addr, text string) (int, http.Header) {
+// line writes a text to a connection of its own, to which nothing more is to come if ends, and reads
+// the answer, if there is one.
+func line(t *testing.T, addr string, ends bool, text string) (int, http.Header) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -139,7 +140,7 @@ func line(t *testing.T, addr, text string) (int, http.Header) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	_, _ = io.WriteString(conn, text) // the server may close while we write
-	if half, ok := conn.(*net.TCPConn); ok {
+	if half, ok := conn.(*net.TCPConn); ok && ends {
 		_ = half.CloseWrite()
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: strings.SplitN(text, " ", 2)[0]})

@@ -42,6 +42,7 @@
 //
 //	Search and cursors
 //	text that is an expression, many words          here TestSearchesAndLibraries, adapters/httpapi TestSearchTextIsNeverAnExpression
+//	many folders and permissions                    here TestPermissionsWithoutMeasure, assets TestManyPermissionsAreLookedThroughOnce
 //	changed cursors, limits                         here TestCursors, adapters/httpapi TestSearchParametersAreHeldToTheirLimits
 //
 //	Stored content

@@ -55,6 +55,7 @@ var mutants = []struct {
 	{"limit is any number", "TestCursors", false, "adapters/httpapi/query.go", "s[0] == '0' || s[0] == '+' {", "(s[0] == '0' || s[0] == '+') && !MUTANT {"},
 	{"a search text has any length", "TestSearchesAndLibraries/100_KB_of_one", false, "assets/search.go", "case len(in.Query) > lim.Query:", "case len(in.Query) > lim.Query && !MUTANT:"},
 	{"a search has any number of words", "TestSearchesAndLibraries/17_words", false, "assets/search.go", "if len(list) > lim.Words {", "if len(list) > lim.Words && !MUTANT {"},
+	{"permissions are looked through again and again", "TestPermissionsWithoutMeasure", false, "assets/access.go", "if p, known := m.best[n]; known {", "if p, known := m.best[n]; known && !MUTANT {"},
 	{"an asset may link to a script", "TestAddressesThatRunScript", false, "assets/url.go", "return errors.New(\"want an absolute http or https URL\")", "if MUTANT { return nil }\n\treturn errors.New(\"want an absolute http or https URL\")"},
 	{"a component's script may hide behind entities", "TestAddressesThatRunScript", false, "appsvc/component.go", "if err := checkScheme(html.UnescapeString(main)); err != nil {", "if err := checkScheme(html.UnescapeString(main)); err != nil && !MUTANT {"},
 	{"a report holds every problem", "TestImports/no_JSON", false, "reviews/report.go", "if len(r.Problems) == maxReported {", "if len(r.Problems) == maxReported && !MUTANT {"},
