@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -20,10 +18,12 @@ func backup(ctx context.Context, p *program, args []string) error {
 	if err := checkDB(*db); err != nil {
 		return err
 	}
-	if *db == inMemory {
+	switch {
+	case *db == inMemory:
 		return errors.New("backup: a store in memory cannot be reached from another process")
-	}
-	if _, err := os.Stat(*db); errors.Is(err, fs.ErrNotExist) {
+	case inPostgres(*db):
+		return errors.New("backup: copies a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")
+	case absent(*db):
 		return fmt.Errorf("backup: there is no store at %s", *db)
 	}
 	s, err := sqlite.Open(*db, nil)

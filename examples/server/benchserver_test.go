@@ -73,7 +73,7 @@ func constantHandler() http.Handler {
 }
 
 func benchHandler(db string, log *slog.Logger, target *benchTarget) (http.Handler, error) {
-	s, err := openStore(db)
+	s, err := openStore(context.Background(), db)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func benchHandler(db string, log *slog.Logger, target *benchTarget) (http.Handle
 	if target.Token, err = tokens.Sign(demoUser, time.Now().Add(time.Hour)); err != nil {
 		return nil, err
 	}
-	apps := appsvc.New(s.apps, nil)
+	apps := appsvc.New(s.Apps, nil)
 	ctx, by := context.Background(), appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, ManageComponents: true}
 	if _, err := fillApps(ctx, apps, by); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/archive"
 )
 
 const demoNetwork = "urn:vitrine:demo.test"
@@ -30,41 +31,20 @@ func newDemo(ctx context.Context, p *program, s *store, tokens *httpapi.Tokens) 
 		return nil, err
 	}
 	d := &demo{token: token, tagged: "/components/"}
-	empty, err := s.isEmpty(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !empty {
+	switch err := s.Empty(ctx); {
+	case errors.Is(err, archive.ErrNotEmpty):
 		fmt.Fprintln(p.stderr, "server: -demo: the store is not empty: no sample data was added")
 		return d, nil
+	case err != nil:
+		return nil, err
 	}
 	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, ManageComponents: true}
-	id, err := fillApps(ctx, appsvc.New(s.apps, nil), by)
+	id, err := fillApps(ctx, appsvc.New(s.Apps, nil), by)
 	if err != nil {
 		return nil, err
 	}
 	d.tagged = "/apps/" + id + "/tagged/production"
-	return d, fillLibrary(ctx, assets.New(s.assets, nil), assets.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates})
-}
-
-// isEmpty reports whether the store holds nothing of anyone.
-func (s *store) isEmpty(ctx context.Context) (bool, error) {
-	apps, everything := appsvc.New(s.apps, nil), appsvc.Caller{Moderates: []string{"urn"}}
-	components, _, err := apps.Components(ctx, everything, "")
-	if err != nil || len(components) > 0 {
-		return false, err
-	}
-	list, _, err := apps.Apps(ctx, everything, appsvc.ListApps{Limit: 1})
-	if err != nil || len(list) > 0 {
-		return false, err
-	}
-	for _, err := range s.assets.Libraries(ctx) {
-		return false, err
-	}
-	for _, err := range reviews.New(s.reviews).AllStats(ctx) {
-		return false, err
-	}
-	return true, nil
+	return d, fillLibrary(ctx, assets.New(s.Assets, nil), assets.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates})
 }
 
 // demoComponents power the elements of demoApps.

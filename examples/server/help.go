@@ -32,9 +32,9 @@ func (p *program) usage(w io.Writer, words string) {
 		fmt.Fprintf(w, "  server %s\n      %s\n", line, c.does)
 	}
 	fmt.Fprint(w, `
--db is the path of a SQLite file, made on its first use, or memory:
-The key that signs tokens is in <db>.key, made on its first use, unless -key-file names another
-file or VITRINE_KEY holds the key itself. server COMMAND -h explains the flags of a command.
+-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE,
+an empty database at its first use. The key that signs tokens is in <db>.key beside a SQLite file,
+made on its first use, unless -key-file names another file or VITRINE_KEY holds the key itself. server COMMAND -h explains the flags of a command.
 `)
 }
 

@@ -16,6 +16,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"reviews import": "-db -dry-run -json",
 		"reviews export": "-db",
 		"backup":         "-db",
+		"export":         "-db",
+		"import":         "-db",
 		"healthz":        "-addr",
 	} {
 		words := strings.Fields(command)

@@ -17,8 +17,9 @@ const keyVariable = "VITRINE_KEY"
 // keyUsage says what -key-file wants.
 const keyUsage = "`file` with the key that signs tokens (default: $" + keyVariable + ", else the file <db>.key)"
 
-// errNoKey: a store in memory has no key but that of the process which serves it.
-var errNoKey = errors.New("-db " + inMemory + " has no key file: name one with -key-file, or set " + keyVariable)
+// errNoKey: there is no place beside the store. One in memory has no key but that of the process
+// which serves it.
+var errNoKey = errors.New("-db: only a SQLite file has its key beside it: name one with -key-file, or set " + keyVariable)
 
 // signingKey returns the key that signs tokens: that of -key-file, else of the environment, else
 // of the file beside the store. A file that is not there is made, so db is to be looked at before.
@@ -27,7 +28,7 @@ func signingKey(db, file, variable string) ([]byte, error) {
 	case file != "":
 	case variable != "":
 		return bytes.TrimSpace([]byte(variable)), nil
-	case db == inMemory:
+	case !inFile(db):
 		return nil, errNoKey
 	default:
 		file = db + ".key"

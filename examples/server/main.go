@@ -36,6 +36,10 @@ func commands() []command {
 			"writes all stored reviews to standard output, in the format that import reads", reviewCommand},
 		{"backup", "[-db vitrine.db] OUT",
 			"copies a store, which others may be using, without its key", backup},
+		{"export", "[-db vitrine.db]",
+			"writes everything that a store holds to standard output, as an archive that import reads into a store of any kind", exportStore},
+		{"import", "-db STORE FILE|-",
+			"builds a store of an archive; -db names one that is not there, or an empty database", importStore},
 		{"healthz", "[-addr 127.0.0.1:8080]",
 			"exits 0 when the server at that address answers", healthz},
 	}

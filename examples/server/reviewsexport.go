@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -17,13 +14,10 @@ func exportReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	if _, err := os.Stat(*db); checkDB(*db) == nil && *db != inMemory && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("reviews export: there is no store at %s", *db)
-	}
-	s, err := openStore(*db)
+	s, err := openThere(ctx, "reviews export", *db)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return reviews.New(s.reviews).Export(ctx, reviews.Caller{Operator: true}, p.stdout)
+	return reviews.New(s.Reviews).Export(ctx, reviews.Caller{Operator: true}, p.stdout)
 }

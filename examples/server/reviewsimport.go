@@ -23,7 +23,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if *dryRun {
 		open = openToCompare
 	}
-	s, err := open(*db)
+	s, err := open(ctx, *db)
 	if err != nil {
 		in.close()
 		return err
@@ -33,7 +33,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 		fmt.Fprintln(p.stderr, "server: reviews import: a store in memory ends with this command")
 	}
 	out := newFindings(p.stdout, *asJSON)
-	report, err := reviews.New(s.reviews).Import(context.WithoutCancel(ctx), reviews.Caller{Operator: true}, in,
+	report, err := reviews.New(s.Reviews).Import(context.WithoutCancel(ctx), reviews.Caller{Operator: true}, in,
 		&reviews.ImportOptions{Options: in.options(), DryRun: *dryRun, Problem: out.add})
 	in.close()
 	done := "imported"

@@ -43,7 +43,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(p.stderr, nil))
-	s, err := openStore(o.db)
+	s, err := openStore(ctx, o.db)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	config := httpapi.Config{
-		Apps: appsvc.New(s.apps, nil), Assets: assets.New(s.assets, nil), Reviews: reviews.New(s.reviews),
+		Apps: appsvc.New(s.Apps, nil), Assets: assets.New(s.Assets, nil), Reviews: reviews.New(s.Reviews),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
 	}
 	if o.accessLog {
@@ -85,7 +85,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 // tokens returns the signer of tokens; with a store in memory and no key it has one of its own.
 func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 	key, err := signingKey(o.db, o.keyFile, p.getenv(keyVariable))
-	if errors.Is(err, errNoKey) {
+	if errors.Is(err, errNoKey) && o.db == inMemory {
 		key, err = newKey(), nil
 	}
 	if err != nil {

@@ -116,14 +116,6 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
-	for _, args := range [][]string{
-		{"-db", "postgres://localhost/vitrine"}, {"token", "-urn", "urn:vitrine:x:user=y", "-db", "postgres://localhost/vitrine"},
-		{"backup", "-db", "postgres://localhost/vitrine", "out"},
-	} {
-		if out := run(t, dir, nil, args...); out.status != 1 || !strings.Contains(out.stderr, "no PostgreSQL driver") {
-			t.Errorf("%v: %+v", args, out)
-		}
-	}
 	for _, args := range [][]string{{"backup", "-db", "none.db", "out"}, {"backup", "-db", "memory:", "out"}} {
 		if out := run(t, dir, nil, args...); out.status != 1 || out.stderr == "" {
 			t.Errorf("%v: %+v", args, out)

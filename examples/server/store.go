@@ -10,72 +10,100 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 const inMemory = "memory:"
 
 // dbUsage says what -db wants.
-const dbUsage = "`path` of a SQLite file, or memory:"
+const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a postgres:// URL"
 
 // dbFlag adds -db to the flags of a command.
 func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
 
-// store is what -db names, open.
-type store struct {
-	apps    appsvc.Store
-	assets  assets.Store
-	reviews reviews.Store
-	ping    func(context.Context) error
-	close   func() error
+// inPostgres reports that -db names a PostgreSQL database. Its URL may hold a password: it is not to
+// be shown.
+func inPostgres(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
 
-func openStore(db string) (*store, error) {
+// inFile reports that -db names a SQLite file.
+func inFile(db string) bool { return db != inMemory && !inPostgres(db) }
+
+// absent reports that -db names a file that is not there.
+func absent(db string) bool {
+	_, err := os.Stat(db)
+	return inFile(db) && errors.Is(err, fs.ErrNotExist)
+}
+
+// store is what -db names, open.
+type store struct {
+	archive.Stores
+	ping  func(context.Context) error
+	close func() error
+}
+
+// openStore opens the store, and builds it where there is none.
+func openStore(ctx context.Context, db string) (*store, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
 	}
-	if db == inMemory {
+	switch {
+	case db == inMemory:
 		return &store{
-			apps:    memory.NewApps(),
-			assets:  memory.NewAssets(),
-			reviews: memory.NewReviews(),
-			ping:    func(context.Context) error { return nil },
-			close:   func() error { return nil },
+			Stores: archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()},
+			ping:   func(context.Context) error { return nil },
+			close:  func() error { return nil },
 		}, nil
+	case inPostgres(db):
+		s, err := postgres.Open(ctx, db, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Ping, s.Close}, nil
 	}
 	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &store{apps: s.Apps(), assets: s.Assets(), reviews: s.Reviews(), ping: s.Ping, close: s.Close}, nil
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Ping, s.Close}, nil
 }
 
-// openToCompare opens a store that is not to be changed. One that is not there is an empty one in memory.
-func openToCompare(db string) (*store, error) {
+// openThere opens a store for a command that only reads it and has nothing to do where there is none.
+func openThere(ctx context.Context, command, db string) (*store, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
+	if absent(db) {
+		return nil, fmt.Errorf("%s: there is no store at %s", command, db)
+	}
+	return openStore(ctx, db)
+}
+
+// openToCompare opens a store that is not to be changed. One that is not there is an empty one in memory.
+func openToCompare(ctx context.Context, db string) (*store, error) {
+	if err := checkDB(db); err != nil {
+		return nil, err
+	}
+	if absent(db) {
 		db = inMemory
 	}
-	return openStore(db)
+	return openStore(ctx, db)
 }
 
 // checkDB refuses what names no store that this program can open or build.
 func checkDB(db string) error {
+	const want = "want the path of a SQLite file, " + inMemory + " or a postgres:// URL"
 	switch scheme, _, isURL := strings.Cut(db, "://"); {
 	case db == "":
-		return usageError{errors.New("-db: must not be empty: want " + inMemory + " or the path of a file")}
-	case db == inMemory:
+		return usageError{errors.New("-db: must not be empty: " + want)}
+	case !inFile(db):
 		return nil
-	case isURL && (scheme == "postgres" || scheme == "postgresql"):
-		return errors.New("-db: this build has no PostgreSQL driver: use " + inMemory + " or the path of a SQLite file")
 	case isURL && !strings.ContainsRune(scheme, filepath.Separator):
-		return fmt.Errorf("-db: a store is not kept at %s:// addresses: use %s or the path of a SQLite file", scheme, inMemory)
+		return fmt.Errorf("-db: a store is not kept at %s:// addresses: %s", scheme, want)
 	}
 	if _, err := os.Stat(filepath.Dir(db)); err != nil {
 		return fmt.Errorf("-db %s: its directory: %w", db, err)
@@ -83,17 +111,14 @@ func checkDB(db string) error {
 	return nil
 }
 
-// checkStore refuses also a file that is there and is no store. One that is not there may come later.
-func checkStore(db string) error {
-	if err := checkDB(db); err != nil || db == inMemory {
+// checkFile refuses also a file that is there and is no store. One that is not there may come later.
+func checkFile(db string) error {
+	if err := checkDB(db); err != nil || !inFile(db) || absent(db) {
 		return err
 	}
-	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	s, err := openStore(db)
+	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return err
 	}
-	return s.close()
+	return s.Close()
 }

@@ -33,7 +33,7 @@ func token(_ context.Context, p *program, args []string) error {
 	}
 	check, variable := checkDB, p.getenv(keyVariable)
 	if *keyFile == "" && variable == "" {
-		check = checkStore // the key is beside it
+		check = checkFile // the key is beside it
 	}
 	if err := check(*db); err != nil {
 		return err

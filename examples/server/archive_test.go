@@ -1,0 +1,124 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
+)
+
+// demoArchive is an archive of the sample data and a review, in a directory with its store, v.db.
+func demoArchive(t *testing.T) (dir, archive string) {
+	t.Helper()
+	dir = reviewFiles(t)
+	start(t, dir, nil, "-db", "v.db", "-demo").stop(syscall.SIGTERM)
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	out := run(t, dir, nil, "export", "-db", "v.db")
+	if out.status != 0 || !strings.Contains(out.stderr, "1 collections with 1 reviews") {
+		t.Fatalf("%+v", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(out.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, out.stdout
+}
+
+func TestAnArchiveBecomesAStore(t *testing.T) {
+	dir, archive := demoArchive(t)
+	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 || out.stdout != "" || !strings.Contains(out.stderr, "imported") {
+		t.Fatalf("%+v", out)
+	}
+	if out := run(t, dir, nil, "export", "-db", "w.db"); out.stdout != archive {
+		t.Error("another archive comes out")
+	}
+	served := start(t, dir, nil, "-db", "w.db", "-key-file", "v.db.key")
+	served.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/components/", "", 200)
+	served.stop(syscall.SIGTERM)
+}
+
+func TestImportLeavesAStoreOrNothing(t *testing.T) {
+	dir, archive := demoArchive(t)
+	for name, text := range map[string]string{"cut": archive[:len(archive)/2], "changed": strings.Replace(archive, "demo", "Demo", 1), "none": "", "good-one": archive} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"import", "-db", "w.db", "cut"}, 1, "cut: damaged archive: line"},
+		{[]string{"import", "-db", "w.db", "changed"}, 1, "damaged"},
+		{[]string{"import", "-db", "w.db", "none"}, 1, "damaged"},
+		{[]string{"import", "-db", "w.db", "absent"}, 1, "absent"},
+		{[]string{"import", "-db", "v.db", "good-one"}, 1, "there is a file already"},
+		{[]string{"import", "-db", "memory:", "good-one"}, 1, "memory"},
+		{[]string{"import", "good-one"}, 2, "-db"},
+		{[]string{"import", "-db", "w.db"}, 2, "FILE"},
+		{[]string{"export", "-db", "w.db"}, 1, "w.db"},
+		{[]string{"export", "-db", "memory:"}, 1, "memory"},
+	} {
+		if out := run(t, dir, nil, c.args...); out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) {
+			t.Errorf("%v: %+v", c.args, out)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*w.db*")); len(left) > 0 {
+			t.Errorf("%v leaves %v", c.args, left)
+		}
+	}
+}
+
+// A store moves to PostgreSQL and back, is served from there, and is as it was.
+func TestAStoreMovesToPostgreSQLAndBack(t *testing.T) {
+	db := cluster.Schema(t)
+	dir, archive := demoArchive(t)
+	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 1 || !strings.Contains(out.stderr, "not empty") {
+		t.Errorf("a second import: %+v", out)
+	}
+	out := run(t, dir, nil, "export", "-db", db)
+	if out.stdout != archive {
+		t.Fatalf("another archive comes out: %+v", out.stderr)
+	}
+	if out := run(t, dir, nil, "import", "-db", "back.db", "archive"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+	served := start(t, dir, nil, "-db", db, "-key-file", "v.db.key")
+	token := newToken(t, dir, nil, "-db", db, "-key-file", "v.db.key")
+	served.do(token, "GET", "/components/", "", 200)
+	served.do(token, "POST", "/apps/", oneApp, 201)
+	served.stop(syscall.SIGTERM)
+	if out := run(t, dir, nil, "reviews", "export", "-db", db); out.status != 0 || !strings.Contains(out.stdout, `"r1"`) {
+		t.Errorf("%+v", out)
+	}
+}
+
+// Nothing lies beside a database: its key comes from elsewhere, and its password is told to nobody.
+func TestPostgreSQLWantsAKeyAndKeepsItsPassword(t *testing.T) {
+	db := cluster.Schema(t)
+	dir := t.TempDir()
+	if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0"); out.status != 1 || !strings.Contains(out.stderr, "-key-file") {
+		t.Errorf("serve: %+v", out)
+	}
+	if out := run(t, dir, nil, append([]string{"token", "-db", db}, editor...)...); out.status != 1 || !strings.Contains(out.stderr, "-key-file") {
+		t.Errorf("token: %+v", out)
+	}
+	if out := run(t, dir, nil, "backup", "-db", db, "copy"); out.status != 1 || !strings.Contains(out.stderr, "export") {
+		t.Errorf("backup: %+v", out)
+	}
+	for _, wrong := range []string{"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none", "postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x"} {
+		if out := run(t, dir, nil, "reviews", "export", "-db", wrong); out.status != 2 || out.stdout != "" || strings.Contains(out.stderr, "canary") {
+			t.Errorf("%s: %+v", wrong, out)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
