@@ -81,9 +81,9 @@ func checkFound(t *testing.T, rng *rand.Rand, r assets.Reader) {
 // Whoever writes, what is held is what a snapshot has: also in one that began before, of a store that
 // another one writes to, when an update is not kept, and when little can be held.
 func TestHeldSetsAreWhatMatchFinds(t *testing.T) {
-	rounds := 60
+	rounds := 40
 	if testing.Short() {
-		rounds = 25
+		rounds = 8
 	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	one := openTest(t, nil)
