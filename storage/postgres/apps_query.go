@@ -119,17 +119,25 @@ func (l *appList) matching(found *rows) (out []sizedHead, err error) {
 	return out, found.err
 }
 
-// byCreation yields the apps of the scopes as app_scope has them in order.
-func (l *appList) byCreation(ctx context.Context) error {
-	sql := `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
+// What comes after a place, in each order. Apps of one time go by ascending id in all of them.
+const (
+	createdAscending = `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
 			SELECT created, app FROM app_scope WHERE scope = s.scope AND created >= $2 AND (created > $2 OR app > $3)
 			ORDER BY created, app LIMIT $4) x
 		ORDER BY 1, 2 LIMIT $4`
+	createdDescending = `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
+			SELECT created, app FROM app_scope WHERE scope = s.scope AND created <= $2 AND (created < $2 OR app > $3)
+			ORDER BY created DESC, app LIMIT $4) x
+		ORDER BY 1 DESC, 2 LIMIT $4`
+	updatedAscending  = "SELECT " + sizedColumns + " FROM app WHERE updated >= $1 AND (updated > $1 OR id > $2) ORDER BY updated, id LIMIT $3"
+	updatedDescending = "SELECT " + sizedColumns + " FROM app WHERE updated <= $1 AND (updated < $1 OR id > $2) ORDER BY updated DESC, id LIMIT $3"
+)
+
+// byCreation yields the apps of the scopes as app_scope has them in order.
+func (l *appList) byCreation(ctx context.Context) error {
+	sql := createdAscending
 	if l.q.Descending() {
-		sql = `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
-				SELECT created, app FROM app_scope WHERE scope = s.scope AND created <= $2 AND (created < $2 OR app > $3)
-				ORDER BY created DESC, app LIMIT $4) x
-			ORDER BY 1 DESC, 2 LIMIT $4`
+		sql = createdDescending
 	}
 	after := l.start()
 	for !l.over {
@@ -155,9 +163,9 @@ func (l *appList) byCreation(ctx context.Context) error {
 
 // byUpdate yields those that match of all apps, in the order of the index of changes.
 func (l *appList) byUpdate(ctx context.Context) error {
-	sql := "SELECT " + sizedColumns + " FROM app WHERE updated >= $1 AND (updated > $1 OR id > $2) ORDER BY updated, id LIMIT $3"
+	sql := updatedAscending
 	if l.q.Descending() {
-		sql = "SELECT " + sizedColumns + " FROM app WHERE updated <= $1 AND (updated < $1 OR id > $2) ORDER BY updated DESC, id LIMIT $3"
+		sql = updatedDescending
 	}
 	after := l.start()
 	for !l.over {

@@ -22,6 +22,35 @@
 // synchronous standbys where synchronous_standby_names names some. A server with synchronous_commit
 // off is overruled.
 //
+// # Several machines
+//
+// Standbys take reads when their address is opened (a database that is up to date needs no write to
+// open); what they read is as old as they are. With several hosts in the address and
+// target_session_attrs=read-write a store follows a failover: what meets it runs again within
+// [Options].Busy, or is ErrBusy, or ErrUnknown at a commit.
+//
+// The tables are made to be spread over machines, by Citus or an engine like it, by the first column
+// of their keys: app by id, and app_history and tag by app beside it; app_scope and app_component,
+// the projections that lists need, by scope and component, written in the same transaction; answer
+// by caller; component as a reference table, gate anyhow. There is no sequence, no foreign key between
+// tables, no trigger, no LISTEN, and no lock but those of rows and tables. A patch touches one app's
+// rows and nothing else, unless it changes groups or components. A list asks for positions in one
+// statement and for apps in others, so no join crosses machines; one by time of change asks all of
+// them, and so does the forgetting of answers that are over.
+//
+// What such an engine must give is row locks and READ COMMITTED for updates. For Views that read
+// more than one thing it must give one snapshot over all machines, which Citus does not: a View may
+// see an update of two apps by half there. Rows of one app are on one machine, and read as one.
+//
+// Tested is PostgreSQL 15 on one machine: several openings and processes of one database, histories
+// of concurrent operations, connections cut at each side of a commit, a server that is killed and
+// started. Not tested are Citus, YugabyteDB, CockroachDB, poolers such as PgBouncer, and replication.
+//
+// # Upkeep
+//
+// A version replaces its app's row and leaves the old one, with its body, to autovacuum, which has
+// to be on. Strings are bytea; psql shows them by convert_from(id, 'UTF8').
+//
 // # Adding a domain
 //
 // A domain's store is a type over *DB that uses these:

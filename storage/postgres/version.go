@@ -93,12 +93,15 @@ func (r *appReader) older(ctx context.Context, row *appRow, v appsvc.Version, n 
 	return r.db.codec.List(tail, c.history(ctx, row.ID, newest), int64(v), n, bytes)
 }
 
+// chainSQL finds what it takes to read a version: the rows from it down to the newest snapshot.
+const chainSQL = `SELECT version, data FROM app_history WHERE app = $1 AND version <= $2 AND version >=
+	(SELECT version FROM app_history WHERE app = $1 AND version <= $2 AND snapshot ORDER BY version DESC LIMIT 1)
+	ORDER BY version DESC`
+
 // chain returns the rows of a history from version v down to the newest snapshot, which is all that
 // it takes to read v.
 func (c *conn) chain(ctx context.Context, app string, v appsvc.Version) ([]history.Row, error) {
-	found := c.query(ctx, `SELECT version, data FROM app_history WHERE app = $1 AND version <= $2 AND version >=
-		(SELECT version FROM app_history WHERE app = $1 AND version <= $2 AND snapshot ORDER BY version DESC LIMIT 1)
-		ORDER BY version DESC`, app, int64(v))
+	found := c.query(ctx, chainSQL, app, int64(v))
 	var out []history.Row
 	for found.next() {
 		out = append(out, history.Row{Version: found.int(0), Data: found.blob(1)})

@@ -65,7 +65,8 @@ func engines(b *testing.B) []engine {
 			if _, err := pool.Exec(ctx, "VACUUM FULL"); err != nil {
 				b.Fatal(err)
 			}
-			if err := pool.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&n); err != nil {
+			const sum = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+			if err := pool.QueryRow(ctx, sum).Scan(&n); err != nil {
 				b.Fatal(err)
 			}
 			return n

@@ -50,6 +50,7 @@ CREATE TABLE app_history (
     PRIMARY KEY (app, version)
 ) WITH (toast_tuple_target = 8160);
 ALTER TABLE app_history ALTER data SET STORAGE EXTERNAL;
+CREATE INDEX app_history_snapshot ON app_history (app, version) WHERE snapshot;
 
 CREATE TABLE tag (
     app     bytea NOT NULL,
