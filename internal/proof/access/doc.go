@@ -17,5 +17,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/access -v -timeout 0 -args -worlds 2000
+//	go test ./internal/proof/access -v -timeout 0 -args -worlds 2000 -mutants
 package access

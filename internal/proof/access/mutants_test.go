@@ -106,7 +106,7 @@ var mutants = []struct {
 	{"what is read needs no token", "GET", "adapters/httpapi/handler.go", "if c.resource == nil || !c.resource.open() {", "if c.resource == nil || !c.resource.open() && !(MUTANT && c.r.Method == \"GET\") {"},
 }
 
-// some are the mutants of the short form, one for each kind of rule.
+// someMutants are those of the short form, one for each kind of rule.
 var someMutants = []string{"a URN contains what it is the start of", "what is hidden reads otherwise than what is absent", "a patch may add any group",
 	"a page of apps loses those of the same moment", "deleting its folder publishes an asset", "the total counts what is hidden",
 	"the tree of folders is kept for good", "a token needs no signature", "everybody imports reviews"}

@@ -18,7 +18,7 @@ func TestListsHoldWhatCanBeRead(t *testing.T) {
 	if worlds == 0 {
 		worlds = 40
 		if testing.Short() {
-			worlds = 10
+			worlds = 6
 		}
 	}
 	requests, found := 0, 0

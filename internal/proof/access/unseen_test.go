@@ -14,7 +14,7 @@ import (
 func TestWhatIsHiddenLeavesNoTrace(t *testing.T) {
 	answers := 0
 	for i, c := range knownCallers() {
-		if testing.Short() && i%4 != 0 {
+		if testing.Short() && i%6 != 0 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
