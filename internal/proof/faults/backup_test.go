@@ -113,7 +113,10 @@ func TestBackupUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	backups := 6 + *rounds
+	backups := 6 + *rounds/10
+	if testing.Short() {
+		backups = 2
+	}
 	for i := range backups {
 		for base := list[0].acknowledged.Load(); list[0].acknowledged.Load() < base+20 && !t.Failed(); {
 			w.send(request{method: "GET", path: "/apps/"})

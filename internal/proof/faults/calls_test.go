@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -29,7 +30,7 @@ func TestTheNthCallToTheStoreFails(t *testing.T) {
 	var n tally
 	t.Run("changes", func(t *testing.T) {
 		_, names := filled()
-		for _, r := range scenarios(names) {
+		for _, r := range chosen(names) {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCourse(t, r)
@@ -54,7 +55,11 @@ func TestTheNthCallToTheStoreFails(t *testing.T) {
 // refused makes the change with its Nth call failing, for every N.
 func (c course) refused(t *testing.T, w *world, g *gate, k kind, late bool, n *tally) {
 	t.Helper()
-	for number := 1; number <= c.calls; number++ {
+	step := 1
+	if testing.Short() {
+		step = 6
+	}
+	for number := 1 + rand.IntN(step); number <= c.calls; number += step {
 		g.arm(k, late, once(number))
 		a := w.do(c.request)
 		failed := g.failed
@@ -105,7 +110,7 @@ func TestTheNthCallOfALookFails(t *testing.T) {
 // A store may call the function of an update again. What it does then counts, alone.
 func TestUpdatesThatAreCalledAgain(t *testing.T) {
 	_, names := filled()
-	for _, r := range scenarios(names) {
+	for _, r := range chosen(names) {
 		t.Run(r.name, func(t *testing.T) {
 			c := newCourse(t, r)
 			path, _ := newFile(t)

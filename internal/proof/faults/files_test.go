@@ -15,10 +15,7 @@ func TestAStoreCutOffAnywhere(t *testing.T) {
 	content, _ := filled()
 	dir := t.TempDir()
 	path, refused := filepath.Join(dir, "store.db"), 0
-	step := 509
-	if *rounds > 0 {
-		step = 31
-	}
+	step := cutStep(31, 509)
 	for length := 0; length < len(content); length += step {
 		if err := os.WriteFile(path, content[:length], 0o600); err != nil {
 			t.Fatal(err)
@@ -40,6 +37,17 @@ func TestAStoreCutOffAnywhere(t *testing.T) {
 		}
 	}
 	t.Logf("%d lengths, all refused", refused)
+}
+
+// cutStep is how many bytes lie between two lengths, in the long form and in the short ones.
+func cutStep(long, usual int) int {
+	switch {
+	case *rounds > 0:
+		return long
+	case testing.Short():
+		return 7 * usual
+	}
+	return usual
 }
 
 // A store whose log was cut off anywhere holds its changes up to one of them, each as a whole.
@@ -66,10 +74,7 @@ func TestALogCutOffAnywhere(t *testing.T) {
 	if err := w.db.Close(); err != nil || states[2] != l.state {
 		t.Fatalf("the changes are others, or %v", err)
 	}
-	step, seen := 997, map[int]int{}
-	if *rounds > 0 {
-		step = 61
-	}
+	step, seen := cutStep(61, 997), map[int]int{}
 	for length := 0; length <= len(l.log); length += step {
 		cut := logged{l.store, l.log[:length], l.names, ""}
 		w, err := openWorld(cut.write(t, t.TempDir()), nil, nil)

@@ -149,7 +149,7 @@ func TestTheNthCallToTheDiskFails(t *testing.T) {
 	var n tally
 	t.Run("changes", func(t *testing.T) {
 		_, names := filled()
-		for _, r := range scenarios(names) {
+		for _, r := range chosen(names) {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCourse(t, r)

@@ -161,7 +161,7 @@ func TestOpeningAStoreOnADiskThatFails(t *testing.T) {
 		db, err := sqlite.Open(path, nil)
 		heal()
 		if err == nil {
-			err = db.Close()
+			_ = db.Close()
 		} else if !strings.Contains(err.Error(), path) {
 			t.Errorf("the error does not say which file: %v", err)
 		}

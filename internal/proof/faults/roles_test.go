@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -82,10 +83,10 @@ func holder(t *testing.T, path string) (release func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	release = func() {
+	release = sync.OnceFunc(func() {
 		in.Close()
 		cmd.Wait()
-	}
+	})
 	t.Cleanup(release)
 	if said, err := bufio.NewReader(out).ReadString('\n'); said != "held\n" {
 		t.Fatalf("the other process says %q: %v", said, err)

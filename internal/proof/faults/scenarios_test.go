@@ -2,7 +2,9 @@ package faults
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"testing"
 )
 
 // request is one request to the service.
@@ -98,4 +100,14 @@ func scenarios(n names) []request {
 		library("change attributes", "/attributes", `{"assets":["`+n.asset+`","`+n.second+`"],"set":[{"key":"color","value":"blue"}],"add":[{"key":"size","value":"1"}]}`),
 		{"import reviews", "POST", "/x/reviews/import", collection("YQ==", 81) + collection("Yg==", 60) + collection("Yw==", 40), "", 200},
 	}
+}
+
+// chosen are all of them, and in the shortest form a few, other ones each time.
+func chosen(n names) []request {
+	list := scenarios(n)
+	if !testing.Short() {
+		return list
+	}
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list[:4]
 }
