@@ -12,6 +12,25 @@ import (
 )
 
 func TestAppsInMemoryAndPostgreSQLAgree(t *testing.T) {
+	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
+		storagetest.AppsEqual(t, memory.NewApps(), db.Apps(), seed, operations)
+	})
+}
+
+func TestAssetsInMemoryAndPostgreSQLAgree(t *testing.T) {
+	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
+		storagetest.AssetsEqual(t, memory.NewAssets(), db.Assets(), seed, operations)
+	})
+}
+
+func TestReviewsInMemoryAndPostgreSQLAgree(t *testing.T) {
+	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
+		storagetest.ReviewsEqual(t, memory.NewReviews(), db.Reviews(), seed, operations)
+	})
+}
+
+// withPostgreSQL runs a comparison for each seed, with an empty store.
+func withPostgreSQL(t *testing.T, compare func(*testing.T, *postgres.DB, uint64)) {
 	for seed := range *sequences {
 		ok := t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			db, err := postgres.Open(context.Background(), cluster.Schema(t), nil)
@@ -19,7 +38,7 @@ func TestAppsInMemoryAndPostgreSQLAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			storagetest.AppsEqual(t, memory.NewApps(), db.Apps(), seed, operations)
+			compare(t, db, seed)
 		})
 		if !ok {
 			return
