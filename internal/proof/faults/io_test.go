@@ -43,7 +43,7 @@ func randomPlan() plan {
 			ends[op] = from[op]
 		}
 	}
-	begin, often := 1+r.IntN(60), 1+r.IntN(20)
+	begin, often := 1+r.IntN(20), 1+r.IntN(6)
 	return plan{name: fmt.Sprint("random, seed ", seed), ends: ends, random: true, fails: func(number int) bool { return number >= begin && r.IntN(often) == 0 }}
 }
 
