@@ -6,14 +6,15 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // Assets returns the store's assets and folders.
-func (db *DB) Assets() assets.Store { return assetStore{db, partBytes} }
+func (db *DB) Assets() assets.Store { return assetStore{db, partBytes, maxWaiting} }
 
 type assetStore struct {
-	db   *DB
-	part int // partBytes, but in tests
+	db            *DB
+	part, waiting int // partBytes and maxWaiting, but in tests
 }
 
 var assetErrors = sentinels{assets.ErrBusy, assets.ErrFull, assets.ErrUnknown}
@@ -31,7 +32,7 @@ func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets
 // Update runs fn in a transaction that locks the library.
 func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := newAssetTx(c, lib, s.part)
+		t := newAssetTx(c, lib, s)
 		defer func() { t.ended = true }()
 		if err := t.lock(ctx); err != nil {
 			return err
@@ -135,7 +136,7 @@ func (r *assetReader) one(ctx context.Context, where string, arg any) (assets.Re
 	case found.next():
 		a := assetOf(found)
 		if r.tx != nil {
-			r.tx.terms[a.Ordinal] = splitList(found.blob(6))
+			r.tx.terms[a.Ordinal] = lists.Split(found.blob(6))
 		}
 		return a, nil
 	case found.err != nil:
@@ -150,7 +151,7 @@ const assetColumns = "ordinal, origin, created, updated, folders, body"
 func assetOf(found *rows) assets.Record {
 	a := assets.Record{
 		Ordinal: found.int(0), CreatedAt: found.int(2), UpdatedAt: found.int(3),
-		Folders: splitList(found.blob(4)), Body: found.blob(5),
+		Folders: lists.Split(found.blob(4)), Body: found.blob(5),
 	}
 	copy(a.Origin[:], found.blob(1))
 	return a

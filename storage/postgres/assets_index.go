@@ -37,10 +37,10 @@ func (x *assetIndex) reset() {
 	x.added, x.removed = map[string]assets.Attribute{}, map[string]bool{}
 }
 
-// terms returns the names of all lists that an asset is in, sorted.
-func (x *assetIndex) terms(of assets.Index) []string {
-	terms := slices.Clone(of.Terms)
-	for _, a := range of.Attributes {
+// listsOf returns the names of all lists that an asset is in, sorted.
+func listsOf(x assets.Index) []string {
+	terms := slices.Clone(x.Terms)
+	for _, a := range x.Attributes {
 		terms = append(terms, listOf(a))
 	}
 	slices.Sort(terms)

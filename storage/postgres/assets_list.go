@@ -93,6 +93,9 @@ func eachWord(b []byte, out func(first int64, word uint64)) error {
 	}
 	rest, o := b[1+n:], int64(at)
 	if b[0] == formatBits {
+		if o%64 != 0 {
+			return errDamaged
+		}
 		for ; len(rest) >= 8; rest, o = rest[8:], o+64 {
 			out(o, binary.LittleEndian.Uint64(rest))
 		}

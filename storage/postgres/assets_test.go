@@ -1,7 +1,12 @@
 package postgres
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
@@ -11,10 +16,265 @@ func TestAssets(t *testing.T) {
 	storagetest.Assets(t, func(t *testing.T) assets.Store { return openTest(t, nil).Assets() })
 }
 
-// Lists that take many parts mean the same.
+// Lists that take many parts mean the same, and so do writes that do not wait for one another.
 func TestAssetsInManyParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
-	storagetest.Assets(t, func(t *testing.T) assets.Store { return assetStore{openTest(t, nil), 3} })
+	storagetest.Assets(t, func(t *testing.T) assets.Store { return assetStore{openTest(t, nil), 3, 2} })
+}
+
+var testLibrary = assets.Library{Network: "example.test", ID: "example.test"}
+
+// asset returns an asset of its own origin.
+func asset(ordinal int64) assets.Record {
+	r := assets.Record{Ordinal: ordinal, CreatedAt: ordinal, Body: fmt.Appendf(nil, "{%d}", ordinal)}
+	copy(r.Origin[:], fmt.Append(nil, ordinal))
+	return r
+}
+
+// Queries mean what AssetQuery.Match and Compare say in lists that are long, that are sparse, and of
+// which one goes on where the others have nothing for long; put in any order, and changed.
+func TestSearchesOfLongLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func() int64 { return 1 + rng.Int64N(100_000) }
+	terms := map[int64][]string{}
+	for o := range int64(3000) {
+		terms[40_000+o] = append(terms[40_000+o], "run")
+	}
+	for term, count := range map[string]int{"some": 2000, "few": 300, "two": 2} {
+		for range count {
+			o := random()
+			terms[o] = append(terms[o], term)
+		}
+	}
+	for o := range int64(500) {
+		terms[100_000+2*o] = append(terms[100_000+2*o], "end", "some")
+	}
+	terms[assets.MaxOrdinal] = []string{"end", "two"}
+	store := assetStore{openTest(t, nil), 40, maxWaiting}
+	put := func(tx assets.Tx, ordinal int64) error {
+		slices.Sort(terms[ordinal])
+		terms[ordinal] = slices.Compact(terms[ordinal])
+		return tx.PutAsset(ctx, asset(ordinal), assets.Index{Terms: terms[ordinal]})
+	}
+	var ordinals []int64
+	for o := range terms {
+		ordinals = append(ordinals, o)
+	}
+	slices.Sort(ordinals)
+	rng.Shuffle(len(ordinals), func(i, j int) { ordinals[i], ordinals[j] = ordinals[j], ordinals[i] })
+	for part := range slices.Chunk(ordinals, 1000) {
+		err := store.Update(ctx, testLibrary, func(tx assets.Tx) error {
+			for _, o := range part {
+				if err := put(tx, o); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := store.Update(ctx, testLibrary, func(tx assets.Tx) error {
+		for _, o := range ordinals[:1000] {
+			if o%3 == 0 {
+				delete(terms, o)
+				if err := tx.DeleteAsset(ctx, o); err != nil {
+					return err
+				}
+				continue
+			}
+			terms[o] = []string{"end", "few"}
+			if err := put(tx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"run", "some", "few", "two", "end", "never"}
+	err = store.View(ctx, testLibrary, func(r assets.Reader) error {
+		for range 150 {
+			q := assets.AssetQuery{Ascending: rng.IntN(2) == 0, Limit: rng.IntN(3) * 60}
+			for range 1 + rng.IntN(3) {
+				q.All = append(q.All, assets.AnyOf{names[rng.IntN(6)], names[rng.IntN(6)]}[rng.IntN(2):])
+			}
+			if rng.IntN(2) == 0 {
+				q.After = random()
+			}
+			if rng.IntN(2) == 0 {
+				q.Before = random()
+			}
+			if err := checkSearch(r, q, terms); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkSearch holds what a query finds against all the assets.
+func checkSearch(r assets.Reader, q assets.AssetQuery, terms map[int64][]string) error {
+	var want, got []int64
+	for o, list := range terms {
+		if q.Match(o, list) {
+			want = append(want, o)
+		}
+	}
+	slices.SortFunc(want, q.Compare)
+	n, err := r.Count(ctx, q)
+	if err != nil || n != int64(len(want)) {
+		return fmt.Errorf("%+v: count %d, error %v, want %d", q, n, err, len(want))
+	}
+	for a, err := range r.Assets(ctx, q) {
+		if err != nil {
+			return err
+		}
+		got = append(got, a.Ordinal)
+	}
+	if q.Limit > 0 && len(want) > q.Limit {
+		want = want[:q.Limit]
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("%+v:\n got %v\nwant %v", q, got, want)
+	}
+	return nil
+}
+
+// An update holds up the other updates of its library, and those of no other one.
+func TestUpdatesOfLibrariesDoNotMeet(t *testing.T) {
+	s := openTest(t, &Options{Busy: 100 * time.Millisecond}).Assets()
+	touch := func(tx assets.Tx) error { return tx.PutFolder(ctx, assets.FolderRecord{ID: "f"}) }
+	for _, there := range []bool{false, true} {
+		err := s.Update(ctx, testLibrary, func(tx assets.Tx) error {
+			for id, busy := range map[string]bool{testLibrary.ID: true, "other": false} {
+				err := s.Update(ctx, assets.Library{Network: testLibrary.Network, ID: id}, touch)
+				if errors.Is(err, assets.ErrBusy) != busy || !busy && err != nil {
+					t.Errorf("there %t: an update of library %q: %v", there, id, err)
+				}
+			}
+			return touch(tx)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a page, a total and a change cost must not grow with what lies around: no statement reads a
+// table from end to end, not even one whose plan is from when the tables were empty.
+func TestAssetStatementsFollowTheirIndexes(t *testing.T) {
+	db := openTest(t, &Options{Connections: 1})
+	s := db.Assets()
+	all := []assets.AnyOf{{"even", "odd"}, {"all"}}
+	read := func(r assets.Reader) error {
+		_, err1 := r.Count(ctx, assets.AssetQuery{All: all})
+		_, err2 := r.Count(ctx, assets.AssetQuery{All: all[1:]})
+		_, err3 := r.AssetFrom(ctx, assets.Origin{})
+		_, err4 := r.Asset(ctx, 7)
+		err := errors.Join(err1, err2, notFound(err3), notFound(err4))
+		for _, ascending := range []bool{false, true} {
+			for _, all := range [][]assets.AnyOf{nil, all} {
+				for _, e := range r.Assets(ctx, assets.AssetQuery{All: all, Ascending: ascending, Limit: 70}) {
+					err = errors.Join(err, e)
+				}
+			}
+		}
+		for _, all := range [][]assets.AnyOf{nil, all} {
+			for _, e := range r.Values(ctx, "even", all) {
+				err = errors.Join(err, e)
+			}
+		}
+		return err
+	}
+	put := func(tx assets.Tx, o int64) error {
+		kind := [2]string{"even", "odd"}[o%2]
+		return tx.PutAsset(ctx, asset(o), assets.Index{
+			Terms: []string{"all", kind, fmt.Sprint("z", o)}, Attributes: []assets.Attribute{{Key: fmt.Sprint(o % 1000), Value: "v"}, {Key: kind, Value: "v"}}})
+	}
+	change := func(tx assets.Tx) error {
+		err := errors.Join(notFound(tx.DeleteAsset(ctx, 50)), notFound(tx.DeleteAsset(ctx, 51)), put(tx, 50), put(tx, 52))
+		return errors.Join(err, read(tx), tx.DeleteAsset(ctx, 52))
+	}
+	for range 8 { // until PostgreSQL settles for its plans
+		if err := errors.Join(s.View(ctx, testLibrary, read), s.Update(ctx, testLibrary, change)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.Update(ctx, testLibrary, func(tx assets.Tx) error {
+		for o := range int64(4000) {
+			if err := put(tx, o+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func() (string, error){
+		"view": func() (end string, err error) {
+			err = s.View(ctx, testLibrary, func(r assets.Reader) error {
+				defer func() { end = endToEnd(r.(*assetReader).c) }()
+				return read(r)
+			})
+			return end, err
+		},
+		"update": func() (end string, err error) {
+			err = s.Update(ctx, testLibrary, func(tx assets.Tx) error {
+				defer func() { end = endToEnd(tx.(*assetTx).c) }()
+				return change(tx)
+			})
+			return end, err
+		},
+	} {
+		if end, err := run(); err != nil || end != "" {
+			t.Errorf("%s: read from end to end: %s; error %v", name, end, err)
+		}
+	}
+}
+
+func notFound(err error) error {
+	if errors.Is(err, assets.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// endToEnd names the tables that the transaction has read as a whole.
+func endToEnd(c *conn) (names string) {
+	r := c.query(ctx, "SELECT string_agg(relname || ' ' || seq_tup_read, ', ')::bytea FROM pg_stat_xact_user_tables WHERE seq_scan > 0")
+	for r.next() {
+		names = r.text(0)
+	}
+	if r.err != nil {
+		return r.err.Error()
+	}
+	return names
+}
+
+func TestADamagedListIsToldOf(t *testing.T) {
+	db := openTest(t, nil)
+	s := db.Assets()
+	err := s.Update(ctx, testLibrary, func(tx assets.Tx) error { return tx.PutAsset(ctx, asset(1), assets.Index{Terms: []string{"a", "b"}}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.script(t, "UPDATE asset_list SET ordinals = '\\x09'")
+	q := assets.AssetQuery{All: []assets.AnyOf{{"a", "b"}}}
+	err = s.View(ctx, testLibrary, func(r assets.Reader) error { _, err := r.Count(ctx, q); return err })
+	if !errors.Is(err, errDamaged) {
+		t.Errorf("a total: %v", err)
+	}
+	err = s.Update(ctx, testLibrary, func(tx assets.Tx) error { return tx.PutAsset(ctx, asset(2), assets.Index{Terms: []string{"a"}}) })
+	if !errors.Is(err, errDamaged) {
+		t.Errorf("a change: %v", err)
+	}
 }

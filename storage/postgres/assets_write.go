@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // assetTx writes one library.
@@ -17,14 +18,14 @@ type assetTx struct {
 	top   int64 // the highest ordinal that was put; what is above is new
 	named bool  // the library has a State
 
-	terms map[int64][]string // of assets that were read or put, what they are found by
-	index assetIndex
+	terms   map[int64][]string // of assets that were read or put, what they are found by
+	index   assetIndex
+	waiting int // how many changes of lists may wait
 }
 
-func newAssetTx(c *conn, lib assets.Library, part int) *assetTx {
-	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assets.State)}, lib: lib, terms: map[int64][]string{}}
-	t.tx = t
-	t.index = newAssetIndex(part)
+func newAssetTx(c *conn, lib assets.Library, s assetStore) *assetTx {
+	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assets.State)}, lib: lib, waiting: s.waiting}
+	t.tx, t.terms, t.index = t, map[int64][]string{}, newAssetIndex(s.part)
 	return t
 }
 
@@ -83,6 +84,7 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
 		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
 	}
+	terms := listsOf(x)
 	old, err := t.termsOf(ctx, a.Ordinal)
 	if err != nil {
 		return err
@@ -90,8 +92,7 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 	t.c.later(`INSERT INTO asset (library, ordinal, origin, created, updated, folders, terms, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (library, ordinal) DO UPDATE SET origin = excluded.origin, created = excluded.created, updated = excluded.updated,
 			folders = excluded.folders, terms = excluded.terms, body = excluded.body`,
-		t.key, a.Ordinal, bytes.Clone(a.Origin[:]), a.CreatedAt, a.UpdatedAt, joinList(a.Folders), joinList(t.index.terms(x)), orEmpty(bytes.Clone(a.Body)))
-	terms := t.index.terms(x)
+		t.key, a.Ordinal, bytes.Clone(a.Origin[:]), a.CreatedAt, a.UpdatedAt, joinList(a.Folders), joinList(terms), orEmpty(bytes.Clone(a.Body)))
 	t.index.change(a.Ordinal, old, terms, x.Attributes)
 	t.terms[a.Ordinal] = terms
 	t.top, t.dirty = max(t.top, a.Ordinal), true
@@ -107,7 +108,7 @@ func (t *assetTx) termsOf(ctx context.Context, ordinal int64) ([]string, error) 
 	if !found.next() {
 		return nil, found.err
 	}
-	return splitList(found.blob(0)), nil
+	return lists.Split(found.blob(0)), nil
 }
 
 // DeleteAsset removes an asset.
@@ -122,21 +123,20 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 		}
 		return errNoAsset
 	}
-	t.index.change(ordinal, splitList(found.blob(0)), nil, nil)
+	t.index.change(ordinal, lists.Split(found.blob(0)), nil, nil)
 	delete(t.terms, ordinal)
 	t.dirty = true
 	return t.spill(ctx)
 }
 
-// maxWaiting bounds how many changes of lists wait for the end of the transaction, and statements.
 const (
-	maxWaiting    = 1 << 17
-	maxStatements = 256
+	maxWaiting    = 1 << 17 // changes of lists that wait for the end of the transaction
+	maxStatements = 256     // that wait for the next round trip
 )
 
 // spill writes some of what waits when it is much.
 func (t *assetTx) spill(ctx context.Context) error {
-	if t.index.waiting > maxWaiting {
+	if t.index.waiting > t.waiting {
 		clear(t.terms)
 		return t.flush(ctx)
 	}

@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// decodeParts returns the ordinals of all parts.
+func decodeParts(t *testing.T, parts []part) (out []int64) {
+	for _, p := range parts {
+		ordinals, err := decodePart(p.data)
+		if err != nil || len(ordinals) != p.count || ordinals[0] != p.low {
+			t.Fatalf("a part of %d from %d on has %v, error %v", p.count, p.low, ordinals, err)
+		}
+		out = append(out, ordinals...)
+	}
+	return out
+}
+
+func TestPartsHoldTheirList(t *testing.T) {
+	const most, head = 100, 11
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, step := range []int64{1, 2, 7, 8, 9, 30, 127, 128, 5000, 1 << 30} {
+		var list []int64
+		for o := rng.Int64N(100) + 1; len(list) < 2000 && o < assets.MaxOrdinal; o += 1 + rng.Int64N(2*step-1) {
+			list = append(list, o)
+		}
+		for n := range min(70, len(list)) {
+			if got := decodeParts(t, encodeParts(list[:n], most)); !slices.Equal(got, list[:n]) {
+				t.Fatalf("steps of %d: %v became %v", step, list[:n], got)
+			}
+		}
+		parts := encodeParts(list, most)
+		if got := decodeParts(t, parts); !slices.Equal(got, list) {
+			t.Fatalf("steps of %d: the list became another", step)
+		}
+		size := 0
+		for _, p := range parts {
+			size += len(p.data)
+			if len(p.data) > most+head {
+				t.Errorf("steps of %d: a part takes %d bytes", step, len(p.data))
+			}
+		}
+		if limit := len(list)*(uvarintLen(2*step)) + head*len(parts); size > limit {
+			t.Errorf("steps of %d: %d ordinals take %d bytes, want %d at most", step, len(list), size, limit)
+		}
+		if step == 1 && size > len(list)/8+(head+8)*len(parts) {
+			t.Errorf("a run of %d takes %d bytes, more than a bit each", len(list), size)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		var list []int64
+		for range rng.IntN(300) {
+			list = append(list, 1+rng.Int64N(5000))
+		}
+		slices.Sort(list)
+		list = slices.Compact(list)
+		set := blocks{}
+		for _, p := range encodeParts(list, 50) {
+			if err := set.add(p.data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		low, high := rng.Int64N(6000), rng.Int64N(6000)
+		want := slices.DeleteFunc(slices.Clone(list), func(o int64) bool { return o < low || o >= high })
+		for _, ascending := range []bool{true, false} {
+			var got []int64
+			count := 0
+			for n := range int64(6) {
+				if !ascending {
+					n = 5 - n
+				}
+				if b := set[n]; b != nil {
+					cut := *b
+					cut.cut(n, low, high)
+					count += cut.count()
+					cut.each(n, ascending, func(o int64) bool { got = append(got, o); return true })
+				}
+			}
+			if count != len(want) || !slices.Equal(got, want) {
+				t.Fatalf("from %d to %d: %d %v, want %v", low, high, count, got, want)
+			}
+			slices.Reverse(want)
+		}
+		one := encodeParts([]int64{1 + rng.Int64N(5000)}, 50)[0]
+		meets, err := set.meets(one.data)
+		if _, in := slices.BinarySearch(list, one.low); err != nil || meets != in {
+			t.Fatalf("meets %d: %t, %v; want %t", one.low, meets, err, in)
+		}
+	}
+}
+
+func TestDamagedParts(t *testing.T) {
+	for name, data := range map[string]string{
+		"nothing":               "",
+		"another format":        "\x02\x01",
+		"no ordinal":            "\x00",
+		"half an ordinal":       "\x00\x80",
+		"half a step":           "\x00\x01\x80",
+		"bits out of step":      "\x01\x01\xff",
+		"an ordinal of 11 byte": "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+	} {
+		if _, err := decodePart([]byte(data)); err != errDamaged {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzPart(f *testing.F) {
+	for _, list := range [][]int64{{1}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {5, 900, 100_000}, {assets.MaxOrdinal}} {
+		f.Add(encodeParts(list, partBytes)[0].data)
+	}
+	f.Add([]byte{formatBits, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ordinals, err := decodePart(data)
+		set := blocks{}
+		if added := set.add(data); (added == nil) != (err == nil) {
+			t.Fatalf("it is read with %v, and as a set with %v", err, added)
+		}
+		if err != nil || len(ordinals) == 0 || !slices.IsSorted(ordinals) || ordinals[0] < 1 || ordinals[len(ordinals)-1] > assets.MaxOrdinal {
+			return
+		}
+		ordinals = slices.Compact(ordinals)
+		if got := decodeParts(t, encodeParts(ordinals, partBytes)); !slices.Equal(got, ordinals) {
+			t.Fatalf("%v became %v", ordinals, got)
+		}
+	})
+}
