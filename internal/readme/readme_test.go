@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 const root = "../.."
@@ -34,15 +32,8 @@ func blocks(t *testing.T) []block {
 	return out
 }
 
-// Where the servers of the README stand, the second on PostgreSQL. A program that asks the first is a part
-// of the session.
-const (
-	address = "127.0.0.1:8080"
-	second  = "127.0.0.1:8081"
-)
-
-// database is the variable that names a PostgreSQL database in the README.
-const database = "DATABASE_URL"
+// address is where the server of the README stands. A program that asks it is a part of the session.
+const address = "127.0.0.1:8080"
 
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
@@ -74,15 +65,10 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-func TestCommands(t *testing.T) { session(t, "") }
-
-// The same with the blocks that need a database.
-func TestCommandsWithPostgreSQL(t *testing.T) { session(t, cluster.Database(t)) }
-
-// session runs the sh blocks, in their order, with the programs that ask the server between them. The
+// The sh blocks are one session, in their order, with the programs that ask its server between them. The
 // server is built once instead of by every go run, stands on a free port and works in a folder of its
-// own; benchmarks are only looked up. Blocks that need a database are left out where url is empty.
-func session(t *testing.T, url string) {
+// own; benchmarks are only looked up.
+func TestCommands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("VITRINE_CI") != "" {
@@ -98,15 +84,13 @@ func session(t *testing.T, url string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	addr, other := freeAddress(t), freeAddress(t)
+	addr := freeAddress(t)
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t)
 	for i, b := range all {
 		switch {
-		case b.lang == "sh" && url == "" && strings.Contains(b.text, database):
 		case b.lang == "sh":
 			for line := range strings.Lines(b.text) {
-				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
 				script = append(script, command(t, strings.TrimSpace(line), server, addr)...)
 			}
 		case b.lang == "go" && strings.Contains(b.text, address):
@@ -117,7 +101,7 @@ func session(t *testing.T, url string) {
 		}
 	}
 	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
-	run.Dir, run.Env = dir, append(os.Environ(), database+"="+url)
+	run.Dir = dir
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\nof the script\n%s", err, out, strings.Join(script, "\n"))
 	}
@@ -149,15 +133,10 @@ func command(t *testing.T, line, server, addr string) []string {
 		return nil
 	}
 	line = strings.ReplaceAll(line, "go run ./examples/server", server)
+	line = strings.ReplaceAll(line, address, addr)
 	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
 	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
-		line = strings.TrimRight(line, " &")
-		if _, at, named := strings.Cut(line, " -addr "); named {
-			addr, _, _ = strings.Cut(at, " ")
-		} else {
-			line += " -addr " + addr
-		}
-		return []string{say, line + " &",
+		return []string{say, line + " -addr " + addr + " &",
 			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
 	}
 	return []string{say, line}

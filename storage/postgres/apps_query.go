@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 const (
@@ -43,7 +44,7 @@ func (r *appReader) listApps(ctx context.Context, q appsvc.AppQuery, out func(ap
 	for _, g := range q.Groups {
 		l.scopes = append(l.scopes, groupScope(g))
 	}
-	l.scopes = unique(l.scopes)
+	l.scopes = lists.Unique(l.scopes)
 	byUpdate := q.Sort == appsvc.UpdatedAscending || q.Sort == appsvc.UpdatedDescending
 	var ids []string
 	all := false
@@ -89,7 +90,7 @@ func (l *appList) few(ctx context.Context, sql string, arg any) (ids []string, a
 	for found.next() {
 		ids = append(ids, found.text(0))
 	}
-	return unique(ids), len(ids) <= l.r.db.few, found.err
+	return lists.Unique(ids), len(ids) <= l.r.db.few, found.err
 }
 
 // sorted yields those of the apps that match.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // appRow is a row of table app.
@@ -24,8 +24,8 @@ func scanHead(r *rows) appsvc.Head {
 			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: appsvc.Version(r.int(3)),
 			Owner: r.text(4), UpdatedBy: r.text(5),
 		},
-		Groups:     splitList(r.blob(6)),
-		Components: splitList(r.blob(7)),
+		Groups:     lists.Split(r.blob(6)),
+		Components: lists.Split(r.blob(7)),
 	}
 }
 
@@ -89,18 +89,5 @@ func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	return h, nil
 }
 
-// joinList writes a NUL, which is in no string that passed the service, behind each string.
-func joinList(list []string) []byte {
-	out := []byte{}
-	for _, s := range list {
-		out = append(append(out, s...), 0)
-	}
-	return out
-}
-
-func splitList(b []byte) []string {
-	if len(b) == 0 {
-		return nil
-	}
-	return strings.Split(string(b[:len(b)-1]), "\x00")
-}
+// joinList is lists.Join for a column that is never NULL.
+func joinList(list []string) []byte { return orEmpty(lists.Join(list)) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // appTx is a writing transaction. Most of its writes go out with its commit.
@@ -42,7 +43,7 @@ func (c *conn) insertApp(a *appRow) {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		a.ID, a.CreatedAt, a.UpdatedAt, int64(a.Version), a.Owner, a.UpdatedBy, joinList(a.Groups), joinList(a.Components), orEmpty(a.body))
 	c.link(a, nil, scopes(a.Head), linkScopes, "")
-	c.link(a, nil, unique(a.Components), linkComponents, "")
+	c.link(a, nil, lists.Unique(a.Components), linkComponents, "")
 }
 
 // replace puts next in the place of last.
@@ -63,7 +64,7 @@ func (t *appTx) replace(last, next *appRow) error {
 		t.c.link(next, scopes(last.Head), scopes(next.Head), linkScopes, unlinkScopes)
 	}
 	if !slices.Equal(last.Components, next.Components) {
-		t.c.link(next, unique(last.Components), unique(next.Components), linkComponents, unlinkComponents)
+		t.c.link(next, lists.Unique(last.Components), lists.Unique(next.Components), linkComponents, unlinkComponents)
 	}
 	return nil
 }
@@ -78,17 +79,12 @@ const (
 
 // link has an app found by next instead of old.
 func (c *conn) link(a *appRow, old, next []string, add, remove string) {
-	if gone := without(old, next); len(gone) > 0 {
+	if gone := lists.Without(old, next); len(gone) > 0 {
 		c.later(remove, gone, a.CreatedAt, a.ID)
 	}
-	if fresh := without(next, old); len(fresh) > 0 {
+	if fresh := lists.Without(next, old); len(fresh) > 0 {
 		c.later(add, fresh, a.CreatedAt, a.ID)
 	}
-}
-
-// without returns what is in list and not in other.
-func without(list, other []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
 // scopes are the keys of app_scope for an app.
@@ -99,16 +95,12 @@ func scopes(h appsvc.Head) []string {
 			out = append(out, groupScope(outer))
 		}
 	}
-	return unique(out)
+	return lists.Unique(out)
 }
 
 func ownerScope(owner string) string { return "o" + owner }
 
 func groupScope(urn string) string { return "g" + urn }
-
-func unique(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
-}
 
 // orEmpty keeps bytes that are not there from being stored as NULL.
 func orEmpty(b []byte) []byte {

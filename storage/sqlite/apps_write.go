@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // appTx is a writing transaction, on the writer's connection.
@@ -69,14 +70,14 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	key, err := c.insert(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		h.ID, h.CreatedAt, h.UpdatedAt, int64(h.Version), h.Owner, h.UpdatedBy,
-		joinList(h.Groups), joinList(h.Components), orNull(body))
+		lists.Join(h.Groups), lists.Join(h.Components), orNull(body))
 	if err != nil {
 		return 0, err
 	}
 	if err := c.link(key, scopes(h.Groups), "INSERT INTO app_scope (scope, app) VALUES ($1, $2)"); err != nil {
 		return 0, err
 	}
-	return key, c.link(key, unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
+	return key, c.link(key, lists.Unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 }
 
 // replace puts next in the place of last.
@@ -95,7 +96,7 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
 	_, err = t.c.exec(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
 		WHERE key = $1`,
 		last.key, next.UpdatedAt, int64(next.Version), next.UpdatedBy,
-		joinList(next.Groups), joinList(next.Components), orNull(change.Tail), orNull(body))
+		lists.Join(next.Groups), lists.Join(next.Components), orNull(change.Tail), orNull(body))
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
 			"DELETE FROM app_scope WHERE scope = $1 AND app = $2", "INSERT INTO app_scope (scope, app) VALUES ($1, $2)")
 	}
 	if err == nil && !slices.Equal(last.Components, next.Components) {
-		err = t.c.relink(last.key, unique(last.Components), unique(next.Components),
+		err = t.c.relink(last.key, lists.Unique(last.Components), lists.Unique(next.Components),
 			"DELETE FROM app_component WHERE component = $1 AND app = $2", "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 	}
 	return err
@@ -112,12 +113,10 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
 
 // relink replaces the rows of an app that hold one of some strings each.
 func (c *conn) relink(app int64, old, next []string, remove, add string) error {
-	gone := slices.DeleteFunc(slices.Clone(old), func(s string) bool { return slices.Contains(next, s) })
-	if err := c.link(app, gone, remove); err != nil {
+	if err := c.link(app, lists.Without(old, next), remove); err != nil {
 		return err
 	}
-	fresh := slices.DeleteFunc(slices.Clone(next), func(s string) bool { return slices.Contains(old, s) })
-	return c.link(app, fresh, add)
+	return c.link(app, lists.Without(next, old), add)
 }
 
 // link runs a statement for each value.
@@ -136,9 +135,5 @@ func scopes(groups []string) []string {
 	for _, g := range groups {
 		out = append(out, urn.Containers(g)...)
 	}
-	return unique(out)
-}
-
-func unique(list []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(list)))
+	return lists.Unique(out)
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // Assets returns the store's assets and folders.
@@ -156,7 +157,7 @@ func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assets.
 func assetOf(rows *rows) assets.Record {
 	a := assets.Record{
 		Ordinal: ordinalOf(rows.int(0)), CreatedAt: rows.int(2), UpdatedAt: rows.int(3),
-		Folders: splitList(rows.blob(4)), Body: rows.blob(5),
+		Folders: lists.Split(rows.blob(4)), Body: rows.blob(5),
 	}
 	copy(a.Origin[:], rows.blob(1))
 	return a

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // assetTx writes one library.
@@ -71,7 +72,7 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 		return err
 	}
 	place := t.place(a.Ordinal)
-	args := []any{place, a.Origin[:], a.CreatedAt, a.UpdatedAt, orNull(joinList(a.Folders)), []byte(a.Body)}
+	args := []any{place, a.Origin[:], a.CreatedAt, a.UpdatedAt, orNull(lists.Join(a.Folders)), []byte(a.Body)}
 	_, err := t.c.exec("INSERT INTO asset (place, origin, created, updated, folders, body) VALUES ($1, $2, $3, $4, $5, $6)", args...)
 	switch {
 	case err == nil:

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // headRow is a row of table app without its history and body.
@@ -24,8 +24,8 @@ func scanHead(r *rows) headRow {
 			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: appsvc.Version(r.int(4)),
 			Owner: r.text(5), UpdatedBy: r.text(6),
 		},
-		Groups:     splitList(r.blob(7)),
-		Components: splitList(r.blob(8)),
+		Groups:     lists.Split(r.blob(7)),
+		Components: lists.Split(r.blob(8)),
 	}}
 }
 
@@ -36,7 +36,7 @@ type headKey string
 const perEntry = 512
 
 func (h headRow) size() int {
-	return perEntry + 2*len(joinList(h.Groups)) + 2*len(joinList(h.Components))
+	return perEntry + 2*len(lists.Join(h.Groups)) + 2*len(lists.Join(h.Components))
 }
 
 // Head returns what the latest version says of itself.
@@ -68,20 +68,4 @@ func noApp(rows *rows, id string) error {
 		return rows.err
 	}
 	return fmt.Errorf("%w: app %q", appsvc.ErrNotFound, id)
-}
-
-// joinList writes a NUL, which is in no string that passed the service, behind each string.
-func joinList(list []string) []byte {
-	var out []byte
-	for _, s := range list {
-		out = append(append(out, s...), 0)
-	}
-	return out
-}
-
-func splitList(b []byte) []string {
-	if len(b) == 0 {
-		return nil
-	}
-	return strings.Split(string(b[:len(b)-1]), "\x00")
 }
