@@ -3,9 +3,12 @@ package program
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +20,7 @@ type Server struct {
 	cmd    *exec.Cmd
 	stderr buffer
 	ended  chan struct{}
+	watch  io.Closer // see outlive
 }
 
 // buffer is a bytes.Buffer for two goroutines.
@@ -52,6 +56,10 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	if err := s.outlive(); err != nil {
+		_ = s.cmd.Process.Kill() // nobody waits for it yet
+		return nil, errors.Join(err, s.cmd.Wait())
+	}
 	ready := make(chan string, 1)
 	go func() {
 		defer close(s.ended)
@@ -60,7 +68,8 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 				ready <- url
 			}
 		}
-		_ = s.cmd.Wait() // a killed process has no other end
+		_ = s.watch.Close() // while the number is the process's still
+		_ = s.cmd.Wait()    // a killed process has no other end
 	}()
 	select {
 	case s.URL = <-ready:
@@ -71,6 +80,31 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 		s.Kill()
 		return nil, fmt.Errorf("the server does not serve after %s: %s", patience, s.stderr.String())
 	}
+}
+
+// outlive has a shell wait for the end of this process, and kill the server then. It is told to leave
+// when the server ends before.
+func (s *Server) outlive() error {
+	const wait = `read -r word; [ "$word" = leave ] || kill -9 "$1"`
+	shell := exec.Command("sh", "-c", wait, "sh", strconv.Itoa(s.Pid()))
+	shell.SysProcAttr = apart()
+	in, err := shell.StdinPipe()
+	if err != nil {
+		return err
+	}
+	s.watch = leave{in, shell}
+	return shell.Start()
+}
+
+// leave tells a shell to leave.
+type leave struct {
+	in    io.WriteCloser
+	shell *exec.Cmd
+}
+
+func (l leave) Close() error {
+	_, err := io.WriteString(l.in, "leave\n")
+	return errors.Join(err, l.in.Close(), l.shell.Wait())
 }
 
 // Kill ends the process with SIGKILL and waits for its end.
