@@ -26,9 +26,6 @@ type Options struct {
 	Fsync bool
 	// Settings are more lines of postgresql.conf, "name = value" each.
 	Settings []string
-	// Copy makes the data directory instead of initdb, with pg_basebackup for instance. It must be
-	// made as the owner of the cluster: use Command.
-	Copy func(data string) error
 }
 
 // Cluster is a PostgreSQL server with its data.
@@ -36,36 +33,41 @@ type Cluster struct {
 	Dir  string // holds the socket, the log and, in data, the data directory
 	Data string
 
-	keeper *exec.Cmd // the shell; nil when the server does not run
-	hold   io.Closer // closing it tells the shell to stop the server
-	remove bool      // whether the shell takes the directory with it
+	options Options
+	keeper  *exec.Cmd // the shell; nil when the server does not run
+	hold    io.Closer // closing it tells the shell to stop the server
 }
 
 // New starts a cluster that ends with the test.
 func New(t testing.TB, o *Options) *Cluster {
 	t.Helper()
 	Need(t)
-	c, err := start(o)
+	c, err := start(o, (*Cluster).initialize)
 	if err != nil {
 		t.Fatalf("cluster: %v", err)
 	}
+	c.endWith(t)
+	return c
+}
+
+func (c *Cluster) endWith(t testing.TB) {
 	t.Cleanup(func() {
 		if err := c.remover(); err != nil {
 			t.Errorf("cluster: %v", err)
 		}
 	})
-	return c
 }
 
-func start(o *Options) (*Cluster, error) {
+// start starts a cluster whose data directory, and its settings, are made by fill.
+func start(o *Options, fill func(*Cluster) error) (*Cluster, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	c, err := makeDir(o.Fsync)
+	c, err := makeDir(o)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fill(o); err != nil {
+	if err := fill(c); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(c.Dir))
 	}
 	if err := c.Start(); err != nil {
@@ -76,14 +78,14 @@ func start(o *Options) (*Cluster, error) {
 
 // makeDir makes the directory: in memory, if there is such a place and no commit waits for the disk.
 // A socket's path has 107 bytes at most, so it is not below a test's own, long one.
-func makeDir(fsync bool) (*Cluster, error) {
+func makeDir(o *Options) (*Cluster, error) {
 	const name = "vitrine-pg-"
 	parent := os.TempDir()
 	if len(parent) > 60 {
 		parent = "/tmp"
 	}
 	dir, err := "", errors.New("not in memory")
-	if !fsync {
+	if !o.Fsync {
 		dir, err = os.MkdirTemp("/dev/shm", name)
 	}
 	if err != nil {
@@ -95,28 +97,27 @@ func makeDir(fsync bool) (*Cluster, error) {
 	if uid, gid, other := owner(); other {
 		err = os.Chown(dir, uid, gid)
 	}
-	return &Cluster{Dir: dir, Data: filepath.Join(dir, "data"), remove: true}, err
+	return &Cluster{Dir: dir, Data: filepath.Join(dir, "data"), options: *o}, err
 }
 
-// fill makes the data directory and its settings.
-func (c *Cluster) fill(o *Options) error {
-	if o.Copy != nil {
-		if err := o.Copy(c.Data); err != nil {
-			return err
-		}
-	} else {
-		out, err := c.Command("initdb", "-D", c.Data, "-U", User, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("initdb: %w\n%s", err, out)
-		}
+// initialize makes an empty data directory.
+func (c *Cluster) initialize() error {
+	out, err := c.Command("initdb", "-D", c.Data, "-U", User, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	lines := append([]string{
 		"listen_addresses = ''", "unix_socket_directories = '" + c.Dir + "'", "port = 5432", "max_connections = 200",
 		"shared_buffers = 64MB", "deadlock_timeout = 50ms", "log_line_prefix = '%m [%p] '",
-	}, o.Settings...)
-	if !o.Fsync {
+	}, c.options.Settings...)
+	if !c.options.Fsync {
 		lines = append(lines, "fsync = off", "full_page_writes = off")
 	}
+	return c.write(lines)
+}
+
+// write adds lines to the settings. Of several lines for one setting the last one counts.
+func (c *Cluster) write(lines []string) error {
 	conf, err := os.OpenFile(filepath.Join(c.Data, "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -220,10 +221,22 @@ func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
 
 // Exec runs SQL in a database of the cluster.
 func (c *Cluster) Exec(ctx context.Context, database, sql string) error {
+	_, err := c.Value(ctx, database, sql)
+	return err
+}
+
+// Value runs SQL and returns, as text, the first column of the last row that it gives; "" is NULL or
+// that there is none.
+func (c *Cluster) Value(ctx context.Context, database, sql string) (value string, err error) {
 	conn, err := pgconn.Connect(ctx, c.URL(database))
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = conn.Exec(ctx, sql).ReadAll()
-	return errors.Join(err, conn.Close(ctx))
+	results, err := conn.Exec(ctx, sql).ReadAll()
+	for _, result := range results {
+		for _, row := range result.Rows {
+			value = string(row[0])
+		}
+	}
+	return value, errors.Join(err, conn.Close(ctx))
 }

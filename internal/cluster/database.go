@@ -9,7 +9,7 @@ import (
 )
 
 // shared is the cluster of this test process. Its shell removes it when the process ends.
-var shared = sync.OnceValues(func() (*Cluster, error) { return start(nil) })
+var shared = sync.OnceValues(func() (*Cluster, error) { return start(nil, (*Cluster).initialize) })
 
 // Shared returns the cluster that all tests of the process use, without fsync.
 func Shared(t testing.TB) *Cluster {

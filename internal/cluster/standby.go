@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Standby starts a server with a copy of the cluster's data, which follows it and ends with the
+// test. It has the cluster's settings, and its own ones over them.
+func (c *Cluster) Standby(t testing.TB, o *Options) *Cluster {
+	t.Helper()
+	standby, err := start(o, func(standby *Cluster) error { return standby.copy(c) })
+	if err != nil {
+		t.Fatalf("cluster: standby: %v", err)
+	}
+	standby.endWith(t)
+	return standby
+}
+
+// StandbyName is what standbys call themselves, for synchronous_standby_names.
+const StandbyName = "standby"
+
+// Follow starts a cluster that does not run as a standby of the primary. The data that it had is
+// replaced by a copy of the primary's.
+func (c *Cluster) Follow(primary *Cluster) error {
+	if c.keeper != nil {
+		return errors.New("follow: the server runs: stop it first")
+	}
+	if err := os.RemoveAll(c.Data); err != nil {
+		return err
+	}
+	if err := c.copy(primary); err != nil {
+		return err
+	}
+	return c.Start()
+}
+
+// copy makes the data directory of a standby.
+func (c *Cluster) copy(primary *Cluster) error {
+	out, err := c.Command("pg_basebackup", "-D", c.Data, "-h", primary.Dir, "-U", User, "-c", "fast", "--no-sync").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("pg_basebackup: %w\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(c.Data, "standby.signal"), nil, 0o600); err != nil {
+		return err
+	}
+	return c.write(append([]string{
+		"unix_socket_directories = '" + c.Dir + "'",
+		fmt.Sprintf("primary_conninfo = 'host=%s user=%s application_name=%s'", primary.Dir, User, StandbyName),
+	}, c.options.Settings...))
+}
+
+// Promote makes a primary of a standby. It returns when the server takes writes.
+func (c *Cluster) Promote(ctx context.Context) error {
+	promoted, err := c.Value(ctx, "postgres", "SELECT pg_promote(true, 60)")
+	if err == nil && promoted != "t" {
+		err = errors.New("not done after a minute")
+	}
+	if err != nil {
+		return fmt.Errorf("promote: %w", err)
+	}
+	return nil
+}
+
+// Set changes settings of a server that runs, "name = value" each.
+func (c *Cluster) Set(ctx context.Context, settings ...string) error {
+	if err := c.write(settings); err != nil {
+		return err
+	}
+	if err := c.Exec(ctx, "postgres", "SELECT pg_reload_conf()"); err != nil {
+		return err
+	}
+	// The checkpointer reads the settings before its next checkpoint, and tells all others since when
+	// commits wait for standbys.
+	return c.Exec(ctx, "postgres", "CHECKPOINT")
+}
