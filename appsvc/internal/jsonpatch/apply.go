@@ -19,8 +19,8 @@ type Limits struct {
 	Moves    int // operations times the items of the largest list or object, which each may move
 }
 
-// Apply carries out the operations in order and returns the new document, compact. doc is one
-// strict JSON value and is not changed.
+// Apply carries out the operations in order and returns the new document, compact where doc and the
+// values of the operations are. doc is one strict JSON value and is not changed.
 func Apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	if slices.ContainsFunc(ops, Op.hasEmptyName) {
 		return applyRenamed(doc, ops, limits)
@@ -31,7 +31,7 @@ func Apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 // run is a document and the operations that wait to be carried out on it by the library.
 type run struct {
 	doc     []byte
-	waiting evanphx.Patch
+	waiting []Op
 	limits  Limits
 	looks   int
 }
@@ -69,19 +69,19 @@ func (r *run) do(op Op) error {
 	case *op.Path == "" || op.From != nil && *op.From == "":
 		return r.whole(op)
 	}
-	r.waiting = append(r.waiting, op.library())
+	r.waiting = append(r.waiting, op)
 	return nil
 }
 
-// library is the operation as the library wants it.
-func (op Op) library() evanphx.Operation {
+// library is the operation as the library wants it, for the value at a place in the document.
+func (op Op) library(place string) evanphx.Operation {
 	quoted := func(s string) *json.RawMessage {
 		b, _ := json.Marshal(s) // a string always encodes
 		return (*json.RawMessage)(&b)
 	}
-	o := evanphx.Operation{"op": quoted(op.Op), "path": quoted(*op.Path)}
-	if op.From != nil {
-		o["from"] = quoted(*op.From)
+	o := evanphx.Operation{"op": quoted(op.Op), "path": quoted((*op.Path)[len(place):])}
+	if op.hasFrom() {
+		o["from"] = quoted((*op.From)[len(place):])
 	}
 	if op.Value != nil {
 		value := json.RawMessage(op.Value)
@@ -127,28 +127,67 @@ func (r *run) look() error {
 	return nil
 }
 
-func (r *run) flush() (err error) {
+// flush has the library carry out what waits. It reads and writes all that it is given, so it gets
+// no more than the value that all operations are inside of.
+func (r *run) flush() error {
 	if len(r.waiting) == 0 {
 		return nil
 	}
+	place := around(r.waiting)
+	at, end, err := locate(r.doc, place)
+	if err == nil && place != "" && (r.doc[at] == '{' || r.doc[at] == '[') {
+		if value, err := r.carryOut(r.doc[at:end], place); err == nil {
+			return r.set(slices.Concat(r.doc[:at], value, r.doc[end:]))
+		}
+	}
+	doc, err := r.carryOut(r.doc, "") // in an error stand the whole pointers
+	if err != nil {
+		return err
+	}
+	return r.set(doc)
+}
+
+// around returns the pointer to the smallest value that holds all that the operations look into.
+func around(ops []Op) string {
+	place, first := "", true
+	for _, op := range ops {
+		for _, p := range op.Pointers() {
+			parent := p[:max(0, strings.LastIndexByte(p, '/'))]
+			if first {
+				place, first = parent, false
+			}
+			for place != parent && !strings.HasPrefix(parent, place+"/") {
+				place = place[:strings.LastIndexByte(place, '/')]
+			}
+		}
+	}
+	return place
+}
+
+// carryOut has the library carry out what waits on the value at a place in the document.
+func (r *run) carryOut(value []byte, place string) (out []byte, err error) {
 	defer func() { // no input may end the process, whatever the library makes of it
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", ErrApply, p)
 		}
 	}()
+	patch := make(evanphx.Patch, len(r.waiting))
+	for i, op := range r.waiting {
+		patch[i] = op.library(place)
+	}
 	options := evanphx.NewApplyOptions()
 	options.SupportNegativeIndices = false
 	options.AccumulatedCopySizeLimit = int64(r.limits.Document)
 	options.EscapeHTML = false
-	doc, err := r.waiting.ApplyWithOptions(r.doc, options)
+	out, err = patch.ApplyWithOptions(value, options)
 	var tooBig *evanphx.AccumulatedCopySizeError
 	switch {
 	case errors.As(err, &tooBig):
-		return fmt.Errorf("%w: the copies of values come to more than %d bytes", ErrTooLarge, r.limits.Document)
+		return nil, fmt.Errorf("%w: the copies of values come to more than %d bytes", ErrTooLarge, r.limits.Document)
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrApply, err)
+		return nil, fmt.Errorf("%w: %w", ErrApply, err)
 	}
-	return r.set(doc)
+	return out, nil
 }
 
 func (r *run) set(doc []byte) error {
@@ -192,7 +231,7 @@ func (r *run) whole(op Op) error {
 	case 2*len(r.doc) > r.limits.Document:
 		return fmt.Errorf("%w: a copy of the document inside itself has more than %d bytes", ErrTooLarge, r.limits.Document)
 	}
-	r.waiting = append(r.waiting, Op{Op: "add", Path: op.Path, Value: r.doc}.library())
+	r.waiting = append(r.waiting, Op{Op: "add", Path: op.Path, Value: r.doc})
 	return nil
 }
 

@@ -70,11 +70,13 @@ func (op Op) check() error {
 
 // Pointers returns the pointers that the operation goes by.
 func (op Op) Pointers() []string {
-	if op.Op == "move" || op.Op == "copy" {
+	if op.hasFrom() {
 		return []string{*op.From, *op.Path}
 	}
 	return []string{*op.Path}
 }
+
+func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
 
 // oddIndex matches what the library would take as an array index though it is not canonical.
 var oddIndex = regexp.MustCompile(`^[+-][0-9]+$|^0[0-9]+$`)

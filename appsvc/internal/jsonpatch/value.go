@@ -24,7 +24,13 @@ var (
 // resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
 // array by something else than an index, else errMissing.
 func resolve(doc []byte, pointer string) ([]byte, error) {
-	value := doc
+	at, end, err := locate(doc, pointer)
+	return bytes.TrimSpace(doc[at:end]), err
+}
+
+// locate returns where in doc the value stands that pointer names: doc[at:end]. Errors as of resolve.
+func locate(doc []byte, pointer string) (at, end int, err error) {
+	end = len(doc)
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		name, index := unescape.Replace(token), math.MaxInt
 		if canonicalIndex.MatchString(name) {
@@ -32,25 +38,52 @@ func resolve(doc []byte, pointer string) ([]byte, error) {
 				index = i
 			}
 		}
-		next, kind, err := rawjson.Lookup(value, name, index)
+		from, length, kind, err := rawjson.Lookup(doc[at:end], name, index)
 		switch {
 		case kind == '[' && index == math.MaxInt && name != "-" && !canonicalIndex.MatchString(name):
-			return nil, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
-		case err != nil || next == nil:
-			return nil, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)
+			return 0, 0, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
+		case err != nil || length == 0:
+			return 0, 0, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)
 		}
-		value = next
+		at, end = at+from, at+from+length
 	}
-	return bytes.TrimSpace(value), nil
+	return at, end, nil
 }
 
 // Equal reports whether two JSON values are the same: members in any order, items in order,
 // numbers by same. Both must be strict JSON.
 func Equal(a, b []byte, same func(x, y string) bool) bool {
-	if bytes.Equal(a, b) {
+	if a, b = bytes.TrimSpace(a), bytes.TrimSpace(b); bytes.Equal(a, b) {
 		return true
 	}
-	return equal(tree(a), tree(b), same)
+	return !differ(a, b, same, 4) && equal(tree(a), tree(b), same)
+}
+
+// differ reports whether a look at two values, some levels deep, is enough to tell that they are not
+// the same: most values that are not have their members in the same order.
+func differ(a, b []byte, same func(x, y string) bool, levels int) bool {
+	if bytes.Equal(a, b) || levels == 0 {
+		return false
+	}
+	x, errX := rawjson.Members(a)
+	y, errY := rawjson.Members(b)
+	switch {
+	case errX != nil && errY != nil:
+		return plain(a) && plain(b) && !same(string(a), string(b))
+	case errX != nil || errY != nil || len(x) != len(y):
+		return true
+	}
+	for i := range x {
+		if x[i].Name == y[i].Name && differ(x[i].Value, y[i].Value, same, levels-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// plain reports whether a value is a scalar that can be written in one way only, but for numbers.
+func plain(value []byte) bool {
+	return len(value) > 0 && value[0] != '[' && bytes.IndexByte(value, '\\') < 0
 }
 
 // SameText compares numbers as they are written.

@@ -33,19 +33,15 @@ func (o Object) Get(name string) []byte {
 
 // Members returns the members of the object in data.
 func Members(data []byte) (Object, error) {
-	var out Object
+	out := make(Object, 0, 8) // as many as most have
 	s := scanner{data: data}
 	if !s.takes('{') {
 		return nil, ErrNotJSON
 	}
 	for more := !s.takes('}'); more; more = s.separates('}') {
 		s.space()
-		quoted := s.value()
-		if len(quoted) < 2 || quoted[0] != '"' {
-			return nil, ErrNotJSON
-		}
-		name := string(quoted[1 : len(quoted)-1])
-		if bytes.IndexByte(quoted, '\\') >= 0 && json.Unmarshal(quoted, &name) != nil || !s.takes(':') {
+		name, ok := Text(s.value())
+		if !ok || !s.takes(':') {
 			return nil, ErrNotJSON
 		}
 		s.space()
@@ -59,7 +55,7 @@ func Members(data []byte) (Object, error) {
 
 // Items returns the items of the array in data.
 func Items(data []byte) ([][]byte, error) {
-	var out [][]byte
+	out := make([][]byte, 0, 8)
 	s := scanner{data: data}
 	if !s.takes('[') {
 		return nil, ErrNotJSON
@@ -74,9 +70,28 @@ func Items(data []byte) ([][]byte, error) {
 	return out, nil
 }
 
-// Lookup returns the value of one member of the object in data, or of one item of the array: the one
-// with this name, or this index. It is nil when there is none. Nothing behind it is looked at.
-func Lookup(data []byte, name string, index int) (value []byte, kind byte, err error) {
+// Text returns the string that is in data, and whether there is one.
+func Text(data []byte) (text string, ok bool) {
+	switch {
+	case len(data) < 2 || data[0] != '"':
+		return "", false
+	case bytes.IndexByte(data, '\\') < 0:
+		return string(data[1 : len(data)-1]), true
+	}
+	return text, json.Unmarshal(data, &text) == nil
+}
+
+// Cut returns the value that data begins with, and what stands behind it.
+func Cut(data []byte) (value, rest []byte) {
+	s := scanner{data: data}
+	value = s.value()
+	return value, data[len(value):]
+}
+
+// Lookup returns where in data a value stands: that of the member of this name if data is an object,
+// the item of this index if it is an array. Its length is 0 when there is none. Nothing behind it
+// is looked at.
+func Lookup(data []byte, name string, index int) (at, length int, kind byte, err error) {
 	s := scanner{data: data}
 	switch {
 	case s.takes('{'):
@@ -84,42 +99,41 @@ func Lookup(data []byte, name string, index int) (value []byte, kind byte, err e
 			s.space()
 			quoted := s.value()
 			if !s.takes(':') {
-				return nil, '{', ErrNotJSON
+				return 0, 0, '{', ErrNotJSON
 			}
 			s.space()
+			at = s.at
 			v := s.value()
 			if isName(quoted, name) {
-				return v, '{', nil
+				return at, len(v), '{', nil
 			}
 		}
 		kind = '{'
 	case s.takes('['):
 		for more := !s.takes(']'); more; more = s.separates(']') {
 			s.space()
+			at = s.at
 			v := s.value()
 			if index == 0 {
-				return v, '[', nil
+				return at, len(v), '[', nil
 			}
 			index--
 		}
 		kind = '['
 	}
 	if s.failed {
-		return nil, kind, ErrNotJSON
+		return 0, 0, kind, ErrNotJSON
 	}
-	return nil, kind, nil
+	return 0, 0, kind, nil
 }
 
 // isName reports whether a JSON string stands for name.
 func isName(quoted []byte, name string) bool {
-	if len(quoted) < 2 || quoted[0] != '"' {
-		return false
-	}
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1:len(quoted)-1]) == name
+		return len(quoted) == len(name)+2 && quoted[0] == '"' && string(quoted[1:len(quoted)-1]) == name
 	}
-	var s string
-	return json.Unmarshal(quoted, &s) == nil && s == name
+	s, ok := Text(quoted)
+	return ok && s == name
 }
 
 // Widest returns the number of members or items of the largest container in data.

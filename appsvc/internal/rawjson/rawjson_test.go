@@ -64,14 +64,27 @@ func TestLookup(t *testing.T) {
 		{`"a"`, "a", 0, ``, 0},
 	}
 	for _, tt := range tests {
-		value, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
-		if string(value) != tt.value || kind != tt.kind || err != nil {
+		at, n, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
+		if value := tt.data[at : at+n]; value != tt.value || kind != tt.kind || err != nil {
 			t.Errorf("Lookup(%s, %q, %d) = %q, %q, %v", tt.data, tt.name, tt.index, value, kind, err)
 		}
 	}
 	for _, bad := range []string{`{"a"`, `{"a":1`, `[1`} {
-		if _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
+		if _, _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
 			t.Errorf("Lookup(%s) = %v, want ErrNotJSON", bad, err)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for data, want := range map[string]string{`""`: "", `"a b"`: "a b", `"\u0041\"\\"`: `A"\`} {
+		if got, ok := rawjson.Text([]byte(data)); got != want || !ok {
+			t.Errorf("Text(%s) = %q, %v, want %q", data, got, ok, want)
+		}
+	}
+	for _, data := range []string{``, `"`, `1`, `null`, `{"a":"b"}`, `["a"]`, `"\x"`} {
+		if got, ok := rawjson.Text([]byte(data)); ok {
+			t.Errorf("Text(%s) = %q, want none", data, got)
 		}
 	}
 }
@@ -92,7 +105,7 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := rawjson.Members(data)
 		items, itemsErr := rawjson.Items(data)
-		_, _, _ = rawjson.Lookup(data, "a", 1)
+		_, _, _, _ = rawjson.Lookup(data, "a", 1)
 		_ = rawjson.Widest(data)
 		var object map[string]json.RawMessage
 		if utf8.Valid(data) && json.Unmarshal(data, &object) == nil && object != nil {
