@@ -144,7 +144,9 @@ func TestComponentsOfOneNameComeTogether(t *testing.T) {
 	for i := range count {
 		go func() {
 			errs <- s.Update(ctx, func(tx appsvc.Tx) error {
-				return tx.AddComponent(ctx, appsvc.Component{ID: fmt.Sprint(i), Name: "one", Version: fmt.Sprint(i)})
+				err := tx.AddComponent(ctx, appsvc.Component{ID: fmt.Sprint(i), Name: "one", Version: fmt.Sprint(i)})
+				time.Sleep(5 * time.Millisecond) // for others to come meanwhile
+				return err
 			})
 		}()
 	}

@@ -4,5 +4,5 @@
 //
 // A longer run:
 //
-//	go test ./internal/proof/outcome -timeout 0 -args -writes 10000
+//	go test ./internal/proof/outcome -timeout 0 -args -writes 120
 package outcome
