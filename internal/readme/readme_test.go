@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 const root = "../.."
@@ -32,8 +34,15 @@ func blocks(t *testing.T) []block {
 	return out
 }
 
-// address is where the server of the README stands. A program that asks it is a part of the session.
-const address = "127.0.0.1:8080"
+// Where the servers of the README stand, the second on PostgreSQL. A program that asks the first is a part
+// of the session.
+const (
+	address = "127.0.0.1:8080"
+	second  = "127.0.0.1:8081"
+)
+
+// database is the variable that names a PostgreSQL database in the README.
+const database = "DATABASE_URL"
 
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
@@ -65,10 +74,15 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// The sh blocks are one session, in their order, with the programs that ask its server between them. The
+func TestCommands(t *testing.T) { session(t, "") }
+
+// The same with the blocks that need a database.
+func TestCommandsWithPostgreSQL(t *testing.T) { session(t, cluster.Database(t)) }
+
+// session runs the sh blocks, in their order, with the programs that ask the server between them. The
 // server is built once instead of by every go run, stands on a free port and works in a folder of its
-// own; benchmarks are only looked up.
-func TestCommands(t *testing.T) {
+// own; benchmarks are only looked up. Blocks that need a database are left out where url is empty.
+func session(t *testing.T, url string) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("VITRINE_CI") != "" {
@@ -84,13 +98,15 @@ func TestCommands(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	addr := freeAddress(t)
+	addr, other := freeAddress(t), freeAddress(t)
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t)
 	for i, b := range all {
 		switch {
+		case b.lang == "sh" && url == "" && strings.Contains(b.text, database):
 		case b.lang == "sh":
 			for line := range strings.Lines(b.text) {
+				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
 				script = append(script, command(t, strings.TrimSpace(line), server, addr)...)
 			}
 		case b.lang == "go" && strings.Contains(b.text, address):
@@ -101,7 +117,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
-	run.Dir = dir
+	run.Dir, run.Env = dir, append(os.Environ(), database+"="+url)
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\nof the script\n%s", err, out, strings.Join(script, "\n"))
 	}
@@ -133,10 +149,15 @@ func command(t *testing.T, line, server, addr string) []string {
 		return nil
 	}
 	line = strings.ReplaceAll(line, "go run ./examples/server", server)
-	line = strings.ReplaceAll(line, address, addr)
 	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
 	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
-		return []string{say, line + " -addr " + addr + " &",
+		line = strings.TrimRight(line, " &")
+		if _, at, named := strings.Cut(line, " -addr "); named {
+			addr, _, _ = strings.Cut(at, " ")
+		} else {
+			line += " -addr " + addr
+		}
+		return []string{say, line + " &",
 			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
 	}
 	return []string{say, line}
