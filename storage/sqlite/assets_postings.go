@@ -17,7 +17,7 @@ import (
 // for releases to come. Where it is another than is known here the error is errFormat; MATCH knows.
 type postings struct {
 	c        *conn
-	segments []segment // the oldest first, about
+	segments []segment // about the oldest first
 }
 
 // What keeps a list from being read so.
@@ -46,6 +46,7 @@ const (
 	structureKey = 10
 	pageBits     = 37
 	hashesAbove  = 1 << 16
+	maxHashes    = 1 << 20 // pages of hashes that a segment may have here
 )
 
 func (s *segment) key(page int64) int64 { return s.id<<pageBits + page }
@@ -57,29 +58,39 @@ func (c *conn) postings() (*postings, error) {
 	if !rows.next() {
 		return nil, missing(rows)
 	}
-	// Behind a number that changes with the settings stands the mark of an index that can delete
-	// without knowing the text.
-	b := rows.blob(0)
-	if len(b) < 8 || !bytes.Equal(b[4:8], []byte{0xff, 0, 0, 1}) {
+	segments, err := segmentsOf(rows.blob(0))
+	if err != nil {
+		return nil, err
+	}
+	return &postings{c, segments}, nil
+}
+
+// segmentsOf reads the list of segments. Behind a number that changes with the settings stands the mark
+// of an index that can delete without knowing the text.
+func segmentsOf(block []byte) (all []segment, err error) {
+	if len(block) < 8 || !bytes.Equal(block[4:8], []byte{0xff, 0, 0, 1}) {
 		return nil, errFormat
 	}
-	in := varints{b[8:]}
-	p := &postings{c: c}
+	in := varints{block[8:]}
 	levels := in.next()
 	in.skip(2) // the number of segments, and of pages written
-	for range levels {
+	for ; levels > 0 && len(in.b) > 0; levels-- {
 		in.skip(1) // segments that are being merged
 		var level []segment
 		for n := in.next(); n > 0 && len(in.b) > 0; n-- {
 			s := segment{id: in.next(), first: in.next(), last: in.next()}
 			in.skip(2) // which updates it holds
-			s.gone = make([][]byte, min(in.next(), hashesAbove))
+			hashes := in.next()
 			in.skip(2) // the number of places that are gone, and of all
+			if s.id <= 0 || s.id >= hashesAbove || s.first <= 0 || s.last < s.first || s.last>>pageBits != 0 || hashes < 0 || hashes >= maxHashes {
+				return nil, errFormat
+			}
+			s.gone = make([][]byte, hashes)
 			level = append(level, s)
 		}
-		p.segments = append(level, p.segments...)
+		all = append(level, all...)
 	}
-	return p, nil
+	return all, nil
 }
 
 // read returns the ordinals of the places from first to last that have one of the terms, in any order
@@ -279,101 +290,4 @@ func (s *walk) isGone(place int64) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// leaf is a page of a segment: two numbers, what is left of the list of the page before, terms with
-// their lists, and behind it all where each term begins.
-type leaf struct {
-	b      []byte // up to where the terms end
-	starts varints
-}
-
-func leafOf(page []byte) (leaf, error) {
-	if len(page) < 4 {
-		return leaf{}, errFormat
-	}
-	end := int(binary.BigEndian.Uint16(page[2:]))
-	if end < 4 || end > len(page) {
-		return leaf{}, errFormat
-	}
-	return leaf{page[:end], varints{page[end:]}}, nil
-}
-
-// next returns where the next term begins, given where the one before does; the end of the page when
-// there is none.
-func (l *leaf) next(start int) int {
-	if len(l.starts.b) == 0 {
-		return len(l.b)
-	}
-	return min(start+int(l.starts.next()), len(l.b))
-}
-
-// rest returns what the page has of the list of the page before, and whether the next page may have
-// more of it.
-func (l leaf) rest() (list []byte, more bool) {
-	end := l.next(0)
-	return l.b[4:max(end, 4)], end == len(l.b)
-}
-
-// find returns the list of the term and whether it may have more behind the page; nil when the term is
-// not there, and then whether it stands behind all that are. Each term but the first is written as how
-// many bytes it has in common with the one before, and the others.
-func (l leaf) find(key []byte) (list []byte, more, behind bool, err error) {
-	equal, isFirst := int64(0), true // bytes that the key has in common with the term before
-	for start := l.next(0); start < len(l.b); isFirst = false {
-		end := l.next(start)
-		in := varints{l.b[start:end]}
-		start = end
-		kept := int64(0)
-		if !isFirst {
-			kept = in.next()
-		}
-		size := in.next()
-		switch {
-		case size > int64(len(in.b)):
-			return nil, false, false, errFormat
-		case kept > equal: // it differs from the key where the one before does
-			continue
-		case kept < equal: // it differs where that did not, and so stands behind the key
-			return nil, false, false, nil
-		}
-		others := in.b[:size]
-		for len(others) > 0 && equal < int64(len(key)) && others[0] == key[equal] {
-			others, equal = others[1:], equal+1
-		}
-		switch ended := equal == int64(len(key)); {
-		case ended && len(others) == 0:
-			return in.b[size:], end == len(l.b), false, nil
-		case ended || len(others) > 0 && others[0] > key[equal]:
-			return nil, false, false, nil
-		}
-	}
-	return nil, false, true, nil
-}
-
-// varints is a row of numbers as SQLite writes them: seven bits in a byte, the highest first, and
-// eight in a ninth byte. Behind its end there are zeros.
-type varints struct{ b []byte }
-
-func (v *varints) next() int64 {
-	var n uint64
-	for i, b := range v.b {
-		if i == 8 {
-			v.b = v.b[9:]
-			return int64(n<<8 | uint64(b))
-		}
-		n = n<<7 | uint64(b&0x7f)
-		if b < 0x80 {
-			v.b = v.b[i+1:]
-			return int64(n)
-		}
-	}
-	v.b = nil
-	return 0
-}
-
-func (v *varints) skip(n int) {
-	for range n {
-		v.next()
-	}
 }
