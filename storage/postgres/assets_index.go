@@ -228,8 +228,8 @@ func (x *assetIndex) flushValues(c *conn, library string) {
 		c.later(`INSERT INTO asset_value (library, term, key, head, value) SELECT $1, u.* FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) AS u
 			ON CONFLICT (library, term) DO NOTHING`, library, terms, keys, heads, values)
 	}
-	if len(x.removed) > 0 {
-		c.later(`DELETE FROM asset_value v WHERE library = $1 AND term = ANY($2)
-			AND NOT EXISTS (SELECT FROM asset_list WHERE library = $1 AND term = v.term)`, library, slices.Sorted(maps.Keys(x.removed)))
+	for term := range x.removed {
+		c.later(`DELETE FROM asset_value WHERE library = $1 AND term = $2
+			AND NOT EXISTS (SELECT FROM asset_list WHERE library = $1 AND term = $2)`, library, term)
 	}
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -50,6 +51,44 @@ func TestPartsHoldTheirList(t *testing.T) {
 		if step == 1 && size > len(list)/8+(head+8)*len(parts) {
 			t.Errorf("a run of %d takes %d bytes, more than a bit each", len(list), size)
 		}
+	}
+}
+
+// A list that is added to in any order stays what it should be, in parts that are not nearly empty.
+func TestListsThatGrowInBetween(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := newAssetIndex(60)
+	stored, want := map[int64][]byte{}, []int64{}
+	for range 4000 {
+		o := 1 + rng.Int64N(1_000_000)
+		want = append(want, o)
+		err := x.rewrite(stored, []listing{{o, true}}, func(low int64, parts []part) {
+			for i, p := range parts {
+				if i > 0 {
+					low = p.low
+				}
+				stored[low] = p.data
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(want)
+	want = slices.Compact(want)
+	var got []int64
+	for _, low := range slices.Sorted(maps.Keys(stored)) {
+		ordinals, err := decodePart(stored[low])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, ordinals...)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list became another, of %d instead of %d", len(got), len(want))
+	}
+	if least := len(encodeParts(want, 60)); len(stored) > 2*least {
+		t.Errorf("it takes %d parts, where %d would do", len(stored), least)
 	}
 }
 

@@ -85,7 +85,7 @@ func (r *assetReader) matches(ctx context.Context, q assets.AssetQuery, out func
 	if !ok {
 		return nil
 	}
-	f := fetch{r: r, ctx: ctx, out: out, ascending: q.Ascending}
+	f := fetch{r: r, ctx: ctx, out: out}
 	left := q.Limit
 	err := s.run(ctx, func(number int64, b *block) bool {
 		return b.each(number, q.Ascending, func(ordinal int64) bool {
@@ -102,15 +102,19 @@ func (r *assetReader) matches(ctx context.Context, q assets.AssetQuery, out func
 	return err
 }
 
+// wantedAssets looks the assets up one by one. With ordinal = ANY a server that has no statistics yet goes
+// through the library; the OFFSET keeps it from making a join of this that does.
+const wantedAssets = "SELECT " + assetColumns + ` FROM unnest($2::int8[]) WITH ORDINALITY AS wanted (one, number)
+	CROSS JOIN LATERAL (SELECT * FROM asset WHERE library = $1 AND ordinal = wanted.one OFFSET 0) a ORDER BY number`
+
 // fetch yields assets in the order in which they are wanted.
 type fetch struct {
-	r         *assetReader
-	ctx       context.Context
-	out       func(assets.Record) bool
-	ascending bool
-	wanted    []int64
-	over      bool // out wants no more
-	err       error
+	r      *assetReader
+	ctx    context.Context
+	out    func(assets.Record) bool
+	wanted []int64
+	over   bool // out wants no more
+	err    error
 }
 
 func (f *fetch) want(ordinal int64) bool {
@@ -126,11 +130,7 @@ func (f *fetch) send() bool {
 	if f.err = f.r.check(f.ctx); f.err != nil {
 		return false
 	}
-	sql := "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal = ANY($2) ORDER BY ordinal DESC"
-	if f.ascending {
-		sql = "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal = ANY($2) ORDER BY ordinal"
-	}
-	found := f.r.c.query(f.ctx, sql, f.r.key, f.wanted)
+	found := f.r.c.query(f.ctx, wantedAssets, f.r.key, f.wanted)
 	f.wanted = f.wanted[:0]
 	for !f.over && found.next() {
 		f.over = !f.out(assetOf(found))
