@@ -3,6 +3,7 @@ package appsvc
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,18 +71,23 @@ func (a App) Head() (Head, error) {
 // AppendJSON appends the app as it is answered: the stored body with the version's own members
 // written before it. Nothing is decoded.
 func (a App) AppendJSON(dst []byte) []byte {
+	dst = slices.Grow(dst, 256+len(a.Body))
+	return append(a.Meta.appendJSON(dst), a.Body[1:]...)
+}
+
+// appendJSON appends the version's own members, with the brace before and the comma behind them.
+func (m Meta) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = appendString(dst, a.ID)
+	dst = appendString(dst, m.ID)
 	dst = append(dst, `,"version":"`...)
-	dst = strconv.AppendInt(dst, int64(a.Version), 10)
+	dst = strconv.AppendInt(dst, int64(m.Version), 10)
 	dst = append(dst, `","createdAt":`...)
-	dst = strconv.AppendInt(dst, a.CreatedAt, 10)
+	dst = strconv.AppendInt(dst, m.CreatedAt, 10)
 	dst = append(dst, `,"updatedAt":`...)
-	dst = strconv.AppendInt(dst, a.UpdatedAt, 10)
+	dst = strconv.AppendInt(dst, m.UpdatedAt, 10)
 	dst = append(dst, `,"updatedBy":{"urn":`...)
-	dst = appendString(dst, a.UpdatedBy)
-	dst = append(dst, `},`...)
-	return append(dst, a.Body[1:]...)
+	dst = appendString(dst, m.UpdatedBy)
+	return append(dst, `},`...)
 }
 
 // MarshalJSON gives the same bytes as AppendJSON.

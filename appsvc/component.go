@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -49,11 +50,11 @@ func (c Component) Description() *string {
 
 // ConfigSchema returns the JSON Schema that configs of the component conform to.
 func (c Component) ConfigSchema() ([]byte, error) {
-	var m manifest
-	if err := json.Unmarshal(c.Manifest, &m); err != nil {
-		return nil, fmt.Errorf("stored manifest: %w", err)
+	at, n, kind, err := rawjson.Lookup(c.Manifest, "configSchema", 0)
+	if err != nil || kind != '{' {
+		return nil, errors.New("stored manifest: not an object")
 	}
-	return m.ConfigSchema, nil
+	return c.Manifest[at : at+n : at+n], nil
 }
 
 // parseManifest reads a component as it is sent: name, version, main and configSchema are

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
@@ -22,13 +23,25 @@ type draft struct {
 	elements []draftElement
 }
 
-// draftElement is an element of a draft. It is written when its component or its config is new:
-// then the config must conform to the component, whose manifest is copied.
+// draftElement is an element of a draft: one that is kept, at whatever place, or one that is written
+// because its component or its config is new. Then the config must conform to the component, whose
+// manifest is copied.
 type draftElement struct {
+	kept     []byte // its text behind the head; nil when it is written
 	ref      ComponentRef
 	config   []byte
-	written  bool
 	manifest []byte
+}
+
+func (e draftElement) written() bool { return e.kept == nil }
+
+// A stored element is a head, which holds its index, the manifest, configName, the config and }.
+const configName = `,"config":`
+
+func appendHead(dst []byte, index int) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = strconv.AppendInt(dst, int64(index), 10)
+	return append(dst, `","component":`...)
 }
 
 // ComponentRef names a version of a component.
@@ -67,7 +80,7 @@ func (l Limits) checkShape(kind error, at string, d draft) error {
 		}
 	}
 	for i, e := range d.elements {
-		if !e.written {
+		if !e.written() {
 			continue
 		}
 		if err := e.checkShape(l); err != nil {
@@ -107,11 +120,14 @@ func checkText(kind error, field, s string) error {
 // complete looks up the components of the written elements, validates their configs and returns
 // the versions of components that the draft relies on.
 func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Component, error) {
+	if !slices.ContainsFunc(d.elements, draftElement.written) {
+		return nil, nil
+	}
 	used := map[ComponentRef]Component{}
 	err := s.store.View(ctx, func(r Reader) error {
 		clear(used)
 		for i, e := range d.elements {
-			if _, known := used[e.ref]; known || !e.written {
+			if _, known := used[e.ref]; known || !e.written() {
 				continue
 			}
 			c, err := findComponent(ctx, r, e.ref, false)
@@ -129,7 +145,7 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 	var tab schemaguard.Tab
 	for i := range d.elements {
 		e := &d.elements[i]
-		if !e.written {
+		if !e.written() {
 			continue
 		}
 		if parsed[e.ref] == nil {
@@ -178,38 +194,44 @@ func recheck(ctx context.Context, tx Tx, used map[ComponentRef]Component) error 
 
 // body writes the draft as it is stored, and returns the names of the components it uses.
 func (d draft) body(owner string) (Body, []string) {
-	var b bytes.Buffer
-	b.WriteString(`{"title":`)
-	b.Write(appendString(nil, d.title))
-	b.WriteString(`,"owner":{"urn":`)
-	b.Write(appendString(nil, owner))
-	b.WriteString(`},"groups":[`)
+	size := 128 + len(d.title) + len(owner)
+	for _, g := range d.groups {
+		size += len(g) + 3
+	}
+	for _, e := range d.elements {
+		size += 40 + len(e.kept) + len(e.manifest) + len(e.config)
+	}
+	b := append(make([]byte, 0, size), `{"title":`...)
+	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
+	b = append(appendString(b, owner), `},"groups":[`...)
 	for i, g := range d.groups {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.Write(appendString(nil, g))
+		b = appendString(b, g)
 	}
-	b.WriteString(`],"elements":[`)
+	b = append(b, `],"elements":[`...)
 	for i, e := range d.elements {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		fmt.Fprintf(&b, `{"id":"%d","component":`, i)
-		b.Write(e.manifest)
-		b.WriteString(`,"config":`)
-		b.Write(e.config)
-		b.WriteByte('}')
+		b = appendHead(b, i)
+		if !e.written() {
+			b = append(b, e.kept...)
+			continue
+		}
+		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
 	}
-	b.WriteString(`]}`)
-	return b.Bytes(), d.components()
+	return append(b, `]}`...), d.components()
 }
 
 // components returns the names of the components in use, sorted, each once.
 func (d draft) components() []string {
 	names := make([]string, len(d.elements))
 	for i, e := range d.elements {
-		names[i] = e.ref.Name
+		if names[i] = e.ref.Name; !e.written() {
+			names[i] = member(e.kept, "name")
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -236,35 +258,64 @@ func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
 }
 
 func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
-	d.elements = make([]draftElement, len(elements))
-	if err := errors.Join(json.Unmarshal(body.Get("title"), &d.title), json.Unmarshal(body.Get("groups"), &d.groups)); err != nil {
-		return draft{}, fmt.Errorf("stored body: %w", err)
+	title, isText := rawjson.Text(body.Get("title"))
+	groups, areTexts := texts(body.Get("groups"))
+	if !isText || !areTexts {
+		return draft{}, errors.New("stored body: no title or no groups")
 	}
+	d = draft{title, groups, make([]draftElement, len(elements))}
+	var head []byte
 	for i, raw := range elements {
-		if d.elements[i], err = storedElement(raw); err != nil {
-			return draft{}, fmt.Errorf("stored element %d: %w", i, err)
+		head = appendHead(head[:0], i)
+		kept, ok := bytes.CutPrefix(raw, head)
+		if !ok {
+			return draft{}, fmt.Errorf("stored element %d: does not begin with %s", i, head)
 		}
+		d.elements[i].kept = kept
 	}
 	return d, nil
 }
 
-func storedElement(raw []byte) (draftElement, error) {
-	members, err := rawjson.Members(raw)
-	if err != nil {
-		return draftElement{}, err
+// texts returns the strings of an array of strings.
+func texts(raw []byte) ([]string, bool) {
+	items, err := rawjson.Items(raw)
+	out := make([]string, len(items))
+	for i, item := range items {
+		text, ok := rawjson.Text(item)
+		if !ok {
+			return nil, false
+		}
+		out[i] = text
 	}
-	e := draftElement{manifest: members.Get("component"), config: members.Get("config")}
-	manifest, err := rawjson.Members(e.manifest)
-	if err != nil {
-		return draftElement{}, err
+	return out, err == nil
+}
+
+// open returns what a kept element holds.
+func (e draftElement) open() (manifest, config []byte, err error) {
+	manifest, rest := rawjson.Cut(e.kept)
+	config, ok := bytes.CutPrefix(rest, []byte(configName))
+	if !ok || len(config) == 0 {
+		return nil, nil, errors.New("stored element: no config behind the component")
 	}
-	return e, errors.Join(json.Unmarshal(manifest.Get("name"), &e.ref.Name), json.Unmarshal(manifest.Get("version"), &e.ref.Version))
+	return manifest, config[:len(config)-1], nil
+}
+
+// storedRef returns what component a manifest is of.
+func storedRef(manifest []byte) ComponentRef {
+	return ComponentRef{member(manifest, "name"), member(manifest, "version")}
+}
+
+// member returns a string out of a stored object; "" when there is none.
+func member(object []byte, name string) string {
+	at, n, _, _ := rawjson.Lookup(object, name, 0)
+	text, _ := rawjson.Text(object[at : at+n])
+	return text
 }
 
 // checkSize refuses an app whose answer would have more than most bytes.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
-	if n := len(a.AppendJSON(nil)) + wrapper; n > most {
+	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {
 		return fmt.Errorf("%w: the app has %d bytes as it is answered, at most %d", ErrTooLarge, n, most)
 	}
 	return nil

@@ -26,7 +26,7 @@ type NewElement struct {
 func (s *Service) CreateApp(ctx context.Context, by Caller, in NewApp) (App, error) {
 	d := draft{title: in.Title, groups: in.Groups}
 	for _, e := range in.Elements {
-		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config, written: true})
+		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config})
 	}
 	if err := s.limits.checkShape(ErrInvalid, "", d); err != nil {
 		return App{}, err

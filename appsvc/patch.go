@@ -3,7 +3,6 @@ package appsvc
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -98,12 +97,14 @@ func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 
 // testedVersion returns the version that op tests for.
 func testedVersion(op jsonpatch.Op) (string, bool) {
-	var version *string
-	ok := op.Op == "test" && *op.Path == versionPath && json.Unmarshal(op.Value, &version) == nil && version != nil
+	version, ok := "", op.Op == "test" && *op.Path == versionPath
+	if ok {
+		version, ok = rawjson.Text(op.Value)
+	}
 	if !ok {
 		return "", false
 	}
-	return *version, true
+	return version, true
 }
 
 // patchError gives an error of the patch library its kind.
@@ -157,7 +158,7 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 func (d draft) same(old draft) bool {
 	return d.title == old.title && slices.Equal(d.groups, old.groups) &&
 		slices.EqualFunc(d.elements, old.elements, func(e, o draftElement) bool {
-			return !e.written && string(e.config) == string(o.config) && string(e.manifest) == string(o.manifest)
+			return !e.written() && bytes.Equal(e.kept, o.kept)
 		})
 }
 
@@ -218,29 +219,27 @@ func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 	if err := sameMembers(was, is, "title", "groups", "elements"); err != nil {
 		return draft{}, fmt.Errorf("/apps/0%w", err)
 	}
-	var d draft
-	for _, m := range []struct {
-		name string
-		to   any
-	}{{"title", &d.title}, {"groups", &d.groups}} {
-		if raw := is.Get(m.name); string(raw) == "null" || json.Unmarshal(raw, m.to) != nil {
-			return draft{}, fmt.Errorf("/apps/0/%s: title must be a string and groups an array of strings", m.name)
-		}
+	title, ok := rawjson.Text(is.Get("title"))
+	if !ok {
+		return draft{}, errors.New("/apps/0/title: must be a string")
+	}
+	groups, ok := texts(is.Get("groups"))
+	if !ok {
+		return draft{}, errors.New("/apps/0/groups: must be an array of strings")
 	}
 	elements, err := rawjson.Items(is.Get("elements"))
 	if err != nil {
 		return draft{}, errors.New(elementsPath + ": must be an array")
 	}
+	d := draft{title, groups, make([]draftElement, len(elements))}
 	for i, raw := range elements {
 		if reached != nil && !reached[i] {
-			d.elements = append(d.elements, old.elements[i])
+			d.elements[i] = old.elements[i]
 			continue
 		}
-		e, err := judgeElement(raw, old)
-		if err != nil {
+		if d.elements[i], err = judgeElement(raw, old); err != nil {
 			return draft{}, fmt.Errorf("%s/%d%w", elementsPath, i, err)
 		}
-		d.elements = append(d.elements, e)
 	}
 	return d, nil
 }
@@ -303,7 +302,7 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 	if id := members.Get("id"); id != nil {
 		return keptElement(id, component, config, old)
 	}
-	e := draftElement{config: config, written: true}
+	e := draftElement{config: config}
 	if err := strictjson.Decode(component, &e.ref); err != nil {
 		return e, fmt.Errorf("/component: %w: a new element has a component {name, version} and a config, a kept one its id and all that it had", err)
 	}
@@ -311,36 +310,40 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 }
 
 func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
-	var id *string
-	if json.Unmarshal(rawID, &id) != nil || id == nil {
+	id, ok := rawjson.Text(rawID)
+	if !ok {
 		return draftElement{}, errors.New("/id: must be a string")
 	}
-	index, err := strconv.Atoi(*id)
-	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != *id {
-		return draftElement{}, fmt.Errorf("/id: there is no element %q: leave id out of a new element", *id)
+	index, err := strconv.Atoi(id)
+	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != id {
+		return draftElement{}, fmt.Errorf("/id: there is no element %q: leave id out of a new element", id)
 	}
 	was := old.elements[index]
-	ref, err := keptComponent(component, was)
+	manifest, wasConfig, err := was.open()
+	if err != nil {
+		return draftElement{}, err
+	}
+	ref, err := keptComponent(component, manifest)
 	if err != nil {
 		return draftElement{}, fmt.Errorf("/component%w", err)
 	}
-	if ref == was.ref && jsonpatch.Equal(config, was.config, jsonpatch.SameText) {
+	if ref == storedRef(manifest) && jsonpatch.Equal(config, wasConfig, jsonpatch.SameText) {
 		return was, nil
 	}
-	return draftElement{ref: ref, config: config, written: true}, nil
+	return draftElement{ref: ref, config: config}, nil
 }
 
 // keptComponent compares the component of a kept element with the manifest that it had: name and
 // version may differ, nothing else.
-func keptComponent(raw []byte, old draftElement) (ref ComponentRef, err error) {
-	if bytes.Equal(raw, old.manifest) {
-		return old.ref, nil
+func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
+	if bytes.Equal(raw, manifest) {
+		return storedRef(manifest), nil
 	}
 	is, err := rawjson.Members(raw)
 	if err != nil {
 		return ref, errors.New(": must be an object")
 	}
-	was, err := rawjson.Members(old.manifest)
+	was, err := rawjson.Members(manifest)
 	if err != nil {
 		return ref, fmt.Errorf(": stored manifest: %w", err)
 	}
