@@ -14,6 +14,9 @@ import (
 // appTx is a writing transaction, on the writer's connection.
 type appTx struct{ appReader }
 
+// tailKey is the cache's key for the tail of an app's history.
+type tailKey string
+
 // lastVersion is the latest version of an app, with all that the next one needs.
 type lastVersion struct {
 	headRow
@@ -31,13 +34,15 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
 	}
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
-	head, latest := headKey(h.ID), versionKey{h.ID, appsvc.Latest}
+	head, latest, tail := headKey(h.ID), versionKey{h.ID, appsvc.Latest}, tailKey(h.ID)
 	t.c.remember(head, nil, 0)
 	t.c.remember(latest, nil, 0)
+	t.c.remember(tail, nil, 0)
 	row := headRow{last.key, h}
+	var grown []byte
 	if found {
 		row.Owner, row.CreatedAt = last.Owner, last.CreatedAt
-		err = t.replace(last, row, body)
+		grown, err = t.replace(last, row, body)
 	} else {
 		row.key, err = t.c.insertApp(h, body)
 	}
@@ -46,6 +51,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	}
 	t.c.remember(head, row, row.size())
 	t.c.remember(latest, appsvc.App{Meta: row.Meta, Body: bytes.Clone(body)}, perEntry+len(body))
+	t.c.remember(tail, grown, perEntry+len(grown))
 	return nil
 }
 
@@ -62,7 +68,10 @@ func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bo
 		return last, false, err
 	}
 	last.body = app.Body
-	last.tail, err = t.c.tail(last.key)
+	last.tail, err = read(ctx, &t.appReader, tailKey(id), func(c *conn) ([]byte, int, error) {
+		tail, err := c.tail(last.key)
+		return tail, perEntry + len(tail), err
+	})
 	return last, true, err
 }
 
@@ -80,17 +89,17 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	return key, c.link(key, lists.Unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 }
 
-// replace puts next in the place of last.
-func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
+// replace puts next in the place of last, and returns the tail of the history that it has now.
+func (t *appTx) replace(last lastVersion, next headRow, body []byte) (tail []byte, err error) {
 	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
 	if err != nil {
-		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
+		return nil, fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
 	}
 	for _, row := range change.Rows {
 		_, err := t.c.insert("INSERT INTO app_history (key, data) VALUES ($1, $2)",
 			historyKey(last.key, appsvc.Version(row.Version)), row.Data)
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	_, err = t.c.exec(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
@@ -98,7 +107,7 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
 		last.key, next.UpdatedAt, int64(next.Version), next.UpdatedBy,
 		lists.Join(next.Groups), lists.Join(next.Components), orNull(change.Tail), orNull(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !slices.Equal(last.Groups, next.Groups) {
 		err = t.c.relink(last.key, scopes(last.Groups), scopes(next.Groups),
@@ -108,7 +117,7 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) error {
 		err = t.c.relink(last.key, lists.Unique(last.Components), lists.Unique(next.Components),
 			"DELETE FROM app_component WHERE component = $1 AND app = $2", "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 	}
-	return err
+	return change.Tail, err
 }
 
 // relink replaces the rows of an app that hold one of some strings each.

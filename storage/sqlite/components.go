@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,7 +18,23 @@ func (r *appReader) Components(ctx context.Context, q appsvc.ComponentQuery) ite
 	}
 }
 
+// componentKey is the cache's key for a component.
+type componentKey struct{ name, version string }
+
 func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out func(appsvc.Component) bool) error {
+	if q.Name > q.After && q.Version != "" {
+		found, err := r.component(ctx, componentKey{q.Name, q.Version})
+		if q.Brief {
+			found.Manifest = nil
+		}
+		if isNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			out(found)
+		}
+		return err
+	}
 	c, err := r.conn(ctx)
 	if err != nil {
 		return err
@@ -39,11 +56,25 @@ func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out
 	return rows.err
 }
 
+// component returns one version of a component. Every patch asks for that twice, so it is cached.
+func (r *appReader) component(ctx context.Context, key componentKey) (appsvc.Component, error) {
+	return read(ctx, r, key, func(c *conn) (appsvc.Component, int, error) {
+		rows := c.query("SELECT id, main, manifest FROM component WHERE name = $1 AND version = $2", key.name, key.version)
+		defer rows.close()
+		if !rows.next() {
+			return appsvc.Component{}, 0, cmp.Or(rows.err, appsvc.ErrNotFound)
+		}
+		found := appsvc.Component{ID: rows.text(0), Name: key.name, Version: key.version, Main: rows.text(1), Manifest: rows.blob(2)}
+		return found, perEntry + len(found.Main) + len(found.Manifest), nil
+	})
+}
+
 // AddComponent adds a component behind all others of its name.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
+	t.c.remember(componentKey{c.Name, c.Version}, nil, 0)
 	_, err := t.c.insert("INSERT INTO component (id, name, version, main, manifest) VALUES ($1, $2, $3, $4, $5)",
 		c.ID, c.Name, c.Version, c.Main, orNull(c.Manifest))
 	if isTaken(err) {
@@ -57,6 +88,14 @@ func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	if err := t.check(ctx); err != nil {
 		return err
+	}
+	rows := t.c.query("SELECT version FROM component WHERE name = $1", name)
+	defer rows.close()
+	for rows.next() {
+		t.c.remember(componentKey{name, rows.text(0)}, nil, 0)
+	}
+	if rows.err != nil {
+		return rows.err
 	}
 	n, err := t.c.exec("DELETE FROM component WHERE name = $1", name)
 	if err == nil && n == 0 {
