@@ -73,15 +73,16 @@ func (r *run) do(op Op) error {
 	return nil
 }
 
-// library is the operation as the library wants it, for the value at a place in the document.
-func (op Op) library(place string) evanphx.Operation {
+// library is the operation as the library wants it, for a document that has the value at place as
+// its member of the name inside.
+func (op Op) library(place, inside string) evanphx.Operation {
 	quoted := func(s string) *json.RawMessage {
 		b, _ := json.Marshal(s) // a string always encodes
 		return (*json.RawMessage)(&b)
 	}
-	o := evanphx.Operation{"op": quoted(op.Op), "path": quoted((*op.Path)[len(place):])}
+	o := evanphx.Operation{"op": quoted(op.Op), "path": quoted(inside + (*op.Path)[len(place):])}
 	if op.hasFrom() {
-		o["from"] = quoted((*op.From)[len(place):])
+		o["from"] = quoted(inside + (*op.From)[len(place):])
 	}
 	if op.Value != nil {
 		value := json.RawMessage(op.Value)
@@ -128,44 +129,50 @@ func (r *run) look() error {
 }
 
 // flush has the library carry out what waits. It reads and writes all that it is given, so it gets
-// no more than the value that all operations are inside of.
+// no more than the value that the operations are about.
 func (r *run) flush() error {
 	if len(r.waiting) == 0 {
 		return nil
 	}
 	place := around(r.waiting)
-	at, end, err := locate(r.doc, place)
-	if err == nil && place != "" && (r.doc[at] == '{' || r.doc[at] == '[') {
-		if value, err := r.carryOut(r.doc[at:end], place); err == nil {
-			return r.set(slices.Concat(r.doc[:at], value, r.doc[end:]))
+	if at, end, err := locate(r.doc, place); err == nil && place != "" {
+		part := slices.Concat([]byte(`{"v":`), r.doc[at:end], []byte("}"))
+		if part, err = r.carryOut(part, place, "/v"); err == nil {
+			return r.set(slices.Concat(r.doc[:at], part[len(`{"v":`):len(part)-1], r.doc[end:]))
 		}
 	}
-	doc, err := r.carryOut(r.doc, "") // in an error stand the whole pointers
+	doc, err := r.carryOut(r.doc, "", "") // in an error stand the whole pointers
 	if err != nil {
 		return err
 	}
 	return r.set(doc)
 }
 
-// around returns the pointer to the smallest value that holds all that the operations look into.
+// around returns the pointer to the smallest value that holds all that the operations look into. What
+// they replace is in its place before and after; what they do else happens in the list or object
+// around.
 func around(ops []Op) string {
 	place, first := "", true
 	for _, op := range ops {
 		for _, p := range op.Pointers() {
-			parent := p[:max(0, strings.LastIndexByte(p, '/'))]
-			if first {
-				place, first = parent, false
+			if op.Op != "replace" {
+				p = parent(p)
 			}
-			for place != parent && !strings.HasPrefix(parent, place+"/") {
-				place = place[:strings.LastIndexByte(place, '/')]
+			if first {
+				place, first = p, false
+			}
+			for place != p && !strings.HasPrefix(p, place+"/") {
+				place = parent(place)
 			}
 		}
 	}
 	return place
 }
 
-// carryOut has the library carry out what waits on the value at a place in the document.
-func (r *run) carryOut(value []byte, place string) (out []byte, err error) {
+func parent(pointer string) string { return pointer[:max(0, strings.LastIndexByte(pointer, '/'))] }
+
+// carryOut has the library carry out what waits on a document that has the value at place inside.
+func (r *run) carryOut(doc []byte, place, inside string) (out []byte, err error) {
 	defer func() { // no input may end the process, whatever the library makes of it
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", ErrApply, p)
@@ -173,13 +180,13 @@ func (r *run) carryOut(value []byte, place string) (out []byte, err error) {
 	}()
 	patch := make(evanphx.Patch, len(r.waiting))
 	for i, op := range r.waiting {
-		patch[i] = op.library(place)
+		patch[i] = op.library(place, inside)
 	}
 	options := evanphx.NewApplyOptions()
 	options.SupportNegativeIndices = false
 	options.AccumulatedCopySizeLimit = int64(r.limits.Document)
 	options.EscapeHTML = false
-	out, err = patch.ApplyWithOptions(value, options)
+	out, err = patch.ApplyWithOptions(doc, options)
 	var tooBig *evanphx.AccumulatedCopySizeError
 	switch {
 	case errors.As(err, &tooBig):

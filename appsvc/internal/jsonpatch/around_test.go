@@ -10,16 +10,24 @@ import (
 )
 
 func TestAround(t *testing.T) {
-	for paths, want := range map[string]string{
-		"/a": "", "/a/b": "/a", "/a/b /a/c": "/a", "/a/b/c /a/bc/d": "/a", "/a/b/c /a/b": "/a", "/a/b /c/d": "",
-		"/a/0/x/y /a/0/x/z/1": "/a/0/x", "/a//b /a//c": "/a/", "": "",
+	for ops, want := range map[string]string{
+		"remove /a": "", "remove /a/b": "/a", "remove /a/b add /a/c": "/a", "add /a/b/c remove /a/bc/d": "/a", "add /a/b/c add /a/b": "/a",
+		"add /a/b add /c/d": "", "remove /a/0/x/y remove /a/0/x/z/1": "/a/0/x", "remove /a//b replace /a//c": "/a/", "replace ": "",
+		"replace /a": "/a", "replace /a/b replace /a/b": "/a/b", "replace /a/b replace /a/bc": "/a", "replace /a/b replace /a": "/a",
+		"replace /a/b remove /a/b": "/a", "replace /a/b/c remove /a/b": "/a", "copy /a/b /a/c/d": "/a", "move /a/b/c /a/b/d": "/a/b",
 	} {
-		var ops []Op
-		for path := range strings.SplitSeq(paths, " ") {
-			ops = append(ops, Op{Op: "remove", Path: &path})
+		var list []Op
+		words := strings.Split(ops, " ")
+		for i := 0; i < len(words); i += 2 {
+			op := Op{Op: words[i], Path: &words[i+1]}
+			if op.hasFrom() {
+				i++
+				op.From = &words[i+1]
+			}
+			list = append(list, op)
 		}
-		if got := around(ops); got != want {
-			t.Errorf("around %s is %q, want %q", paths, got, want)
+		if got := around(list); got != want {
+			t.Errorf("around %s is %q, want %q", ops, got, want)
 		}
 	}
 }
@@ -53,7 +61,7 @@ func TestPartDoesNotShow(t *testing.T) {
 		whole.waiting = part.waiting
 		ops, _ := json.Marshal(part.waiting)
 		err := part.flush()
-		want, wantErr := whole.carryOut(whole.doc, "")
+		want, wantErr := whole.carryOut(whole.doc, "", "")
 		if wantErr == nil {
 			wantErr = whole.set(want)
 		}

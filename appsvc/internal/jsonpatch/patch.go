@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -26,9 +25,6 @@ type Op struct {
 	From  *string         `json:"from"`
 	Value json.RawMessage `json:"value"`
 }
-
-// pointers have only the escapes ~0 and ~1.
-var pointerForm = regexp.MustCompile(`^(?:/(?:[^~/]|~[01])*)*$`)
 
 // Decode reads a patch of at most maxOps operations. Every operation must have the members that
 // its kind needs, and none that JSON Patch does not know.
@@ -56,16 +52,31 @@ func (op Op) check() error {
 		return fmt.Errorf("/op: unknown operation %q: want add, remove, replace, move, copy or test", op.Op)
 	case op.Path == nil:
 		return errors.New("/path: missing")
-	case !pointerForm.MatchString(*op.Path):
+	case !isPointer(*op.Path):
 		return fmt.Errorf("/path: %q is no JSON pointer", *op.Path)
 	case need == "value" && op.Value == nil:
 		return fmt.Errorf("/value: missing: %s needs one", op.Op)
 	case need == "from" && op.From == nil:
 		return fmt.Errorf("/from: missing: %s needs one", op.Op)
-	case need == "from" && !pointerForm.MatchString(*op.From):
+	case need == "from" && !isPointer(*op.From):
 		return fmt.Errorf("/from: %q is no JSON pointer", *op.From)
 	}
 	return nil
+}
+
+// isPointer reports whether s is a JSON pointer: tokens, each behind a slash, with no escapes but ~0
+// and ~1.
+func isPointer(s string) bool {
+	for rest := s; ; {
+		_, behind, found := strings.Cut(rest, "~")
+		if !found {
+			return s == "" || s[0] == '/'
+		}
+		if behind == "" || behind[0] != '0' && behind[0] != '1' {
+			return false
+		}
+		rest = behind
+	}
 }
 
 // Pointers returns the pointers that the operation goes by.
@@ -78,12 +89,21 @@ func (op Op) Pointers() []string {
 
 func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
 
-// oddIndex matches what the library would take as an array index though it is not canonical.
-var oddIndex = regexp.MustCompile(`^[+-][0-9]+$|^0[0-9]+$`)
-
+// hasOddIndex reports whether a pointer has a token that the library would take as an array index
+// though it is not canonical.
 func hasOddIndex(pointer string) bool {
-	return slices.ContainsFunc(strings.Split(pointer, "/"), oddIndex.MatchString)
+	return slices.ContainsFunc(strings.Split(pointer, "/"), func(token string) bool {
+		digits := strings.TrimLeft(token, "+-")
+		return len(token)-len(digits) <= 1 && isDigits(digits) && !isIndex(token)
+	})
 }
+
+// isIndex reports whether token is an array index as pointers write them.
+func isIndex(token string) bool {
+	return isDigits(token) && (token == "0" || token[0] != '0')
+}
+
+func isDigits(s string) bool { return s != "" && strings.TrimLeft(s, "0123456789") == "" }
 
 // hasEmptyName reports whether the operation goes by a member named "".
 func (op Op) hasEmptyName() bool {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,8 +16,7 @@ var (
 	errMissing = errors.New("there is no such place")
 	errIndex   = errors.New("array indices are written in decimal digits without leading zeros")
 
-	canonicalIndex = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
-	unescape       = strings.NewReplacer("~1", "/", "~0", "~")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
 // resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
@@ -33,14 +31,14 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 	end = len(doc)
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		name, index := unescape.Replace(token), math.MaxInt
-		if canonicalIndex.MatchString(name) {
+		if isIndex(name) {
 			if i, err := strconv.Atoi(name); err == nil {
 				index = i
 			}
 		}
 		from, length, kind, err := rawjson.Lookup(doc[at:end], name, index)
 		switch {
-		case kind == '[' && index == math.MaxInt && name != "-" && !canonicalIndex.MatchString(name):
+		case kind == '[' && index == math.MaxInt && name != "-" && !isIndex(name):
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
 		case err != nil || length == 0:
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)
