@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -23,6 +24,7 @@ const (
 type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
+	rooms   sync.Pool // of *rooms
 }
 
 // New returns a codec, which takes about 2 MB. It fails only if the compressor
@@ -36,7 +38,7 @@ func New() (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Codec{encoder: encoder, decoder: decoder}, nil
+	return &Codec{encoder: encoder, decoder: decoder, rooms: sync.Pool{New: func() any { return new(rooms) }}}, nil
 }
 
 // Row is a row of a history, stored under its version's number. Rows are never

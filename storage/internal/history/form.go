@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -18,8 +19,9 @@ const (
 
 // toForm returns the form of body, and whether it differs from body. Only heads
 // with the very number that fromForm will write there are replaced, so whatever
-// else looks like one (in a config, or out of order) stays as it is.
-func toForm(body []byte) (form []byte, marked bool) {
+// else looks like one (in a config, or out of order) stays as it is. A form that
+// differs is made in room, which grows where it must; another one is body itself.
+func toForm(room, body []byte) (form []byte, marked bool) {
 	if bytes.IndexByte(body, mark) >= 0 {
 		return body, false
 	}
@@ -36,8 +38,8 @@ func toForm(body []byte) (form []byte, marked bool) {
 			at = i + len(headBefore)
 			continue
 		}
-		if form == nil {
-			form = make([]byte, 0, len(body))
+		if n == 0 {
+			form = slices.Grow(room[:0], len(body))
 		}
 		form = append(form, body[done:i]...)
 		form = append(form, mark)

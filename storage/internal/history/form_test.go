@@ -25,7 +25,7 @@ func TestForm(t *testing.T) {
 		{"a mark of its own", "\x1e" + head("0"), "\x1e" + head("0")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			form, marked := toForm([]byte(tt.body))
+			form, marked := toForm([]byte("left over"), []byte(tt.body))
 			if string(form) != tt.form {
 				t.Errorf("form is %q, not %q", form, tt.form)
 			}

@@ -91,7 +91,7 @@ func (p pack) after(last int64) pack {
 //	uvarint  size of the form
 //	…        the form, zstd compressed; as it is if that is no longer
 func (c *Codec) makeSnapshot(v Version, sum uint32) []byte {
-	form, marked := toForm(v.Body)
+	form, marked := toForm(nil, v.Body)
 	data := append(make([]byte, 0, len(form)/2+len(v.UpdatedBy)+64), formatSnapshot)
 	data = binary.AppendVarint(data, v.UpdatedAt)
 	data = binary.AppendUvarint(data, uint64(len(v.UpdatedBy)))

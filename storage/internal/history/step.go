@@ -34,8 +34,10 @@ const (
 // makeStep returns the step from prev to next, without its length, and how
 // many bytes it costs its chain; sum is next's.
 func (c *Codec) makeStep(prev, next Version, sum uint32) (step []byte, cost int) {
-	old, _ := toForm(prev.Body)
-	form, marked := toForm(next.Body)
+	r := c.rooms.Get().(*rooms)
+	defer c.rooms.Put(r)
+	old, _ := r[0].form(prev.Body)
+	form, marked := r[1].form(next.Body)
 	kind, text, raw := c.encodeEdit(diff(old, form), len(old), form)
 	flags := byte(kind)
 	if marked {
@@ -53,6 +55,22 @@ func (c *Codec) makeStep(prev, next Version, sum uint32) (step []byte, cost int)
 	s = append(s, text...)
 	s = binary.LittleEndian.AppendUint32(s, sum)
 	return s, max(len(s), (raw+rawRatio-1)/rawRatio)
+}
+
+// rooms hold the two forms that a step is made of, and are used again for the
+// next: else forms would be half of the memory that is asked for to store a version.
+type rooms [2]room
+
+type room []byte
+
+// maxRoom is up to what size rooms are kept.
+const maxRoom = 256 << 10
+
+func (r *room) form(body []byte) (form []byte, marked bool) {
+	if form, marked = toForm(*r, body); marked && len(form) <= maxRoom {
+		*r = form
+	}
+	return form, marked
 }
 
 // encodeEdit writes an edit whose literals are in text, and whose old text is
