@@ -61,5 +61,5 @@ func (t *assetTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
 			deleted = excluded.deleted, permissions = excluded.permissions`,
 		t.key, f.ID, f.Parent, f.Label, f.Inherit, f.Deleted, permissions)
 	t.dirty = true
-	return nil
+	return t.spill(ctx)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
 )
@@ -52,7 +53,7 @@ func (x *assetIndex) change(ordinal int64, from, to []string, attributes []asset
 	leaves, comes := diff(from, to)
 	for _, term := range leaves {
 		x.changes[term] = append(x.changes[term], listing{ordinal, false})
-		if term[0] == 0xff {
+		if strings.HasPrefix(term, attributeList) {
 			x.removed[term] = true
 		}
 	}

@@ -46,7 +46,7 @@ const (
 // newSearch starts a search between two ordinals, neither included. ok is false when nothing can
 // match.
 func (r *assetReader) newSearch(all []assets.AnyOf, after, before int64, ascending bool, portion int) (s *search, ok bool) {
-	s = &search{r: r, ascending: ascending, low: max(after, 0) + 1, high: math.MaxInt64, portion: portion}
+	s = &search{r: r, ascending: ascending, low: min(max(after, 0), assets.MaxOrdinal) + 1, high: math.MaxInt64, portion: portion}
 	if before != 0 {
 		s.high = before
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -143,6 +144,9 @@ func TestSearchesOfManyLists(t *testing.T) {
 	err = store.View(ctx, testLibrary, func(r assets.Reader) error {
 		for _, ascending := range []bool{false, true} {
 			if err := checkSearch(r, assets.AssetQuery{All: []assets.AnyOf{many}, After: 2_000_000, Before: 7_000_000, Ascending: ascending}, terms); err != nil {
+				return err
+			}
+			if err := checkSearch(r, assets.AssetQuery{All: []assets.AnyOf{many}, After: math.MaxInt64, Ascending: ascending}, terms); err != nil {
 				return err
 			}
 		}

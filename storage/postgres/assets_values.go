@@ -8,10 +8,12 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// What assets have an attribute is told by a list, like that of a term. Its name is one that no term
-// has, which are all UTF-8.
+// attributeList begins the name of a list that tells what assets have an attribute. No term begins so:
+// terms are UTF-8.
+const attributeList = "\xff"
+
 func listOf(a assets.Attribute) string {
-	return "\xff" + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
+	return attributeList + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
 }
 
 // valueHead is how much of a value is in the index that has them in order.
