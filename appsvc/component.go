@@ -50,11 +50,12 @@ func (c Component) Description() *string {
 
 // ConfigSchema returns the JSON Schema that configs of the component conform to.
 func (c Component) ConfigSchema() ([]byte, error) {
-	at, n, kind, err := rawjson.Lookup(c.Manifest, "configSchema", 0)
-	if err != nil || kind != '{' {
-		return nil, errors.New("stored manifest: not an object")
+	at, _, err := rawjson.Lookup(c.Manifest, "configSchema", 0)
+	if err != nil || at < 0 {
+		return nil, errors.New("stored manifest: no configSchema")
 	}
-	return c.Manifest[at : at+n : at+n], nil
+	schema, _ := rawjson.Cut(c.Manifest[at:])
+	return schema, nil
 }
 
 // parseManifest reads a component as it is sent: name, version, main and configSchema are

@@ -246,12 +246,17 @@ func (b Body) draft() (draft, error) {
 	return storedDraft(body, elements)
 }
 
-// parts returns the members of a stored body, and its elements.
+// parts returns the members of a stored body but its elements, and those. They are the last member
+// and nearly all of the body, so the way to them is gone once.
 func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
-	if body, err = rawjson.Members(b); err != nil {
+	at, _, err := rawjson.Lookup(b, "elements", 0)
+	if err != nil || at < 0 {
+		return nil, nil, errors.New("stored body: no elements")
+	}
+	if body, err = rawjson.Members(slices.Concat(b[:at], []byte("0}"))); err != nil {
 		return nil, nil, fmt.Errorf("stored body: %w", err)
 	}
-	if elements, err = rawjson.Items(body.Get("elements")); err != nil {
+	if elements, err = rawjson.Items(b[at:]); err != nil {
 		return nil, nil, fmt.Errorf("stored elements: %w", err)
 	}
 	return body, elements, nil
@@ -307,8 +312,12 @@ func storedRef(manifest []byte) ComponentRef {
 
 // member returns a string out of a stored object; "" when there is none.
 func member(object []byte, name string) string {
-	at, n, _, _ := rawjson.Lookup(object, name, 0)
-	text, _ := rawjson.Text(object[at : at+n])
+	at, _, err := rawjson.Lookup(object, name, 0)
+	if err != nil || at < 0 {
+		return ""
+	}
+	value, _ := rawjson.Cut(object[at:])
+	text, _ := rawjson.Text(value)
 	return text
 }
 

@@ -190,7 +190,7 @@ const elementsPath = "/apps/0/elements"
 // document is the app as App answers it over HTTP, for a patch to be applied to. In the place of an
 // element that is not reached stands 0.
 func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool) []byte {
-	short := fmt.Appendf(nil, `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
+	short := fmt.Appendf(make([]byte, 0, 512), `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
 	for i, element := range elements {
 		if i > 0 {
 			short = append(short, ',')
@@ -201,8 +201,10 @@ func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool)
 		short = append(short, element...)
 	}
 	app := App{Meta: meta, Body: append(short, "]}"...)}
-	return append(app.AppendJSON([]byte(`{"apps":[`)), "]}"...)
+	return append(app.AppendJSON([]byte(docBegin)), docEnd...)
 }
+
+const docBegin, docEnd = `{"apps":[`, `]}`
 
 // judge is the rule of what a patch may do: it looks at the result alone, and of the elements only
 // at those that were reached. Outside title, groups and elements nothing may differ. It says what is
@@ -265,6 +267,11 @@ func sameMembers(was, is rawjson.Object, free ...string) error {
 
 // onlyApp returns the members of the app in {"apps":[App]}.
 func onlyApp(doc []byte) (rawjson.Object, error) {
+	if inside, ok := bytes.CutPrefix(doc, []byte(docBegin)); ok { // as it is unless it was replaced
+		if app, end := rawjson.Cut(inside); string(end) == docEnd && bytes.HasPrefix(app, []byte{'{'}) {
+			return rawjson.Members(app)
+		}
+	}
 	top, err := rawjson.Members(doc)
 	if err != nil || len(top) != 1 || top[0].Name != "apps" {
 		return nil, errors.New(`the document must stay an object with the one member "apps"`)

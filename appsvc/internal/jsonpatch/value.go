@@ -28,7 +28,9 @@ func resolve(doc []byte, pointer string) ([]byte, error) {
 
 // locate returns where in doc the value stands that pointer names: doc[at:end]. Errors as of resolve.
 func locate(doc []byte, pointer string) (at, end int, err error) {
-	end = len(doc)
+	if pointer == "" {
+		return 0, len(doc), nil
+	}
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		name, index := unescape.Replace(token), math.MaxInt
 		if isIndex(name) {
@@ -36,16 +38,17 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 				index = i
 			}
 		}
-		from, length, kind, err := rawjson.Lookup(doc[at:end], name, index)
+		inside, kind, err := rawjson.Lookup(doc[at:], name, index)
 		switch {
 		case kind == '[' && index == math.MaxInt && name != "-" && !isIndex(name):
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
-		case err != nil || length == 0:
+		case err != nil || inside < 0:
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)
 		}
-		at, end = at+from, at+from+length
+		at += inside
 	}
-	return at, end, nil
+	value, _ := rawjson.Cut(doc[at:])
+	return at, at + len(value), nil
 }
 
 // Equal reports whether two JSON values are the same: members in any order, items in order,

@@ -88,43 +88,38 @@ func Cut(data []byte) (value, rest []byte) {
 	return value, data[len(value):]
 }
 
-// Lookup returns where in data a value stands: that of the member of this name if data is an object,
-// the item of this index if it is an array. Its length is 0 when there is none. Nothing behind it
-// is looked at.
-func Lookup(data []byte, name string, index int) (at, length int, kind byte, err error) {
+// Lookup returns where in data a value begins: that of the member of this name if data is an object,
+// the item of this index if it is an array; -1 when there is none. Nothing behind is looked at.
+func Lookup(data []byte, name string, index int) (at int, kind byte, err error) {
 	s := scanner{data: data}
 	switch {
 	case s.takes('{'):
+		kind = '{'
 		for more := !s.takes('}'); more; more = s.separates('}') {
 			s.space()
 			quoted := s.value()
 			if !s.takes(':') {
-				return 0, 0, '{', ErrNotJSON
+				return -1, kind, ErrNotJSON
 			}
-			s.space()
-			at = s.at
-			v := s.value()
-			if isName(quoted, name) {
-				return at, len(v), '{', nil
+			if s.space(); isName(quoted, name) {
+				return s.at, kind, nil
 			}
+			s.value()
 		}
-		kind = '{'
 	case s.takes('['):
+		kind = '['
 		for more := !s.takes(']'); more; more = s.separates(']') {
-			s.space()
-			at = s.at
-			v := s.value()
-			if index == 0 {
-				return at, len(v), '[', nil
+			if s.space(); index == 0 {
+				return s.at, kind, nil
 			}
+			s.value()
 			index--
 		}
-		kind = '['
 	}
 	if s.failed {
-		return 0, 0, kind, ErrNotJSON
+		return -1, kind, ErrNotJSON
 	}
-	return 0, 0, kind, nil
+	return -1, kind, nil
 }
 
 // isName reports whether a JSON string stands for name.

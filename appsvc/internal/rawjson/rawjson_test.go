@@ -64,13 +64,17 @@ func TestLookup(t *testing.T) {
 		{`"a"`, "a", 0, ``, 0},
 	}
 	for _, tt := range tests {
-		at, n, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
-		if value := tt.data[at : at+n]; value != tt.value || kind != tt.kind || err != nil {
+		var value []byte
+		at, kind, err := rawjson.Lookup([]byte(tt.data), tt.name, tt.index)
+		if at >= 0 {
+			value, _ = rawjson.Cut([]byte(tt.data[at:]))
+		}
+		if string(value) != tt.value || kind != tt.kind || err != nil {
 			t.Errorf("Lookup(%s, %q, %d) = %q, %q, %v", tt.data, tt.name, tt.index, value, kind, err)
 		}
 	}
 	for _, bad := range []string{`{"a"`, `{"a":1`, `[1`} {
-		if _, _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
+		if _, _, err := rawjson.Lookup([]byte(bad), "z", 9); !errors.Is(err, rawjson.ErrNotJSON) {
 			t.Errorf("Lookup(%s) = %v, want ErrNotJSON", bad, err)
 		}
 	}
@@ -105,7 +109,10 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		members, err := rawjson.Members(data)
 		items, itemsErr := rawjson.Items(data)
-		_, _, _, _ = rawjson.Lookup(data, "a", 1)
+		_, _, _ = rawjson.Lookup(data, "a", 1)
+		if value, rest := rawjson.Cut(data); len(value)+len(rest) != len(data) {
+			t.Fatalf("%q is cut into %q and %q", data, value, rest)
+		}
 		_ = rawjson.Widest(data)
 		var object map[string]json.RawMessage
 		if utf8.Valid(data) && json.Unmarshal(data, &object) == nil && object != nil {
