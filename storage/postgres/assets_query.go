@@ -81,7 +81,11 @@ func (r *assetReader) every(ctx context.Context, q assets.AssetQuery, out func(a
 
 // matches yields the assets that all the sets of q match.
 func (r *assetReader) matches(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {
-	s, ok := r.newSearch(q.All, q.After, q.Before, q.Ascending, 1)
+	portion := 1
+	if len(q.All) > 1 {
+		portion = pageParts
+	}
+	s, ok := r.newSearch(q.All, q.After, q.Before, q.Ascending, portion)
 	if !ok {
 		return nil
 	}

@@ -39,8 +39,9 @@ type searchList struct {
 
 const (
 	maxParts    = 512 // in one round trip, unless there are more lists
-	allParts    = 64  // of a list at first, when all will be read
-	moreAtATime = 4   // times as many each time
+	pageParts   = 8   // of a list at first, for a page of what several sets match; of one set the first will do
+	allParts    = 64  // likewise, when all will be read
+	moreAtATime = 8   // times as many each time
 )
 
 // newSearch starts a search between two ordinals, neither included. ok is false when nothing can
