@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
@@ -315,5 +316,28 @@ func TestADamagedListIsToldOf(t *testing.T) {
 	err = s.Update(ctx, testLibrary, func(tx assets.Tx) error { return tx.PutAsset(ctx, asset(2), assets.Index{Terms: []string{"a"}}) })
 	if !errors.Is(err, errDamaged) {
 		t.Errorf("a change: %v", err)
+	}
+}
+
+// A service keeps the folders of a library at hand. What another process has done to them it sees at once.
+func TestFoldersThatAnotherOpeningChangesAreSeen(t *testing.T) {
+	address := cluster.Schema(t)
+	one, two := assets.New(openAt(t, address, nil).Assets(), nil), assets.New(openAt(t, address, nil).Assets(), nil)
+	by := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
+	for i := range 6 {
+		one, two = two, one
+		made, err := one.ChangeFolders(ctx, by, testLibrary, assets.ChangeFolders{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := assets.ChangeFolders{Create: []assets.NewFolder{{Label: "not kept"}, {Label: "x", Path: "/nowhere"}}}
+		if _, err := two.ChangeFolders(ctx, by, testLibrary, refused); err == nil {
+			t.Fatal("a folder was made in one that is not there")
+		}
+		for name, s := range map[string]*assets.Service{"the one that made it": one, "the other": two} {
+			if f, err := s.Folder(ctx, by, testLibrary, made[0].ID); err != nil || f.Label != fmt.Sprint(i) {
+				t.Errorf("folder %d in %s: %q, %v", i, name, f.Label, err)
+			}
+		}
 	}
 }
