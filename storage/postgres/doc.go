@@ -19,8 +19,9 @@
 // repeat what carries an Idempotency-Key, or a version test.
 //
 // An update is acknowledged when the server says it is kept: on its disk, and on those of its
-// synchronous standbys where synchronous_standby_names names some. A server with synchronous_commit
-// off is overruled.
+// synchronous standbys where synchronous_standby_names names some. A server with a synchronous_commit
+// that promises less is overruled; when it gives up waiting for a standby, because somebody cancels
+// that, the outcome is ErrUnknown.
 //
 // # Several machines
 //
@@ -52,7 +53,8 @@
 //
 // Tested is PostgreSQL 15 on one machine: several openings and processes of one database, histories
 // of concurrent operations, connections cut at each side of a commit, a server that is killed and
-// started. Not tested are Citus, YugabyteDB, CockroachDB, poolers such as PgBouncer, and replication.
+// started, failovers to a synchronous standby under several server processes. Not tested are Citus,
+// YugabyteDB, CockroachDB, poolers such as PgBouncer, and what decides on a failover.
 //
 // # Searching
 //
@@ -60,10 +62,10 @@
 // bytes for each, in rows of up to 1 KB. A page reads the rows at its end of the lists, a total of
 // several terms the lists, one of a single term a sum of counts. A GIN index over an array of the
 // terms has no order and no counts: a page of what is neither frequent nor rare is read as a whole and
-// sorted, and a total visits each asset. With 100,000 posts, two words took 6 to 9 ms a page and a
-// frequent word 25 to 35 ms a total that way, growing with the posts, where lists take 1.3 and 0.3
-// ms; GIN is ahead where little is found, at 0.3 to 0.7 ms. A row for each term of an asset has the
-// order, but took 1,809 bytes a post instead of 178. See BenchmarkAssetsSearch in
+// sorted, and a total visits each asset, so both grow with the posts. Of 100,000 posts two words took
+// 3.5 ms a page and a frequent word 16 ms a total that way, where lists take 0.7 and 0.1 ms; where
+// little is found GIN is ahead, at 0.3 to 0.4 ms a page. A row for each term of an asset has the order,
+// but took 1,808 bytes a post instead of 178, and 4 ms for that total. See BenchmarkAssetsSearch in
 // storage/internal/agree.
 //
 // # Upkeep
