@@ -108,7 +108,7 @@ func (c *Cluster) initialize() error {
 	}
 	lines := append([]string{
 		"listen_addresses = ''", "unix_socket_directories = '" + c.Dir + "'", "port = 5432", "max_connections = 200",
-		"shared_buffers = 64MB", "deadlock_timeout = 50ms", "log_line_prefix = '%m [%p] '",
+		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap", "deadlock_timeout = 50ms", "log_line_prefix = '%m [%p] '",
 	}, c.options.Settings...)
 	if !c.options.Fsync {
 		lines = append(lines, "fsync = off", "full_page_writes = off")
@@ -181,7 +181,12 @@ func (c *Cluster) wait() error {
 func (c *Cluster) Stop() error { return c.end("leave") }
 
 // Kill stops the server as a crash does, and leaves its data.
-func (c *Cluster) Kill() error { return c.end("kill") }
+func (c *Cluster) Kill() error {
+	if c.keeper == nil {
+		return nil
+	}
+	return errors.Join(c.crash(), c.end("leave"))
+}
 
 func (c *Cluster) end(how string) error {
 	if c.keeper == nil {

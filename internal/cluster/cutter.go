@@ -62,6 +62,14 @@ func (p *Cutter) Behind(address string) string {
 func (p *Cutter) CutAt(sql string, arrives bool) {
 	digest := sha256.Sum256([]byte(sql))
 	message := "\x00stmtcache_" + hex.EncodeToString(digest[:24]) + "\x00" // within a Bind message
+	p.cutAt(message, arrives)
+}
+
+// CutAtText has the next connection cut that sends a statement with this in its text, before the
+// server hears it.
+func (p *Cutter) CutAtText(part string) { p.cutAt(part, false) }
+
+func (p *Cutter) cutAt(message string, arrives bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = append(p.plan, plan{[]byte(message), arrives})

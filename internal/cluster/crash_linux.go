@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// crash kills all processes of the server, as the end of its machine does. That it stops by itself,
+// even at once, would not do: it lets its processes say something, and waits some seconds for one
+// that does not hear.
+func (c *Cluster) crash() error {
+	text, err := os.ReadFile(filepath.Join(c.Data, "postmaster.pid"))
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	server, err := strconv.Atoi(lines[0])
+	if err != nil || len(lines) < 7 {
+		return fmt.Errorf("postmaster.pid is not as it should be: %q", text)
+	}
+	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil { // no child comes or goes from here on
+		return err
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
+	if errors.Is(err, fs.ErrNotExist) { // a kernel that does not tell
+		return errors.Join(syscall.Kill(server, syscall.SIGQUIT), syscall.Kill(server, syscall.SIGCONT))
+	}
+	if err != nil {
+		return err
+	}
+	for _, child := range strings.Fields(string(children)) {
+		pid, err := strconv.Atoi(child)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
+		return err
+	}
+	return removeSegment(lines[6])
+}
+
+// removeSegment removes the shared memory by which servers of one directory notice each other, given
+// as "key id": nobody else is left to do it.
+func removeSegment(which string) error {
+	fields := strings.Fields(which)
+	if len(fields) != 2 {
+		return fmt.Errorf("postmaster.pid has %q where its shared memory should be", which)
+	}
+	if out, err := exec.Command("ipcrm", "-m", fields[1]).CombinedOutput(); err != nil {
+		return fmt.Errorf("ipcrm -m %s: %w: %s", fields[1], err, out)
+	}
+	return nil
+}
