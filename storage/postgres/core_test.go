@@ -330,7 +330,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 }
 
 func TestAServerThatAcknowledgesEarlyIsOverruled(t *testing.T) {
-	for set, want := range map[string]string{"off": "on", "remote_apply": "remote_apply", "on": "on"} {
+	for set, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "remote_apply": "remote_apply", "on": "on"} {
 		address := cluster.Database(t)
 		pool := openPool(t, address)
 		name := pool.Config().ConnConfig.Database

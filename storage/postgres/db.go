@@ -72,6 +72,7 @@ func open(ctx context.Context, address string, o Options) (_ *DB, err error) {
 		config.MaxConns = 16
 	}
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return prepare(ctx, c, o.Busy) }
+	config.ConnConfig.OnNotice = noteWarning
 	codec, err := history.New()
 	if err != nil {
 		return nil, err
@@ -92,17 +93,20 @@ func open(ctx context.Context, address string, o Options) (_ *DB, err error) {
 	return &DB{pool: pool, codec: codec, busy: o.Busy, few: fewApps}, nil
 }
 
-// prepare sets up a new connection. An acknowledged write must be durable, so a server that is set
-// to acknowledge before is overruled; one that is set to wait for standbys is not. The keepalives
-// free the locks of a client whose machine has gone.
+// prepare sets up a new connection. An acknowledged write must be durable, here and on standbys that
+// commits are to wait for, so a server that is set to acknowledge before is overruled; one that is set
+// to wait for more is not. The keepalives free the locks of a client whose machine has gone.
 func prepare(ctx context.Context, c *pgx.Conn, busy time.Duration) error {
 	const sql = `SELECT current_setting('server_version_num')::int8, set_config('lock_timeout', $1, false),
-		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
 		set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false)`
 	var release int64
 	var set [5]string
 	err := c.QueryRow(ctx, sql, pgx.QueryExecModeExec, strconv.FormatInt(busy.Milliseconds(), 10)).
 		Scan(&release, &set[0], &set[1], &set[2], &set[3], &set[4])
+	if err != nil && c.IsClosed() {
+		err = fmt.Errorf("%w: %w", errLost, err)
+	}
 	if err == nil && release < oldest {
 		err = fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
 	}

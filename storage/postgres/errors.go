@@ -12,7 +12,7 @@ import (
 var (
 	errLost    = errors.New("the connection to the server was lost, or there was none")
 	errBusy    = errors.New("no connection was free")
-	errUnknown = errors.New("the connection was lost during the commit: it may or may not have been done")
+	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may not have been done")
 )
 
 // sentinels are a domain's errors for what can go wrong below.

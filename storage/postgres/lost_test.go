@@ -93,6 +93,46 @@ func TestAConnectionLostBeforeTheCommitIsNotNoticed(t *testing.T) {
 	}
 }
 
+func TestAConnectionLostAtItsBeginningIsNotNoticed(t *testing.T) {
+	db, _, cutter := openCut(t, nil)
+	cutter.CutAll()
+	cutter.CutAtText("set_config")
+	err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (1)"); return c.query(ctx, "SELECT 1").err })
+	if err != nil || cutter.Planned() > 0 {
+		t.Errorf("%v, with %d cuts to come", err, cutter.Planned())
+	}
+}
+
+// A server that gives up waiting for its standby says that the commit is done.
+func TestACommitWhoseStandbyIsNotWaitedForIsAnUnknownOutcome(t *testing.T) {
+	c := cluster.New(t, nil)
+	db := openAt(t, c.URL("postgres"), nil)
+	db.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
+	if err := c.Set(ctx, "synchronous_standby_names = 'absent'"); err != nil {
+		t.Fatal(err)
+	}
+	given := make(chan error, 1)
+	go func() {
+		given <- db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (1)"); return nil })
+	}()
+	const cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+	for cancelled := "0"; cancelled == "0"; {
+		var err error
+		if cancelled, err = c.Value(ctx, "postgres", cancel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-given; !errors.Is(err, errUnknown) || db.numbers(t) != "1" {
+		t.Errorf("error %v, want errUnknown", err)
+	}
+	if err := c.Set(ctx, "synchronous_standby_names = ''"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.update(ctx, func(c *conn) error { c.later("INSERT INTO n VALUES (2)"); return nil }); err != nil {
+		t.Errorf("the next update: %v", err)
+	}
+}
+
 // A function that may run only once gets an error instead of another run.
 func TestViewOnceRunsOnce(t *testing.T) {
 	db, _, cutter := openCut(t, nil)

@@ -99,6 +99,8 @@ func (c *conn) commit() error {
 	sent := c.send(ctx, statement{sql: "COMMIT"})
 	waiting := c.ahead
 	c.ahead = nil
+	noted := c.raw.PgConn().CustomData()
+	delete(noted, warning)
 	for _, s := range waiting {
 		if err := s.receive(sent); err != nil {
 			sent.Close()
@@ -112,7 +114,22 @@ func (c *conn) commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		err = fmt.Errorf("the answer to COMMIT was %s: nothing was kept", tag)
 	}
+	if told, warned := noted[warning]; err == nil && warned {
+		return fmt.Errorf("%w: %s", errUnknown, told)
+	}
 	return c.outcome(err, true)
+}
+
+// warning is where a connection has the last warning of the server.
+const warning = "warning"
+
+// noteWarning keeps a warning for the commit that may be under way. A server whose wait for its
+// standbys is cancelled, by an administrator, says that the commit is done and warns that it may not be
+// on them.
+func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		c.CustomData()[warning] = n.Message + ": " + n.Detail
+	}
 }
 
 // outcome says what err, met after a COMMIT was sent, tells of it: the server refused it, or never
