@@ -64,7 +64,7 @@
 // terms has no order and no counts: a page of what is neither frequent nor rare is read as a whole and
 // sorted, and a total visits each asset, so both grow with the posts. Of 100,000 posts two words took
 // 3.5 ms a page and a frequent word 16 ms a total that way, where lists take 0.7 and 0.1 ms; where
-// little is found GIN is ahead, at 0.3 to 0.4 ms a page. A row for each term of an asset has the order,
+// little is found GIN is ahead, with 0.3 ms a page to 0.4. A row for each term of an asset has the order,
 // but took 1,808 bytes a post instead of 178, and 4 ms for that total. See BenchmarkAssetsSearch in
 // storage/internal/agree.
 //
