@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -19,8 +18,7 @@ var (
 	ErrApply     = errors.New("operation does not apply") // any other operation that cannot be done
 )
 
-// Op is one operation. Path and From are canonical JSON pointers; Value is nil where there is none,
-// else a part of the patch.
+// Op is one operation. Path and From are canonical JSON pointers; Value is nil where there is none.
 type Op struct {
 	Op    string          `json:"op"`
 	Path  *string         `json:"path"`
@@ -31,14 +29,9 @@ type Op struct {
 // Decode reads a patch of at most maxOps operations. Every operation must have the members that
 // its kind needs, and none that JSON Patch does not know.
 func Decode(data []byte, maxOps int) ([]Op, error) {
-	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
+	var ops []Op
+	if err := strictjson.Decode(data, &ops); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	ops, ok := operations(data, maxOps)
-	if !ok { // the decoder says why
-		if err := strictjson.Decode(data, &ops); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
-		}
 	}
 	if len(ops) > maxOps {
 		return nil, fmt.Errorf("%w: %d operations, at most %d", ErrTooLarge, len(ops), maxOps)
@@ -49,39 +42,6 @@ func Decode(data []byte, maxOps int) ([]Op, error) {
 		}
 	}
 	return ops, nil
-}
-
-// operations takes a patch apart, if it holds no more than maxOps operations and nothing but what
-// those have.
-func operations(data []byte, maxOps int) ([]Op, bool) {
-	items, err := rawjson.Items(data)
-	if err != nil || len(items) > maxOps {
-		return nil, false
-	}
-	ops := make([]Op, len(items))
-	for i, item := range items {
-		members, err := rawjson.Members(item)
-		if err != nil {
-			return nil, false
-		}
-		for _, m := range members {
-			if m.Name == "value" {
-				ops[i].Value = m.Value
-				continue
-			}
-			switch text, ok := rawjson.Text(m.Value); {
-			case m.Name == "op" && ok:
-				ops[i].Op = text
-			case m.Name == "path" && ok:
-				ops[i].Path = &text
-			case m.Name == "from" && ok:
-				ops[i].From = &text
-			default:
-				return nil, false
-			}
-		}
-	}
-	return ops, true
 }
 
 func (op Op) check() error {
