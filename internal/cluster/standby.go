@@ -48,8 +48,10 @@ func (c *Cluster) copy(primary *Cluster) error {
 	if err := os.WriteFile(filepath.Join(c.Data, "standby.signal"), nil, 0o600); err != nil {
 		return err
 	}
+	// A standby that is promoted while it waits for its primary to come back waits to the end.
+	const retry = "wal_retrieve_retry_interval = 50ms" // instead of 5 s
 	return c.write(append([]string{
-		"unix_socket_directories = '" + c.Dir + "'",
+		retry, "unix_socket_directories = '" + c.Dir + "'",
 		fmt.Sprintf("primary_conninfo = 'host=%s user=%s application_name=%s'", primary.Dir, User, StandbyName),
 	}, c.options.Settings...))
 }
