@@ -1,0 +1,224 @@
+package failover
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// longLife is how many versions an app gets before its writer makes another.
+const longLife = 60
+
+// appWriter changes apps of its own, one at a time, and knows what each must be like.
+type appWriter struct {
+	urn  string
+	apps []*app // the last one is worked on
+	// creating is the number of an app that was asked for without an answer. It is asked for again
+	// with the same Idempotency-Key.
+	creating bool
+	next     *app // what the last one is like if the change that is under way has been made
+	r        *rand.Rand
+	count    int // titles
+}
+
+// app is what a writer was answered about one app.
+type app struct {
+	id     string
+	titles []string // of its versions
+	tags   map[string]int
+}
+
+func newAppWriter(i int) *appWriter {
+	return &appWriter{urn: fmt.Sprintf("%s:user=w%d", urn, i), r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
+}
+
+func (w *appWriter) user() string { return w.urn }
+
+// appsAnswer is an answer about apps.
+type appsAnswer struct {
+	ID   string
+	Apps []struct{ ID, Version, Title string }
+	Tags []struct{ Name, AppVersion string }
+}
+
+func (w *appWriter) title() string {
+	w.count++
+	return fmt.Sprintf("%s title %d", w.urn, w.count)
+}
+
+func (w *appWriter) step(c *client) error {
+	if len(w.apps) == 0 || len(w.apps[len(w.apps)-1].titles) >= longLife || w.creating {
+		return w.create(c)
+	}
+	a := w.apps[len(w.apps)-1]
+	w.next = &app{a.id, slices.Clone(a.titles), maps.Clone(a.tags)}
+	if err := w.change(c, w.next); err != nil {
+		return err
+	}
+	w.apps[len(w.apps)-1] = w.next
+	return nil
+}
+
+// change makes one change, to the app and to what is known of it.
+func (w *appWriter) change(c *client, a *app) error {
+	tag := fmt.Sprintf("t%d", w.r.IntN(3))
+	_, tagged := a.tags[tag]
+	old := w.r.IntN(len(a.titles))
+	switch n := w.r.IntN(8); {
+	case n < 4:
+		a.titles = append(a.titles, w.title())
+		return w.added(c, a, request{"PATCH", "/apps/" + a.id, "", patch(a), http.StatusOK})
+	case n < 5:
+		a.titles = append(a.titles, a.titles[old])
+		in := map[string]string{"appId": a.id, "appVersion": strconv.Itoa(old)}
+		return w.added(c, a, request{"POST", "/apps/versions/restore", "", in, http.StatusCreated})
+	case n < 7 || !tagged:
+		a.tags[tag] = old
+		in := map[string]string{"appVersion": strconv.Itoa(old)}
+		return c.write(request{"PUT", "/apps/" + a.id + "/tags/" + tag, "", in, http.StatusCreated}, nil)
+	default:
+		delete(a.tags, tag)
+		return c.write(request{"DELETE", "/apps/" + a.id + "/tags/" + tag, "", nil, http.StatusNoContent}, nil)
+	}
+}
+
+// patch is the patch that makes the newest version of an app.
+func patch(a *app) any {
+	n := len(a.titles) - 1
+	return []map[string]string{
+		{"op": "test", "path": "/apps/0/version", "value": strconv.Itoa(n - 1)},
+		{"op": "replace", "path": "/apps/0/title", "value": a.titles[n]},
+	}
+}
+
+// added sends a request that adds a version, and holds the answer against the one expected.
+func (w *appWriter) added(c *client, a *app, q request) error {
+	var out appsAnswer
+	if err := c.write(q, &out); err != nil {
+		return err
+	}
+	n := len(a.titles) - 1
+	if len(out.Apps) != 1 || out.Apps[0].Version != strconv.Itoa(n) || out.Apps[0].Title != a.titles[n] {
+		return lost("app %s: answered %+v, want version %d, %s", a.id, out, n, a.titles[n])
+	}
+	return nil
+}
+
+// create makes the next app, or makes sure that it was made.
+func (w *appWriter) create(c *client) error {
+	title := fmt.Sprintf("%s app %d", w.urn, len(w.apps))
+	w.creating = true
+	var out appsAnswer
+	in := map[string]any{"title": title, "groups": []string{urn}}
+	if err := c.write(request{"POST", "/apps/", fmt.Sprintf("%s-%d", w.urn, len(w.apps)), in, http.StatusCreated}, &out); err != nil {
+		return err
+	}
+	w.creating = false
+	w.apps = append(w.apps, &app{id: out.ID, titles: []string{title}, tags: map[string]int{}})
+	return nil
+}
+
+// settle finds out whether the last change was made.
+func (w *appWriter) settle(c *client, maybe bool) error {
+	if w.creating {
+		return nil
+	}
+	last := len(w.apps) - 1
+	have, err := readApp(c, w.apps[last].id)
+	if err != nil {
+		return err
+	}
+	wrong := w.apps[last].differs(have)
+	if wrong != nil && maybe && w.next.differs(have) == nil {
+		wrong = nil
+	}
+	w.apps[last] = have
+	return wrong
+}
+
+// verify holds the store against what the writer knows: its present app, or all of them.
+func (w *appWriter) verify(c *client, all bool) error {
+	owned, err := w.owned(c)
+	if err != nil {
+		return err
+	}
+	if len(owned) != len(w.apps) {
+		return lost("%s has %d apps, want %d", w.urn, len(owned), len(w.apps))
+	}
+	for i, a := range w.apps {
+		if i < len(w.apps)-1 && !all {
+			continue
+		}
+		have, err := readApp(c, a.id)
+		if err != nil {
+			return err
+		}
+		if wrong := a.differs(have); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+// owned lists the ids of the apps that the writer sees as no more than their owner.
+func (w *appWriter) owned(c *client) (ids []string, err error) {
+	for path := "/apps/?limit=500"; path != ""; {
+		var page appsAnswer
+		header, err := c.read(path, &page)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page.Apps {
+			ids = append(ids, a.ID)
+		}
+		link, _, _ := strings.Cut(header.Get("Link"), ">")
+		_, query, found := strings.Cut(link, "?")
+		path = ""
+		if found {
+			path = "/apps/?" + query
+		}
+	}
+	return ids, nil
+}
+
+// readApp returns what the service has of an app.
+func readApp(c *client, id string) (*app, error) {
+	a := &app{id: id, tags: map[string]int{}}
+	var versions, tags appsAnswer
+	if _, err := c.read("/apps/"+id+"/versions/?limit=500", &versions); err != nil {
+		return nil, err
+	}
+	slices.Reverse(versions.Apps)
+	for n, v := range versions.Apps {
+		if v.Version != strconv.Itoa(n) {
+			return nil, lost("app %s: version %s stands where %d should", id, v.Version, n)
+		}
+		a.titles = append(a.titles, v.Title)
+	}
+	if _, err := c.read("/apps/"+id+"/tags/", &tags); err != nil {
+		return nil, err
+	}
+	for _, t := range tags.Tags {
+		n, err := strconv.Atoi(t.AppVersion)
+		if err != nil {
+			return nil, err
+		}
+		a.tags[t.Name] = n
+	}
+	return a, nil
+}
+
+// differs returns an error unless have is what is known.
+func (a *app) differs(have *app) error {
+	if !slices.Equal(a.titles, have.titles) {
+		return lost("app %s has the versions %q, want %q", a.id, have.titles, a.titles)
+	}
+	if !maps.Equal(a.tags, have.tags) {
+		return lost("app %s has the tags %v, want %v", a.id, have.tags, a.tags)
+	}
+	return nil
+}

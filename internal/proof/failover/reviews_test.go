@@ -1,0 +1,75 @@
+package failover
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+const (
+	collections = 3  // of a file
+	perLine     = 10 // reviews of a collection
+)
+
+// importer imports files of reviews.
+type importer struct {
+	name  string
+	files int // that were acknowledged
+	known int // of them, that were looked at after a failover
+}
+
+func newImporter(i int) *importer { return &importer{name: fmt.Sprintf("i%d", i)} }
+
+func (w *importer) user() string { return urn + ":user=" + w.name }
+
+// file is the text of a file, of which no two are alike.
+func (w *importer) file(n int) []byte {
+	var text strings.Builder
+	for c := range collections {
+		fmt.Fprintf(&text, `{"source":"%s-%d.test","title":"Article","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, w.name, n, c)
+		for r := range perLine {
+			if r > 0 {
+				text.WriteByte(',')
+			}
+			fmt.Fprintf(&text, `{"id":"%d","imported_display_name":"Visitor","title":"Title","body_html":"<p>Text %d.</p>","created":"2019-02-03T04:05:06Z","ratings":[80]}`, r, r)
+		}
+		text.WriteString("]}\n")
+	}
+	return []byte(text.String())
+}
+
+// report is what an import is answered with.
+type report struct{ Created, Unchanged, Updated, Rejected int }
+
+func (w *importer) step(c *client) error {
+	var out report
+	if err := c.write(request{"POST", "/x/reviews/import", "", w.file(w.files), http.StatusOK}, &out); err != nil {
+		return err
+	}
+	if out.Created+out.Unchanged != collections*perLine {
+		return lost("import %d of %s: %+v", w.files, w.name, out)
+	}
+	w.files++
+	return nil
+}
+
+// settle has nothing to find out: the file is sent again. It may be there in part.
+func (w *importer) settle(*client, bool) error { return nil }
+
+// verify asks what an import would change.
+func (w *importer) verify(c *client, all bool) error {
+	if all {
+		w.known = 0
+	}
+	for ; w.known < w.files; w.known++ {
+		var out report
+		q := request{"POST", "/x/reviews/import?dryRun=true", "", w.file(w.known), http.StatusOK}
+		if err := c.write(q, &out); err != nil {
+			return err
+		}
+		if out != (report{Unchanged: collections * perLine}) {
+			return lost("import %d of %s is not whole: importing it again would be %+v", w.known, w.name, out)
+		}
+	}
+	return nil
+}
