@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -24,10 +25,9 @@ var (
 )
 
 const (
-	signingKey     = "a key for this test, nothing more"
-	mutantVariable = "VITRINE_MUTANT" // names the fault that a server with faults in it shall have
-	network        = "urn:vitrine:example.test"
-	library        = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
+	signingKey = "a key for this test, nothing more"
+	network    = "urn:vitrine:example.test"
+	library    = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 )
 
 var editor = httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}, Components: true}
@@ -71,7 +71,7 @@ func start(t testing.TB) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, dir: t.TempDir(), temp: t.TempDir()}
-	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp, mutantVariable + "=" + os.Getenv(mutantVariable)}
+	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp, mutant.Awake(os.Getenv(mutant.Variable))}
 	s.Server, err = program.StartServer(env, binary, "serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log")
 	if err != nil {
 		t.Fatal(err)
