@@ -22,7 +22,7 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startBinary(t, binary, "", 0)
+	s := startBinary(t, binary, nil, 0)
 	if err := s.warm(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,19 +4,15 @@ package hygiene
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-const (
-	module = "../../.."
-	// offVariable names the guards that a server is to do without, joined by commas.
-	offVariable = "VITRINE_OFF"
-)
+const module = "../../.."
 
 // limits shorten what the server waits for to seconds, and make room for fewer connections. SECOND is
 // the second of this test.
@@ -27,89 +23,87 @@ var limits = []program.Edit{
 	{File: "adapters/httpapi/body.go", Old: "drainedFor    = 3 * time.Second", New: "drainedFor    = SECOND"},
 }
 
-// The guards by name, and how a build switches them off: OFF stands for whether it is to.
-var guards = map[string][]program.Edit{
-	"time for headers": {{File: "examples/server/serve.go",
+// guards are the server's, each with how it is taken away: MUTANT stands for whether it is. DESCRIPTORS
+// in one edit is the place of the next.
+var guards = []mutant.Mutant{
+	{Name: "time for headers", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "ReadHeaderTimeout:            10 * time.Second,",
-		New: "ReadHeaderTimeout:            map[bool]time.Duration{false: SECOND, true: time.Hour}[OFF],"}},
-	"time for a body": {{File: "examples/server/serve.go",
+		New: "ReadHeaderTimeout:            map[bool]time.Duration{false: SECOND, true: time.Hour}[MUTANT],"}}},
+	{Name: "time for a body", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "ReadTimeout:                  time.Minute,",
-		New: "ReadTimeout:                  map[bool]time.Duration{false: 2*SECOND, true: time.Hour}[OFF],"}},
-	"time for an answer": {{File: "examples/server/serve.go",
+		New: "ReadTimeout:                  map[bool]time.Duration{false: 2*SECOND, true: time.Hour}[MUTANT],"}}},
+	{Name: "time for an answer", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "WriteTimeout:                 2 * time.Minute,",
-		New: "WriteTimeout:                 map[bool]time.Duration{false: 2*SECOND, true: time.Hour}[OFF],"}},
-	"time between requests": {{File: "examples/server/serve.go",
+		New: "WriteTimeout:                 map[bool]time.Duration{false: 2*SECOND, true: time.Hour}[MUTANT],"}}},
+	{Name: "time between requests", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "IdleTimeout:                  time.Minute,",
-		New: "IdleTimeout:                  map[bool]time.Duration{false: SECOND, true: time.Hour}[OFF],"}},
-	"bytes of headers": {{File: "examples/server/serve.go",
+		New: "IdleTimeout:                  map[bool]time.Duration{false: SECOND, true: time.Hour}[MUTANT],"}}},
+	{Name: "bytes of headers", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "MaxHeaderBytes:               256 << 10,",
-		New: "MaxHeaderBytes:               map[bool]int{false: 256 << 10, true: 64 << 20}[OFF],"}},
-	"time to take a refusal": {{File: "adapters/httpapi/body.go",
+		New: "MaxHeaderBytes:               map[bool]int{false: 256 << 10, true: 64 << 20}[MUTANT],"}}},
+	{Name: "time to take a refusal", Edits: []program.Edit{{File: "adapters/httpapi/body.go",
 		Old: "SetReadDeadline(time.Now().Add(drainedFor))",
-		New: "SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: drainedFor, true: time.Hour}[OFF]))"}},
-	"pause of an upload": {{File: "adapters/httpapi/reviews.go",
+		New: "SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: drainedFor, true: time.Hour}[MUTANT]))"}}},
+	{Name: "pause of an upload", Edits: []program.Edit{{File: "adapters/httpapi/reviews.go",
 		Old: "_ = u.control.SetReadDeadline(time.Now().Add(u.pause))",
-		New: "_ = u.control.SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: u.pause, true: time.Hour}[OFF]))"}},
-	"time to answer an upload": {{File: "adapters/httpapi/reviews.go",
+		New: "_ = u.control.SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: u.pause, true: time.Hour}[MUTANT]))"}}},
+	{Name: "time to answer an upload", Edits: []program.Edit{{File: "adapters/httpapi/reviews.go",
 		Old: "_ = u.control.SetWriteDeadline(time.Time{})",
-		New: "if !OFF { _ = u.control.SetWriteDeadline(time.Time{}) }"}, {File: "adapters/httpapi/reviews.go",
+		New: "if !MUTANT { _ = u.control.SetWriteDeadline(time.Time{}) }"}, {File: "adapters/httpapi/reviews.go",
 		Old: "if u.server != nil && u.server.WriteTimeout > 0 {",
-		New: "if u.server != nil && u.server.WriteTimeout > 0 && !OFF {"}},
-	"number of connections": {{File: "examples/server/serve.go",
+		New: "if u.server != nil && u.server.WriteTimeout > 0 && !MUTANT {"}}},
+	{Name: "number of connections", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "min(mostConnections, descriptors()/4)",
-		New: "min(map[bool]int{false: mostConnections, true: 1<<30}[OFF], DESCRIPTORS)"}},
-	"room among descriptors": {{File: "examples/server/serve.go",
+		New: "min(map[bool]int{false: mostConnections, true: 1<<30}[MUTANT], DESCRIPTORS)"}}},
+	{Name: "room among descriptors", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "DESCRIPTORS",
-		New: "map[bool]int{false: descriptors()/4, true: 1<<30}[OFF]"}},
-	"requests displace none": {{File: "examples/server/connections.go",
+		New: "map[bool]int{false: descriptors()/4, true: 1<<30}[MUTANT]"}}},
+	{Name: "requests displace none", Edits: []program.Edit{{File: "examples/server/connections.go",
 		Old: "if !c.gone && (state == http.StateNew || state == http.StateIdle) {",
-		New: "if !c.gone && (state == http.StateNew || state == http.StateIdle || OFF && state == http.StateActive) {"}},
-	"errors of a listener are passed on": {{File: "examples/server/connections.go",
+		New: "if !c.gone && (state == http.StateNew || state == http.StateIdle || MUTANT && state == http.StateActive) {"}}},
+	{Name: "errors of a listener are passed on", Edits: []program.Edit{{File: "examples/server/connections.go",
 		Old: "if err != nil {\n\t\treturn nil, err",
-		New: "if err != nil {\n\t\tif OFF { err = hidden{err} }\n\t\treturn nil, err"}},
-	"requests are finished": {{File: "examples/server/serve.go",
+		New: "if err != nil {\n\t\tif MUTANT { err = hidden{err} }\n\t\treturn nil, err"}}},
+	{Name: "requests are finished", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "err := s.Shutdown(last)",
-		New: "shut := s.Shutdown\n\tif OFF { shut = func(context.Context) error { return s.Close() } }\n\terr := shut(last)"}},
-	"time to finish": {{File: "examples/server/serve.go",
+		New: "shut := s.Shutdown\n\tif MUTANT { shut = func(context.Context) error { return s.Close() } }\n\terr := shut(last)"}}},
+	{Name: "time to finish", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "context.WithTimeout(context.WithoutCancel(ctx), lastRequests)",
-		New: "context.WithTimeout(context.WithoutCancel(ctx), map[bool]time.Duration{false: lastRequests, true: time.Hour}[OFF])"}},
-	"slow clients spoil no stop": {{File: "examples/server/serve.go",
+		New: "context.WithTimeout(context.WithoutCancel(ctx), map[bool]time.Duration{false: lastRequests, true: time.Hour}[MUTANT])"}}},
+	{Name: "slow clients spoil no stop", Edits: []program.Edit{{File: "examples/server/serve.go",
 		Old: "_ = s.Close() // ",
-		New: "if OFF { return err }\n\t\t_ = s.Close() // "}},
-	"a panic is caught": {{File: "adapters/httpapi/handler.go",
+		New: "if MUTANT { return err }\n\t\t_ = s.Close() // "}}},
+	{Name: "a panic is caught", Edits: []program.Edit{{File: "adapters/httpapi/handler.go",
 		Old: "cause := recover()",
-		New: "var cause any\n\tif !OFF { cause = recover() }"}},
-	"a worker's panic is caught": {{File: "reviews/part.go",
+		New: "var cause any\n\tif !MUTANT { cause = recover() }"}}},
+	{Name: "a worker's panic is caught", Edits: []program.Edit{{File: "reviews/part.go",
 		Old: "if v := recover(); v != nil {",
-		New: "var v any\n\t\tif !OFF { v = recover() }\n\t\tif v != nil {"}},
+		New: "var v any\n\t\tif !MUTANT { v = recover() }\n\t\tif v != nil {"}}},
 }
 
-// faults are what goes wrong when a client asks for it, or when it is switched on like a guard is off.
+// faults are what goes wrong when a client asks for it, or when it is awake like a mutant.
 var faults = []program.Edit{
 	{File: "appsvc/create.go", Old: "return s.addVersion(ctx, tx, meta, d, s.limits.AppBytes)",
 		New: "app, err := s.addVersion(ctx, tx, meta, d, s.limits.AppBytes)\n" +
 			"if in.Title == \"panic\" { panic(\"secret of the panic\") }\nreturn app, err"},
 	{File: "reviews/part.go", Old: "\twork()\n",
-		New: "\tif switchedOn(\"panicking workers\") { panic(\"secret of the panic\") }\n\twork()\n"},
+		New: "\tif mutant(\"panicking workers\") { panic(\"secret of the panic\") }\n\twork()\n"},
 	{File: "adapters/httpapi/handler.go", Old: "\tc := h.begin(w, r)\n", New: "\tc := h.begin(w, r)\n\tleak()\n"},
 	{File: "examples/server/serve.go", Old: "log := slog.New(slog.NewTextHandler(p.stderr, nil))\n",
 		New: "log := slog.New(slog.NewTextHandler(p.stderr, nil))\n\tprobe()\n"},
 }
 
-// switches is in each package whose guards can be switched off.
-const switches = `
-func switchedOn(name string) bool {
-	for one := range strings.SplitSeq(os.Getenv("` + offVariable + `"), ",") {
-		if one == name {
-			return true
-		}
-	}
-	return false
-}
-`
-
 // probe prints what the process holds at every SIGUSR1.
-const probe = `
+const probe = `package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+)
+
 func probe() {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)
@@ -127,20 +121,26 @@ func probe() {
 type hidden struct{ error }
 `
 
-const leaks = `
+const leaks = `package httpapi
+
+import (
+	"sync"
+	"syscall"
+)
+
 var leaked struct {
 	sync.Mutex
 	memory [][]byte
 }
 
 func leak() {
-	if switchedOn("leak of goroutines") {
+	if mutant("leak of goroutines") {
 		go func() { select {} }()
 	}
-	if switchedOn("leak of descriptors") {
+	if mutant("leak of descriptors") {
 		_, _ = syscall.Open("/dev/null", syscall.O_RDONLY, 0)
 	}
-	if switchedOn("leak of memory") {
+	if mutant("leak of memory") {
 		leaked.Lock()
 		leaked.memory = append(leaked.memory, make([]byte, 4<<10))
 		leaked.Unlock()
@@ -148,24 +148,14 @@ func leak() {
 }
 `
 
-// built builds the server with all switches once.
+// built builds the server with all guards and faults once.
 var built = sync.OnceValues(func() (string, error) {
-	b := program.Build{Module: module, Package: "./examples/server", Race: raced, Edits: slices.Clone(limits), Added: map[string]string{
-		"examples/server/switches.go":  "package main\n\nimport (\n\"fmt\"\n\"os\"\n\"os/signal\"\n\"runtime\"\n\"strings\"\n\"syscall\"\n)\n" + switches + probe,
-		"adapters/httpapi/switches.go": "package httpapi\n\nimport (\n\"os\"\n\"strings\"\n\"sync\"\n\"syscall\"\n)\n" + switches + leaks,
-		"reviews/switches.go":          "package reviews\n\nimport (\n\"os\"\n\"strings\"\n)\n" + switches,
-	}}
-	add := func(name string) {
-		for _, e := range guards[name] {
-			e.New = strings.ReplaceAll(e.New, "OFF", fmt.Sprintf("switchedOn(%q)", name))
-			b.Edits = append(b.Edits, e)
-		}
-	}
-	add("number of connections") // the place of the next one
-	for name := range guards {
-		if name != "number of connections" {
-			add(name)
-		}
+	b, err := mutant.Into(program.Build{Module: module, Package: "./examples/server", Race: raced, Edits: limits, Added: map[string]string{
+		"examples/server/probe.go":  probe,
+		"adapters/httpapi/leaks.go": leaks,
+	}}, guards)
+	if err != nil {
+		return "", err
 	}
 	b.Edits = append(b.Edits, faults...)
 	for i := range b.Edits {
@@ -197,9 +187,9 @@ func TestGuards(t *testing.T) {
 			})
 		}
 	}
-	for guard := range guards {
-		if !needed[guard] {
-			t.Errorf("no scenario needs %q", guard)
+	for _, guard := range guards {
+		if !needed[guard.Name] {
+			t.Errorf("no scenario needs %q", guard.Name)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package hygiene
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ type scenario struct {
 	name        string
 	run         func(*server) error
 	guards      []string // that it fails without, one at a time
-	off         string   // what is switched anyway
+	off         []string // what is awake anyway
 	descriptors int      // how many the system lets the server have; 0 for as many as there are
 	ends        bool     // it ends the server
 }
@@ -36,11 +37,11 @@ var scenarios = []scenario{
 	{name: "a flood of idle connections", run: idleFlood, guards: []string{"number of connections", "requests displace none"}},
 	{name: "a flood where descriptors are few", run: fewDescriptors, guards: []string{"room among descriptors"}, descriptors: 120},
 	{name: "descriptors run out", run: noDescriptors, guards: []string{"errors of a listener are passed on"},
-		off: "number of connections,room among descriptors", descriptors: 120},
+		off: []string{"number of connections", "room among descriptors"}, descriptors: 120},
 	{name: "a panic in a handler", run: panicInHandler, guards: []string{"a panic is caught"}},
-	{name: "a panic in a worker", run: panicInWorker, guards: []string{"a worker's panic is caught"}, off: "panicking workers"},
+	{name: "a panic in a worker", run: panicInWorker, guards: []string{"a worker's panic is caught"}, off: []string{"panicking workers"}},
 	{name: "a stop under load", run: stopUnderLoad, guards: []string{"requests are finished"}, ends: true,
-		off: "time for a body,time for an answer,pause of an upload,time to finish"}, // a busy machine proves nothing
+		off: []string{"time for a body", "time for an answer", "pause of an upload", "time to finish"}}, // a busy machine proves nothing
 	{name: "a stop with clients that do not end", run: stopWithSlowClients,
 		guards: []string{"time to finish", "slow clients spoil no stop"}, ends: true},
 	{name: "many requests", run: manyRequests, guards: []string{"leak of goroutines", "leak of descriptors", "leak of memory"}},
@@ -48,7 +49,7 @@ var scenarios = []scenario{
 
 // on puts a server, without a guard, through the scenario, and looks at what is left.
 func (sc scenario) on(t *testing.T, guard string) error {
-	s := start(t, sc.off+","+guard, sc.descriptors)
+	s := start(t, append(slices.Clone(sc.off), guard), sc.descriptors)
 	if err := s.warm(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/mutant"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -47,9 +48,9 @@ type server struct {
 	figure string       // what a scenario has measured
 }
 
-// start starts a server on a store of its own. off is what is switched, descriptors how many the
+// start starts a server on a store of its own. off are the mutants that are awake, descriptors how many the
 // system lets it have, 0 for as many as there are.
-func start(t *testing.T, off string, descriptors int) *server {
+func start(t *testing.T, off []string, descriptors int) *server {
 	t.Helper()
 	binary, err := built()
 	if err != nil {
@@ -58,9 +59,9 @@ func start(t *testing.T, off string, descriptors int) *server {
 	return startBinary(t, binary, off, descriptors)
 }
 
-func startBinary(t *testing.T, binary, off string, descriptors int) *server {
+func startBinary(t *testing.T, binary string, off []string, descriptors int) *server {
 	t.Helper()
-	env := []string{"VITRINE_KEY=" + signingKey, offVariable + "=" + off, fmt.Sprintf("GORACE=exitcode=%d", program.RaceStatus)}
+	env := []string{"VITRINE_KEY=" + signingKey, mutant.Awake(off...), fmt.Sprintf("GORACE=exitcode=%d", program.RaceStatus)}
 	args := []string{binary, "serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "hygiene.db"), "-access-log"}
 	if descriptors > 0 {
 		args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors)}, args...)
