@@ -5,44 +5,17 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migration is one step of the schema. Its number is kept in the table vitrine_schema.
-type migration struct {
-	number int64
-	name   string
-	sql    string
-}
-
-// migrations returns the steps in the order of their numbers.
-func migrations() ([]migration, error) {
-	files, err := fs.ReadDir(migrationFiles, "migrations") // in the order of names
-	if err != nil {
-		return nil, err
-	}
-	var out []migration
-	for _, f := range files {
-		prefix, _, _ := strings.Cut(f.Name(), "_")
-		n, err := strconv.ParseInt(prefix, 10, 32)
-		if err != nil || len(out) > 0 && n <= out[len(out)-1].number {
-			return nil, fmt.Errorf("migration %s: want NNNN_name.sql with a number of its own", f.Name())
-		}
-		sql, err := fs.ReadFile(migrationFiles, "migrations/"+f.Name())
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, migration{n, f.Name(), string(sql)})
-	}
-	return out, nil
-}
+// migrations returns the steps of the schema. Those that were taken are in the table vitrine_schema.
+func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
 // migrate takes the database behind c to the newest schema, in one transaction. Of several
 // processes that do so at once one does it and the others wait for it.
@@ -52,7 +25,7 @@ func migrate(ctx context.Context, c *pgx.Conn) error {
 		return err
 	}
 	have, err := schemaNumber(ctx, c)
-	newest := steps[len(steps)-1].number
+	newest := steps[len(steps)-1].Number
 	switch {
 	case err != nil:
 		return err
@@ -98,7 +71,7 @@ func schemaNumber(ctx context.Context, c *pgx.Conn) (have int64, err error) {
 }
 
 // apply takes the steps that were not taken. Whoever holds the table's lock is the only one.
-func apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
+func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	const begin = `SET LOCAL lock_timeout = 0;
 		CREATE TABLE IF NOT EXISTS vitrine_schema (number int8 PRIMARY KEY, name text NOT NULL, taken timestamptz NOT NULL DEFAULT now());
 		LOCK TABLE vitrine_schema IN EXCLUSIVE MODE`
@@ -115,13 +88,13 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration) error {
 		}
 	}
 	for _, m := range steps {
-		if m.number <= have {
+		if m.Number <= have {
 			continue
 		}
-		if _, err := tx.Exec(ctx, m.sql); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+		if _, err := tx.Exec(ctx, m.SQL); err != nil {
+			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO vitrine_schema (number, name) VALUES ($1, $2)", m.number, m.name); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO vitrine_schema (number, name) VALUES ($1, $2)", m.Number, m.Name); err != nil {
 			return err
 		}
 	}

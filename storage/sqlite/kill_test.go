@@ -126,7 +126,7 @@ func TestMigrationKilledAtEachStatement(t *testing.T) {
 		if i == 0 {
 			continue // a new store is built under another name, and gets its own when it is whole
 		}
-		for n, script := 0, statements(t, m.sql); n <= len(script); n++ {
+		for n, script := 0, statements(t, m.SQL); n <= len(script); n++ {
 			dir := t.TempDir()
 			path, copied := filepath.Join(dir, "x.db"), filepath.Join(dir, "copy.db")
 			c, err := dial(path, "mode=rwc", fmt.Sprintf("application_id=%d", applicationID))
@@ -158,7 +158,7 @@ func TestMigrationKilledAtEachStatement(t *testing.T) {
 			}
 			db, err := Open(copied, nil)
 			if err != nil {
-				t.Fatalf("%s after %d statements: %v", m.name, n, err)
+				t.Fatalf("%s after %d statements: %v", m.Name, n, err)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

@@ -85,8 +85,8 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/migrate.go", Old: `c.script("COMMIT")`, New: `c.script(map[bool]string{false: "COMMIT", true: "SELECT 1"}[MUTANT])`,
 	}}},
 	{Name: "a migration and its number are one transaction", By: byUpgrades, Edits: []program.Edit{{
-		File: "storage/sqlite/migrate.go", Old: `return c.script(fmt.Sprintf("PRAGMA user_version=%d", m.number))`,
-		New: `if MUTANT { c.script("COMMIT; BEGIN IMMEDIATE") }` + "\n\t\t" + `return c.script(fmt.Sprintf("PRAGMA user_version=%d", m.number))`,
+		File: "storage/sqlite/migrate.go", Old: `return c.script(fmt.Sprintf("PRAGMA user_version=%d", m.Number))`,
+		New: `if MUTANT { c.script("COMMIT; BEGIN IMMEDIATE") }` + "\n\t\t" + `return c.script(fmt.Sprintf("PRAGMA user_version=%d", m.Number))`,
 	}}},
 	{Name: "a file is looked at before it is used", By: byCuts, Edits: []program.Edit{{
 		File: "storage/sqlite/inspect.go", Old: "if alone {", New: "if alone && !MUTANT {",

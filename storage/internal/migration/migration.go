@@ -1,0 +1,40 @@
+// Package migration is how drivers that keep a schema keep the steps that lead to it: SQL files with
+// numbers, which a release adds to and never changes.
+package migration
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// Step is one step of a schema.
+type Step struct {
+	Number int64
+	Name   string // of its file: NNNN_name.sql
+	SQL    string
+}
+
+// Steps reads the directory migrations and returns its steps in the order of their numbers.
+func Steps(files fs.FS) ([]Step, error) {
+	const dir = "migrations"
+	list, err := fs.ReadDir(files, dir) // in the order of names
+	if err != nil {
+		return nil, err
+	}
+	var steps []Step
+	for _, f := range list {
+		prefix, _, _ := strings.Cut(f.Name(), "_")
+		n, err := strconv.ParseInt(prefix, 10, 32)
+		if err != nil || len(steps) > 0 && n <= steps[len(steps)-1].Number {
+			return nil, fmt.Errorf("migration %s: want NNNN_name.sql with a number of its own", f.Name())
+		}
+		sql, err := fs.ReadFile(files, dir+"/"+f.Name())
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, Step{n, f.Name(), string(sql)})
+	}
+	return steps, nil
+}
