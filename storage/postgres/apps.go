@@ -133,18 +133,3 @@ func (r *appReader) lockGate(what string, key ...string) {
 		r.c.gate(what, key...)
 	}
 }
-
-// limited returns a yield that asks for no more once limit values are out (0 = no limit), and that
-// ends with an error when the context or the transaction has ended.
-func limited[T any](ctx context.Context, r *appReader, limit int, yield func(T, error) bool) func(T) bool {
-	count := 0
-	return func(v T) bool {
-		if err := r.check(ctx); err != nil {
-			var none T
-			yield(none, err)
-			return false
-		}
-		count++
-		return yield(v, nil) && count != limit
-	}
-}

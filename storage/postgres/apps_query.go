@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 const (
@@ -27,11 +28,7 @@ const (
 // those that do not match, since an index with that time would have to change for every scope of
 // an app with every version.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
-	return func(yield func(appsvc.App, error) bool) {
-		if err := r.listApps(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
-			yield(appsvc.App{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.listApps(ctx, q, out) })
 }
 
 func (r *appReader) listApps(ctx context.Context, q appsvc.AppQuery, out func(appsvc.App) bool) error {
@@ -241,11 +238,7 @@ func (l *appList) bodies(ctx context.Context, heads []sizedHead) (map[string][]b
 
 // IDs yields the IDs of all apps.
 func (r *appReader) IDs(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if err := r.ids(ctx, limited(ctx, r, 0, yield)); err != nil {
-			yield("", err)
-		}
-	}
+	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.ids(ctx, out) })
 }
 
 func (r *appReader) ids(ctx context.Context, out func(string) bool) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Assets returns the store's assets and folders.
@@ -47,20 +48,16 @@ func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(asse
 
 // Libraries yields the libraries that have a State.
 func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return func(yield func(assets.Library, error) bool) {
-		left := false
+	return stream.Of(func(out func(assets.Library) bool) error {
 		err := s.db.viewOnce(ctx, func(c *conn) error {
 			found := c.walk(ctx, 1024, "SELECT network, id FROM library WHERE secret IS NOT NULL ORDER BY network, id")
 			defer found.close()
-			for !left && found.next() {
-				left = !yield(assets.Library{Network: found.text(0), ID: found.text(1)}, nil)
+			for found.next() && out(assets.Library{Network: found.text(0), ID: found.text(1)}) {
 			}
 			return found.err
 		})
-		if err != nil && !left {
-			yield(assets.Library{}, assetErrors.wrap(err))
-		}
-	}
+		return assetErrors.wrap(err)
+	})
 }
 
 func libraryKey(lib assets.Library) string { return digest(lib.Network, lib.ID) }

@@ -7,20 +7,12 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Folders yields the folders.
 func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
-	return func(yield func(assets.FolderRecord, error) bool) {
-		left := false
-		err := r.folders(ctx, func(f assets.FolderRecord) bool {
-			left = !yield(f, nil)
-			return !left
-		})
-		if err != nil && !left {
-			yield(assets.FolderRecord{}, err)
-		}
-	}
+	return stream.Of(func(out func(assets.FolderRecord) bool) error { return r.folders(ctx, out) })
 }
 
 // folderPortion is how many folders come in one round trip.

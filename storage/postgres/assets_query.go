@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // assetPortion is how many assets come in one round trip.
@@ -13,22 +14,15 @@ const assetPortion = 64
 
 // Assets yields the assets that match q.
 func (r *assetReader) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return func(yield func(assets.Record, error) bool) {
-		left := false
-		out := func(a assets.Record) bool {
-			left = !yield(a, nil)
-			return !left
+	return stream.Of(func(out func(assets.Record) bool) error {
+		if err := r.ready(ctx); err != nil {
+			return err
 		}
-		err := r.ready(ctx)
-		if err == nil && len(q.All) == 0 {
-			err = r.every(ctx, q, out)
-		} else if err == nil {
-			err = r.matches(ctx, q, out)
+		if len(q.All) == 0 {
+			return r.every(ctx, q, out)
 		}
-		if err != nil && !left {
-			yield(assets.Record{}, err)
-		}
-	}
+		return r.matches(ctx, q, out)
+	})
 }
 
 // ready checks that lists may be read, and has them say what the transaction did before.

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // attributeList begins the name of a list that tells what assets have an attribute. No term begins so:
@@ -24,16 +25,7 @@ const valuePortion = 256
 
 // Values yields the values that attributes with this key have, of assets that match all the sets.
 func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		left := false
-		err := r.values(ctx, key, all, func(value string) bool {
-			left = !yield(value, nil)
-			return !left
-		})
-		if err != nil && !left {
-			yield("", err)
-		}
-	}
+	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
 func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf, out func(string) bool) error {

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Reviews returns the store's reviews.
@@ -129,28 +130,17 @@ const reviewPortion = 64
 
 // eachRow yields what scan makes of each row of a query.
 func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func(*rows) T, sql string, args ...any) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
+	return stream.Limited(ctx, r.check, 0, func(out func(T) bool) error {
 		if err := r.check(ctx); err != nil {
-			yield(none, err)
-			return
+			return err
 		}
 		lock()
 		found := r.c.walk(ctx, reviewPortion, sql, append([]any(nil), args...)...)
 		defer found.close()
-		for found.next() {
-			if err := r.check(ctx); err != nil {
-				yield(none, err)
-				return
-			}
-			if !yield(scan(found), nil) {
-				return
-			}
+		for found.next() && out(scan(found)) {
 		}
-		if found.err != nil {
-			yield(none, found.err)
-		}
-	}
+		return found.err
+	})
 }
 
 // reviewTx is a writing transaction.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // App returns a version of an app.
@@ -29,11 +30,7 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 
 // Versions yields versions of an app from the highest below q.Before down.
 func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
-	return func(yield func(appsvc.App, error) bool) {
-		if err := r.versions(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
-			yield(appsvc.App{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.versions(ctx, q, out) })
 }
 
 func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {

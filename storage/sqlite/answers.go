@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Answer returns what was kept for a caller's key.
@@ -27,11 +28,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 
 // Answers yields every answer that is kept.
 func (r *appReader) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
-	return func(yield func(appsvc.Answer, error) bool) {
-		if err := r.answers(ctx, limited(ctx, r, 0, yield)); err != nil {
-			yield(appsvc.Answer{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.Answer) bool) error { return r.answers(ctx, out) })
 }
 
 func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // fewApps is up to how many apps are read one by one and sorted. When more are visible, a page is
@@ -20,11 +21,7 @@ const fewApps = 4096
 // in the order that is wanted, past those that do not match. So there is no index that holds both
 // who may see an app and its time, which every version would have to change for every group.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
-	return func(yield func(appsvc.App, error) bool) {
-		if err := r.apps(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
-			yield(appsvc.App{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.apps(ctx, q, out) })
 }
 
 func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc.App) bool) error {
@@ -44,11 +41,7 @@ func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc
 
 // IDs yields the IDs of all apps.
 func (r *appReader) IDs(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if err := r.ids(ctx, limited(ctx, r, 0, yield)); err != nil {
-			yield("", err)
-		}
-	}
+	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.ids(ctx, out) })
 }
 
 func (r *appReader) ids(ctx context.Context, out func(string) bool) error {

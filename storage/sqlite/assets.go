@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Assets returns the store's assets and folders.
@@ -46,20 +47,16 @@ func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(asse
 
 // Libraries yields the libraries that have a State.
 func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return func(yield func(assets.Library, error) bool) {
-		left := false
+	return stream.Of(func(out func(assets.Library) bool) error {
 		err := s.db.view(ctx, func(c *conn) error {
 			rows := c.query("SELECT network, id FROM library WHERE secret IS NOT NULL ORDER BY network, id")
 			defer rows.close()
-			for !left && rows.next() {
-				left = !yield(assets.Library{Network: rows.text(0), ID: rows.text(1)}, nil)
+			for rows.next() && out(assets.Library{Network: rows.text(0), ID: rows.text(1)}) {
 			}
 			return rows.err
 		})
-		if err != nil && !left {
-			yield(assets.Library{}, domainError(err, assets.ErrBusy, assets.ErrFull))
-		}
-	}
+		return domainError(err, assets.ErrBusy, assets.ErrFull)
+	})
 }
 
 // assetReader reads one library.

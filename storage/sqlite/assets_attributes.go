@@ -6,20 +6,12 @@ import (
 	"math"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Values yields the values that attributes with this key have, of assets that match all the sets.
 func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		left := false
-		err := r.values(ctx, key, all, func(value string) bool {
-			left = !yield(value, nil)
-			return !left
-		})
-		if err != nil && !left {
-			yield("", err)
-		}
-	}
+	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
 // values goes through the assets of each value up to one that matches.

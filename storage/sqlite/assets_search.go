@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // maxAnyOf is the most terms that a set may have in one MATCH: each costs SQLite an open iterator. A
@@ -16,16 +17,7 @@ const maxAnyOf = 512
 
 // Assets yields the assets that match q.
 func (r *assetReader) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return func(yield func(assets.Record, error) bool) {
-		left := false
-		err := r.assets(ctx, q, func(a assets.Record) bool {
-			left = !yield(a, nil)
-			return !left
-		})
-		if err != nil && !left {
-			yield(assets.Record{}, err)
-		}
-	}
+	return stream.Of(func(out func(assets.Record) bool) error { return r.assets(ctx, q, out) })
 }
 
 func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {

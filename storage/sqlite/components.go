@@ -7,15 +7,12 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Components yields components by name, and those of one name in the order of adding.
 func (r *appReader) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
-	return func(yield func(appsvc.Component, error) bool) {
-		if err := r.components(ctx, q, limited(ctx, r, 0, yield)); err != nil {
-			yield(appsvc.Component{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.Component) bool) error { return r.components(ctx, q, out) })
 }
 
 // componentKey is the cache's key for a component.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Reviews returns the store's reviews.
@@ -120,27 +121,16 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, key reviews.Key, ids []s
 
 // eachRow yields what scan makes of each row of a query.
 func eachRow[T any](ctx context.Context, r *reviewReader, scan func(*rows) T, sql string, args ...any) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
+	return stream.Limited(ctx, r.check, 0, func(out func(T) bool) error {
 		if err := r.check(ctx); err != nil {
-			yield(none, err)
-			return
+			return err
 		}
 		rows := r.c.query(sql, args...)
 		defer rows.close()
-		for rows.next() {
-			if err := r.check(ctx); err != nil {
-				yield(none, err)
-				return
-			}
-			if !yield(scan(rows), nil) {
-				return
-			}
+		for rows.next() && out(scan(rows)) {
 		}
-		if rows.err != nil {
-			yield(none, rows.err)
-		}
-	}
+		return rows.err
+	})
 }
 
 // number returns the key of a collection's row.

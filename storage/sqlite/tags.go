@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // tagsKey is the cache's key for the tags of an app, a tagList.
@@ -25,11 +26,7 @@ const manyTags = 256
 
 // Tags yields tags of an app by name.
 func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
-	return func(yield func(appsvc.Tag, error) bool) {
-		if err := r.tags(ctx, q, limited(ctx, r, q.Limit, yield)); err != nil {
-			yield(appsvc.Tag{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Tag) bool) error { return r.tags(ctx, q, out) })
 }
 
 func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // versionKey is the cache's key for a version of an app. The one of Latest changes with the app,
@@ -65,12 +66,7 @@ func (r *appReader) latest(ctx context.Context, id string) (appsvc.App, error) {
 
 // Versions yields versions of an app from the highest below q.Before down.
 func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
-	return func(yield func(appsvc.App, error) bool) {
-		out := limited(ctx, r, q.Limit, yield)
-		if err := r.versions(ctx, q, out); err != nil {
-			yield(appsvc.App{}, err)
-		}
-	}
+	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.versions(ctx, q, out) })
 }
 
 func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {
@@ -163,19 +159,4 @@ func (h headRow) version(v history.Version) appsvc.App {
 // stored is a version as package history takes it.
 func stored(m appsvc.Meta, body []byte) history.Version {
 	return history.Version{Number: int64(m.Version), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
-}
-
-// limited returns a yield that asks for no more once limit values are out (0 = no limit), and that
-// ends with an error when the context or the transaction has ended.
-func limited[T any](ctx context.Context, r *appReader, limit int, yield func(T, error) bool) func(T) bool {
-	count := 0
-	return func(v T) bool {
-		if err := r.check(ctx); err != nil {
-			var none T
-			yield(none, err)
-			return false
-		}
-		count++
-		return yield(v, nil) && count != limit
-	}
 }
