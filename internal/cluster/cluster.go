@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,10 @@ type Cluster struct {
 	Data string
 
 	options Options
-	keeper  *exec.Cmd // the shell; nil when the server does not run
-	hold    io.Closer // closing it tells the shell to stop the server
+	runs    bool
+	keeper  *exec.Cmd // the shell that starts and stops the server, and removes the directory at last
+	orders  io.WriteCloser
+	done    *bufio.Reader // a line for each order
 }
 
 // New starts a cluster that ends with the test.
@@ -67,8 +70,11 @@ func start(o *Options, fill func(*Cluster) error) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := fill(c); err != nil {
+	if err := c.keep(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(c.Dir))
+	}
+	if err := fill(c); err != nil {
+		return nil, errors.Join(err, c.remover())
 	}
 	if err := c.Start(); err != nil {
 		return nil, errors.Join(err, c.remover())
@@ -126,36 +132,63 @@ func (c *Cluster) write(lines []string) error {
 	return errors.Join(err, conf.Close())
 }
 
-// keeper is what the shell does: it runs the server until its standard input ends, which it does
-// with the test process at the latest. A server that ends before that leaves the directory, for
-// whoever started it to look.
+// keeper is what the shell does, until its standard input ends, which it does with the test process
+// at the latest.
 const keeper = `
-"$1/postgres" -D "$2" >>"$3/log" 2>&1 &
-server=$!
-read -r how
-[ "$how" = leave ] || [ "$how" = kill ] || how=remove
-case $how in
-kill) kill -QUIT $server ;;
-*) kill -INT $server ;;
-esac
-wait $server
-[ $how = remove ] && rm -rf "$3"
-true
+server=
+end() {
+	[ -z "$server" ] || kill -$1 $server
+	wait
+	server=
+}
+while read -r order; do
+	case $order in
+	start)
+		"$1/postgres" -D "$2" >>"$3/log" 2>&1 &
+		server=$! ;;
+	stop) end INT ;;
+	kill) end QUIT ;;
+	esac
+	echo done
+done
+end INT
+rm -rf "$3"
 `
 
-// Start starts the server after a Stop or a Kill, and returns when it answers.
-func (c *Cluster) Start() error {
-	shell := exec.Command("sh", "-c", keeper, "sh", programs(), c.Data, c.Dir)
-	shell.Dir = c.Dir
-	unprivileged(shell)
-	stdin, err := shell.StdinPipe()
+// keep starts the shell.
+func (c *Cluster) keep() (err error) {
+	c.keeper = exec.Command("sh", "-c", keeper, "sh", programs(), c.Data, c.Dir)
+	c.keeper.Dir = c.Dir
+	unprivileged(c.keeper)
+	if c.orders, err = c.keeper.StdinPipe(); err != nil {
+		return err
+	}
+	done, err := c.keeper.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := shell.Start(); err != nil {
+	c.done = bufio.NewReader(done)
+	return c.keeper.Start()
+}
+
+// order has the shell do something, and returns when it has.
+func (c *Cluster) order(what string) error {
+	_, err := io.WriteString(c.orders, what+"\n")
+	if err == nil {
+		_, err = c.done.ReadString('\n')
+	}
+	if err != nil {
+		return fmt.Errorf("the shell of the cluster does not %s: %w", what, err)
+	}
+	return nil
+}
+
+// Start starts the server after a Stop or a Kill, and returns when it answers.
+func (c *Cluster) Start() error {
+	if err := c.order("start"); err != nil {
 		return err
 	}
-	c.keeper, c.hold = shell, stdin
+	c.runs = true
 	return c.wait()
 }
 
@@ -178,29 +211,28 @@ func (c *Cluster) wait() error {
 }
 
 // Stop stops the server in good order and leaves its data.
-func (c *Cluster) Stop() error { return c.end("leave") }
+func (c *Cluster) Stop() error { return c.end("stop") }
 
 // Kill stops the server as a crash does, and leaves its data.
 func (c *Cluster) Kill() error {
-	if c.keeper == nil {
+	if !c.runs {
 		return nil
 	}
-	return errors.Join(c.crash(), c.end("leave"))
+	return errors.Join(c.crash(), c.end("stop"))
 }
 
 func (c *Cluster) end(how string) error {
-	if c.keeper == nil {
+	if !c.runs {
 		return nil
 	}
-	_, err := io.WriteString(c.hold.(io.Writer), how+"\n")
-	err = errors.Join(err, c.hold.Close(), c.keeper.Wait())
-	c.keeper, c.hold = nil, nil
-	return err
+	c.runs = false
+	return c.order(how)
 }
 
 // remover ends the server and removes all of the cluster.
 func (c *Cluster) remover() error {
-	return errors.Join(c.end("remove"), os.RemoveAll(c.Dir))
+	c.runs = false
+	return errors.Join(c.orders.Close(), c.keeper.Wait(), os.RemoveAll(c.Dir))
 }
 
 // URL is the address of a database of the cluster.

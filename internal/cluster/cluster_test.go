@@ -54,12 +54,26 @@ const child = "VITRINE_CLUSTER_CHILD"
 
 func TestNothingIsLeftOfAKilledTest(t *testing.T) {
 	cluster.Need(t)
-	if os.Getenv(child) != "" {
+	switch os.Getenv(child) {
+	case "running":
 		println(cluster.Shared(t).Dir)
 		select {}
+	case "stopped":
+		c := cluster.New(t, nil)
+		if err := c.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		println(c.Dir)
+		select {}
 	}
+	for _, state := range []string{"running", "stopped"} {
+		t.Run(state, func(t *testing.T) { testNothingIsLeft(t, state) })
+	}
+}
+
+func testNothingIsLeft(t *testing.T, state string) {
 	process := exec.Command(os.Args[0], "-test.run=^TestNothingIsLeftOfAKilledTest$")
-	process.Env = append(os.Environ(), child+"=1")
+	process.Env = append(os.Environ(), child+"="+state)
 	out, err := process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,19 +36,37 @@ func (c *Cluster) crash() error {
 	if err != nil {
 		return err
 	}
-	for _, child := range strings.Fields(string(children)) {
+	for child := range strings.FieldsSeq(string(children)) {
 		pid, err := strconv.Atoi(child)
 		if err != nil {
 			return err
 		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			return err
+		}
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		for ended := false; !ended; {
+			if ended, err = isZombie(child); err != nil {
+				return err
+			}
 		}
 	}
 	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
 		return err
 	}
 	return removeSegment(lines[6])
+}
+
+// isZombie reports that a process has ended, and let go of all memory, though its parent has not
+// looked at it yet.
+func isZombie(pid string) (bool, error) {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return false, err
+	}
+	state := stat[bytes.LastIndexByte(stat, ')')+1:] // behind the name, which may hold anything
+	return bytes.HasPrefix(state, []byte(" Z")), nil
 }
 
 // removeSegment removes the shared memory by which servers of one directory notice each other, given

@@ -59,7 +59,7 @@ func (c *Cluster) Database(t testing.TB) string {
 		t.Fatalf("cluster: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := c.Exec(ctx, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil && c.keeper != nil {
+		if err := c.Exec(ctx, "postgres", "DROP DATABASE "+name+" WITH (FORCE)"); err != nil && c.runs {
 			t.Errorf("cluster: %v", err)
 		}
 	})

@@ -27,7 +27,7 @@ const StandbyName = "standby"
 // Follow starts a cluster that does not run as a standby of the primary. The data that it had is
 // replaced by a copy of the primary's.
 func (c *Cluster) Follow(primary *Cluster) error {
-	if c.keeper != nil {
+	if c.runs {
 		return errors.New("follow: the server runs: stop it first")
 	}
 	if err := os.RemoveAll(c.Data); err != nil {
