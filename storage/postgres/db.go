@@ -22,6 +22,8 @@ type DB struct {
 	codec *history.Codec
 	busy  time.Duration
 	few   int // fewApps, but in tests
+	// builder is who builds the store, "" when it is whole.
+	builder string
 
 	mu     sync.Mutex
 	closed bool
@@ -36,6 +38,21 @@ type Options struct {
 	// Busy is how long to wait for a connection, for a lock that another transaction holds, and for
 	// a server that is not there to come back. 0 = 5 seconds.
 	Busy time.Duration
+	// Existing has Open refuse a database that holds no store yet, with ErrAbsent, instead of building
+	// one there.
+	Existing bool
+}
+
+// orDefault returns the options with the defaults in them.
+func (o *Options) orDefault() Options {
+	var all Options
+	if o != nil {
+		all = *o
+	}
+	if all.Busy <= 0 {
+		all.Busy = 5 * time.Second
+	}
+	return all
 }
 
 // oldest is the oldest release that has all that the statements need: incremental sorting.
@@ -43,24 +60,31 @@ const oldest = 130000
 
 // Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs,
 // and builds it when the database is empty. The tables are in the first schema of the search path
-// (search_path= in the address). A database that holds something else, or a store of a newer
-// release, is refused with an error that says so.
+// (search_path= in the address). A database that holds something else, a store of a newer release, or
+// one whose Build did not come to its end is refused with an error that says so.
 func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	if o.Busy <= 0 {
-		o.Busy = 5 * time.Second
-	}
-	db, err := open(ctx, address, o)
+	db, err := open(ctx, address, opts.orDefault())
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, address string, o Options) (_ *DB, err error) {
+func open(ctx context.Context, address string, o Options) (*DB, error) {
+	db, err := connect(ctx, address, o)
+	if err != nil {
+		return nil, err
+	}
+	err = db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return migrate(ctx, c.Conn(), o.Existing) })
+	if err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// connect returns connections to a database, whatever is in it.
+func connect(ctx context.Context, address string, o Options) (*DB, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, err
@@ -78,15 +102,6 @@ func open(ctx context.Context, address string, o Options) (_ *DB, err error) {
 		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			pool.Close()
-		}
-	}()
-	err = pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return migrate(ctx, c.Conn()) })
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,9 @@ var migrationFiles embed.FS
 func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
 // migrate takes the database behind c to the newest schema, in one transaction. Of several
-// processes that do so at once one does it and the others wait for it.
-func migrate(ctx context.Context, c *pgx.Conn) error {
+// processes that do so at once one does it and the others wait for it. Where there is no store it
+// makes an empty one, unless existing asks for ErrAbsent.
+func migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
 	steps, err := migrations()
 	if err != nil {
 		return err
@@ -33,6 +34,8 @@ func migrate(ctx context.Context, c *pgx.Conn) error {
 		return fmt.Errorf("the store has schema %d, and this release knows %d: it was written by a newer one, which is needed", have, newest)
 	case have == newest:
 		return nil
+	case have == 0 && existing:
+		return ErrAbsent
 	}
 	for range 10 {
 		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return apply(ctx, tx, steps) })
@@ -54,34 +57,50 @@ func collided(err error) bool {
 }
 
 // schemaNumber returns the number of the newest step that was taken, 0 when there is no store yet.
+// errUnfinished when the store bears the mark of a builder.
 func schemaNumber(ctx context.Context, c *pgx.Conn) (have int64, err error) {
 	var schema *string
-	var store bool
-	const look = `SELECT current_schema()::text, EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'vitrine_schema')`
-	switch err := c.QueryRow(ctx, look).Scan(&schema, &store); {
+	var store, building bool
+	const look = `SELECT current_schema()::text,
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'vitrine_schema'),
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'vitrine_building')`
+	switch err := c.QueryRow(ctx, look).Scan(&schema, &store, &building); {
 	case err != nil:
 		return 0, err
 	case schema == nil:
 		return 0, errors.New("the search path names no schema that is there: create it, or name another one in the address (search_path=…)")
 	case !store:
 		return 0, nil
+	case building:
+		return 0, errUnfinished
 	}
 	err = c.QueryRow(ctx, "SELECT coalesce(max(number), 0) FROM vitrine_schema").Scan(&have)
 	return have, err
 }
 
-// apply takes the steps that were not taken. Whoever holds the table's lock is the only one.
+// apply takes the steps that were not taken.
 func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
-	const begin = `SET LOCAL lock_timeout = 0;
-		CREATE TABLE IF NOT EXISTS vitrine_schema (number int8 PRIMARY KEY, name text NOT NULL, taken timestamptz NOT NULL DEFAULT now());
-		LOCK TABLE vitrine_schema IN EXCLUSIVE MODE`
-	if _, err := tx.Exec(ctx, begin); err != nil {
+	if err := lockSchema(ctx, tx); err != nil {
 		return err
 	}
 	have, err := schemaNumber(ctx, tx.Conn())
 	if err != nil {
 		return err
 	}
+	return take(ctx, tx, steps, have)
+}
+
+// lockSchema waits until nobody else changes the schema, and keeps others from it.
+func lockSchema(ctx context.Context, tx pgx.Tx) error {
+	const sql = `SET LOCAL lock_timeout = 0;
+		CREATE TABLE IF NOT EXISTS vitrine_schema (number int8 PRIMARY KEY, name text NOT NULL, taken timestamptz NOT NULL DEFAULT now());
+		LOCK TABLE vitrine_schema IN EXCLUSIVE MODE`
+	_, err := tx.Exec(ctx, sql)
+	return err
+}
+
+// take takes the steps after number have.
+func take(ctx context.Context, tx pgx.Tx, steps []migration.Step, have int64) error {
 	if have == 0 {
 		if err := refuseForeign(ctx, tx); err != nil {
 			return err

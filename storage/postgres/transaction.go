@@ -78,6 +78,9 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 		return err
 	}
 	c := &conn{raw: pooled.Conn(), ahead: []statement{{sql: begin}}, writes: begin == beginUpdate}
+	if c.writes && db.builder != "" {
+		c.stillBuilding(db.builder)
+	}
 	defer db.leave(pooled) // whether fn fails, panics or ends its goroutine
 	if err = fn(c); err == nil || repeatable(c.broken) {
 		err = errors.Join(c.broken) // whatever fn has made of it

@@ -1,0 +1,205 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
+)
+
+var (
+	// ErrExists is a database that holds a store already.
+	ErrExists = errors.New("there is a store already")
+	// ErrAbsent is a database that holds no store.
+	ErrAbsent = errors.New("there is no store")
+
+	errUnfinished = errors.New("the store is unfinished: whoever builds it is at it still, or was stopped; build it anew, which clears what is left")
+	errTaken      = errors.New("another process is building a store there")
+)
+
+// undoWait bounds how long Build takes to clear what it made, once it has failed.
+const undoWait = 30 * time.Second
+
+// Build makes a store in an empty database or schema and has fill put something into it. Until all
+// of that is done the store bears a mark with which Open refuses it, so a kill leaves nothing that
+// passes for a store; the next Build clears what it left and begins anew. An error leaves nothing
+// at all. ErrExists when a store is there; a store that another process builds is refused too.
+func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
+	if err := build(ctx, address, opts.orDefault(), fill); err != nil {
+		return fmt.Errorf("postgres: build: %w", err)
+	}
+	return nil
+}
+
+func build(ctx context.Context, address string, o Options, fill func(*DB) error) error {
+	db, err := connect(ctx, address, o)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	// The builder is a connection beside those of the store, which may be as few as one.
+	c, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	b := &builder{Conn: c, name: rand.Text()}
+	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }() // nothing depends on it
+	if err := prepare(ctx, b.Conn, o.Busy); err != nil {
+		return err
+	}
+	if err := b.begin(ctx); err != nil {
+		return err
+	}
+	db.builder = b.name
+	err = fill(db)
+	_ = db.Close() // waits until nothing writes; it returns nil
+	if err != nil {
+		return errors.Join(err, b.undo(ctx))
+	}
+	return b.finish(ctx)
+}
+
+// builder is the connection of a Build. As long as it lives it holds the row of the table
+// vitrine_building, which is the mark: so another one can tell that it is at work. Its updates read
+// that row, so they fail once another builder has begun, which drops the table.
+type builder struct {
+	*pgx.Conn
+	name string
+	hold pgx.Tx
+}
+
+// begin makes an empty store that bears the mark, and holds the mark.
+func (b *builder) begin(ctx context.Context) error {
+	steps, err := migrations()
+	if err != nil {
+		return err
+	}
+	for range 10 {
+		err = pgx.BeginFunc(ctx, b.Conn, func(tx pgx.Tx) error { return b.make(ctx, tx, steps) })
+		if !collided(err) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if b.hold, err = b.Begin(ctx); err != nil {
+		return err
+	}
+	// FOR NO KEY UPDATE lets the updates of the builder read the row FOR KEY SHARE.
+	const hold = "SELECT true FROM vitrine_building WHERE builder = $1 FOR NO KEY UPDATE NOWAIT"
+	_, err = b.hold.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0")
+	if err == nil {
+		err = b.hold.QueryRow(ctx, hold, b.name).Scan(new(bool))
+	}
+	if errors.Is(err, pgx.ErrNoRows) || isTakenMark(err) {
+		return errTaken
+	}
+	return err
+}
+
+// make takes all steps of the schema and leaves the mark, in one transaction.
+func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
+	if err := lockSchema(ctx, tx); err != nil {
+		return err
+	}
+	have, err := schemaNumber(ctx, tx.Conn())
+	switch {
+	case errors.Is(err, errUnfinished):
+		err = clearRest(ctx, tx)
+	case err == nil && have > 0:
+		err = fmt.Errorf("the database is not empty: %w: name an empty one, or an empty schema in the address (search_path=…)", ErrExists)
+	}
+	if err != nil {
+		return err
+	}
+	if err := take(ctx, tx, steps, 0); err != nil {
+		return err
+	}
+	// The tables are those of the steps, since the schema was empty before them.
+	const mark = `CREATE TABLE vitrine_building (builder text PRIMARY KEY, tables text[] NOT NULL)`
+	const sign = `INSERT INTO vitrine_building SELECT $1, array_agg(tablename::text) FROM pg_tables
+		WHERE schemaname = current_schema() AND tablename NOT IN ('vitrine_building', 'vitrine_schema')`
+	if _, err := tx.Exec(ctx, mark); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, sign, b.name)
+	return err
+}
+
+// clearRest drops what a builder that is gone has left. It begins by taking the mark, which one that is
+// at work holds.
+func clearRest(ctx context.Context, tx pgx.Tx) error {
+	var tables []string
+	err := tx.QueryRow(ctx, "SELECT tables FROM vitrine_building FOR UPDATE NOWAIT").Scan(&tables)
+	if isTakenMark(err) {
+		return errTaken
+	}
+	if err != nil {
+		return err
+	}
+	return drop(ctx, tx, append(tables, "vitrine_building"))
+}
+
+// drop drops tables and forgets the steps that made them.
+func drop(ctx context.Context, tx pgx.Tx, tables []string) error {
+	for _, name := range tables {
+		if _, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+(pgx.Identifier{name}).Sanitize()); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM vitrine_schema")
+	return err
+}
+
+// isTakenMark reports that somebody else holds the mark, or has put another in its place.
+func isTakenMark(err error) bool { return code(err) == "55P03" || code(err) == "42P01" }
+
+// finish takes the mark away: from then on the store is one.
+func (b *builder) finish(ctx context.Context) error {
+	_, err := b.hold.Exec(ctx, "DROP TABLE vitrine_building")
+	if err == nil {
+		err = b.hold.Commit(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("all is written, but taking away the mark that it is not failed; build it again, unless there is a store now: %w", err)
+	}
+	return nil
+}
+
+// undo leaves nothing of the store.
+func (b *builder) undo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+	defer cancel()
+	var tables []string
+	err := b.hold.QueryRow(ctx, "SELECT tables FROM vitrine_building WHERE builder = $1", b.name).Scan(&tables)
+	if err == nil {
+		err = drop(ctx, b.hold, append(tables, "vitrine_building"))
+	}
+	if err == nil {
+		_, err = b.hold.Exec(ctx, "DROP TABLE vitrine_schema")
+	}
+	if err == nil {
+		err = b.hold.Commit(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("what was made could not be cleared, the next build does so: %w", err)
+	}
+	return nil
+}
+
+// stillBuilding makes the update of a store that is being built fail when another builder has begun.
+func (c *conn) stillBuilding(name string) {
+	const look = "SELECT true FROM vitrine_building WHERE builder = convert_from($1, 'UTF8') FOR KEY SHARE"
+	c.also(func(r *rows) error {
+		if !r.next() {
+			return errTaken
+		}
+		return nil
+	}, look, name)
+}
