@@ -138,6 +138,7 @@ const keeper = `
 server=
 end() {
 	[ -z "$server" ] || kill -$1 $server
+	[ -z "$server" ] || kill -CONT $server # a crash may be under way
 	wait
 	server=
 }

@@ -29,6 +29,9 @@ func (c *Cluster) crash() error {
 	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil { // no child comes or goes from here on
 		return err
 	}
+	if err := removeSegment(lines[6]); err != nil {
+		return err
+	}
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
 	if errors.Is(err, fs.ErrNotExist) { // a kernel that does not tell
 		return errors.Join(syscall.Kill(server, syscall.SIGQUIT), syscall.Kill(server, syscall.SIGCONT))
@@ -52,10 +55,7 @@ func (c *Cluster) crash() error {
 			}
 		}
 	}
-	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
-		return err
-	}
-	return removeSegment(lines[6])
+	return syscall.Kill(server, syscall.SIGKILL)
 }
 
 // isZombie reports that a process has ended, and let go of all memory, though its parent has not
@@ -70,7 +70,7 @@ func isZombie(pid string) (bool, error) {
 }
 
 // removeSegment removes the shared memory by which servers of one directory notice each other, given
-// as "key id": nobody else is left to do it.
+// as "key id", when the last of them has ended: nobody else will be left to do it.
 func removeSegment(which string) error {
 	fields := strings.Fields(which)
 	if len(fields) != 2 {
