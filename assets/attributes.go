@@ -161,6 +161,7 @@ type relabel struct {
 	drop     map[Attribute]bool
 	replaced map[string]bool // keys
 	add      []Attribute
+	added    map[Attribute]bool // what add has
 }
 
 func (in ChangeAttributes) prepare() relabel {
@@ -178,11 +179,16 @@ func (in ChangeAttributes) prepare() relabel {
 		}
 	}
 	c.add = append(c.add, in.Add...)
+	c.added = make(map[Attribute]bool, len(c.add))
+	for _, a := range c.add {
+		c.added[a] = true
+	}
 	return c
 }
 
-// apply returns what the attributes of an asset are after the change.
+// apply returns what the attributes of an asset are after the change. One that is taken away and given
+// back keeps its place, so that the same attributes are the same list.
 func (c relabel) apply(have []Attribute) []Attribute {
-	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return c.drop[a] || c.replaced[a.Key] })
+	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
 	return unique(append(have, c.add...))
 }

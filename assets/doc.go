@@ -62,6 +62,8 @@
 //   - One request stores assets with up to 200,000 terms together: what more asks for is 400 as a whole.
 //   - The values of an attribute's key are answered up to Limits.PageBytes; of more the key is 400.
 //   - An asset that a change of attributes leaves as it was has status 200 and is not among the assets.
+//     One that is removed and added, or set to what it is, is left as it was, in its place too.
+//   - A library begins with any write of a moderator that is answered with success, also one of nothing.
 //   - What would take an asset over its attributes or folders is 400 for that asset alone in ChangeAttributes
 //     and AssignAssets, and for the whole request in ChangeAssets. An asset that is over them keeps what it has.
 //   - A tag has no comma: a search is given tags joined by commas.

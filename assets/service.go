@@ -104,15 +104,16 @@ func New(store Store, opts *Options) *Service {
 type session struct {
 	*Service
 	member
-	ctx   context.Context
-	lib   Library
-	r     Reader
-	tx    Tx // nil in a view
-	state State
-	wrote bool
-	terms int // of the assets stored so far
-	tree  *tree
-	seal  seal
+	ctx    context.Context
+	lib    Library
+	r      Reader
+	tx     Tx // nil in a view
+	state  State
+	wrote  bool
+	begins bool // the library was not there before
+	terms  int  // of the assets stored so far
+	tree   *tree
+	seal   seal
 }
 
 // view runs fn on a snapshot of the library.
@@ -142,7 +143,7 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*s
 		if err := ss.open(); err != nil {
 			return err
 		}
-		if err := fn(ss); err != nil || !ss.wrote {
+		if err := fn(ss); err != nil || !ss.wrote && !ss.begins {
 			return err
 		}
 		return tx.SetState(ctx, ss.state)
@@ -167,15 +168,19 @@ func (s *Service) enter(by Caller, lib Library) (member, error) {
 	return m, lib.check(network, s.limits.Name)
 }
 
-// open reads the state and the tree. Only a write of a moderator may find no library.
+// open reads the state and the tree. Only a write of a moderator may find no library, and makes it even
+// where it changes nothing else: what answers it with success must not be absent to the next request.
 func (ss *session) open() error {
 	state, err := ss.r.State(ss.ctx)
 	if err != nil {
 		return err
 	}
 	if !state.exists() {
-		if ss.lib.ID != ss.lib.Network && (ss.tx == nil || !ss.moderator) {
-			return fmt.Errorf("%w: library: there is no such library", ErrNotFound)
+		if ss.lib.ID != ss.lib.Network {
+			if ss.tx == nil || !ss.moderator {
+				return fmt.Errorf("%w: library: there is no such library", ErrNotFound)
+			}
+			ss.begins = true
 		}
 		if ss.tx != nil {
 			state.Key = newKey(ss.newID())
