@@ -37,7 +37,7 @@ func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 		return otherwise, nil
 	}
 	if asked < 1 || asked > l.Page {
-		return 0, fmt.Errorf("%w: limit: %d is not in 1 to %d", ErrInvalid, asked, l.Page)
+		return 0, fmt.Errorf("%w: limit: want 1 to %d", ErrInvalid, l.Page)
 	}
 	return asked, nil
 }

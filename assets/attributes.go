@@ -114,10 +114,10 @@ func (in ChangeAttributes) check(lim Limits) error {
 		attributes []Attribute
 	}{{"add", in.Add}, {"set", in.Set}, {"remove", in.Remove}} {
 		if n := len(list.attributes); n > lim.Attributes {
-			return invalidAt(list.name, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+			return invalidAt("/"+list.name, "has %d attributes, at most %d are allowed", n, lim.Attributes)
 		}
 		for i, a := range list.attributes {
-			at := fmt.Sprintf("%s/%d", list.name, i)
+			at := fmt.Sprintf("/%s/%d", list.name, i)
 			if err := checkName(at+"/key", a.Key, lim.Name); err != nil {
 				return err
 			}

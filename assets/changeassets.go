@@ -52,7 +52,7 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 	}
 	for i, a := range in.Add {
 		var err error
-		if drafts[i], err = a.draft(fmt.Sprintf("add/%d", i), s.limits); err != nil {
+		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.limits); err != nil {
 			return ChangedAssets{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func (ss *session) removeAssets(ids []string) ([]string, error) {
 			continue
 		}
 		if !ss.editsAsset(ss.tree, r.Folders) {
-			return nil, errForbidden(fmt.Sprintf("remove/%d", i), "to remove an asset needs edit on one of its folders")
+			return nil, errForbidden(fmt.Sprintf("/remove/%d", i), "to remove an asset needs edit on one of its folders")
 		}
 		if err := ss.remove(*r); err != nil {
 			return nil, err

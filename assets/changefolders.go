@@ -72,14 +72,14 @@ func (ss *session) changedFolders(changed []*node) ([]Folder, error) {
 func (ss *session) changeFolders(in ChangeFolders) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
-		n, err := ss.createFolder(fmt.Sprintf("create/%d", i), f)
+		n, err := ss.createFolder(fmt.Sprintf("/create/%d", i), f)
 		if err != nil {
 			return nil, err
 		}
 		changed = append(changed, n)
 	}
 	for i, f := range in.Update {
-		n, err := ss.updateFolder(fmt.Sprintf("update/%d", i), f)
+		n, err := ss.updateFolder(fmt.Sprintf("/update/%d", i), f)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (ss *session) deleteFolders(in ChangeFolders) ([]*node, error) {
 		ids  []string
 	}{{"delete", in.Delete}, {"remove", in.Remove}} {
 		for i, id := range list.ids {
-			n, err := ss.folderToManage(fmt.Sprintf("%s/%d", list.name, i), id, false)
+			n, err := ss.folderToManage(fmt.Sprintf("/%s/%d", list.name, i), id, false)
 			if err != nil {
 				return nil, err
 			}

@@ -83,7 +83,7 @@ func (s shape) checkMembers(found []strictjson.Member, at string) error {
 	}
 	for _, name := range s.required {
 		if !slices.ContainsFunc(found, func(m strictjson.Member) bool { return m.Name == name }) {
-			return invalidAt(at, "member %q is missing", name)
+			return invalidAt(at+"/"+name, "member %q is missing", name)
 		}
 	}
 	return nil
@@ -112,13 +112,16 @@ func list(item rule) rule {
 	}
 }
 
-// either is the shape of a value that is a string of the one shape or something of the other.
-func either(str, other rule) rule {
+// either is the shape of a value that is a string of the one shape, an object of the other, or null.
+func either(str, obj rule) rule {
 	return func(value jsontext.Value, at string) error {
-		if value.Kind() == '"' {
+		switch value.Kind() {
+		case '"':
 			return str(value, at)
+		case '{', 'n':
+			return obj(value, at)
 		}
-		return other(value, at)
+		return invalidAt(at, "want a string or an object")
 	}
 }
 

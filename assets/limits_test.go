@@ -229,9 +229,9 @@ func TestAnAssetIsInSoManyFolders(t *testing.T) {
 func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for content, want := range map[string]string{
-		`{"a":[1,{"b":1,"b":2}]}`: `invalid input: add/0/content/a/1/b: duplicate member name "b"`,
-		`{`:                       "invalid input: add/0/content: the JSON text ends too early",
-		`[]`:                      "invalid input: add/0/content: want an object, have an array",
+		`{"a":[1,{"b":1,"b":2}]}`: `invalid input: /add/0/content/a/1/b: duplicate member name "b"`,
+		`{`:                       "invalid input: /add/0/content: the JSON text ends too early",
+		`[]`:                      "invalid input: /add/0/content: want an object, have an array",
 	} {
 		in := newAsset("1", "")
 		in.Content = []byte(content)

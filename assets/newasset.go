@@ -56,7 +56,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d.SafeTags = unique(in.SafeTags)
 	d.Folders = unique(in.Folders)
 	if len(in.Content) == 0 {
-		return d, invalidAt(at, "member \"content\" is missing")
+		return d, invalidAt(at+"/content", "member \"content\" is missing")
 	}
 	var err error
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {

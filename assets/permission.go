@@ -69,13 +69,13 @@ func resourceID(network string, lib Library, folder string) string {
 // check reports what keeps p from being granted on the folder with this resource ID.
 func (p Permission) check(at, rid string, lim Limits) error {
 	if p.Operation.level() == levelNone {
-		return invalidAt(at, "operation: want view, edit or manage, have %q", string(p.Operation))
+		return invalidAt(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
 	}
 	if p.RType != "" && p.RType != resourceType {
-		return invalidAt(at, "rType: want %q", resourceType)
+		return invalidAt(at+"/rType", "want %q", resourceType)
 	}
 	if p.RID != "" && p.RID != rid {
-		return invalidAt(at, "rId: want the folder's own, or none")
+		return invalidAt(at+"/rId", "want the folder's own, or none")
 	}
 	return p.checkSubject(at, lim)
 }
@@ -90,16 +90,16 @@ func (p Permission) checkSubject(at string, lim Limits) error {
 			continue
 		}
 		named++
-		if err := checkName(at+": "+s.field+".id", s.ID, lim.Subject); err != nil {
+		if err := checkName(at+"/"+s.field+"/id", s.ID, lim.Subject); err != nil {
 			return err
 		}
-		if err := checkText(at+": "+s.field+".name", s.Name, lim.Subject); err != nil {
+		if err := checkText(at+"/"+s.field+"/name", s.Name, lim.Subject); err != nil {
 			return err
 		}
 	}
 	if p.Group != nil {
 		named++
-		if err := checkGroup(at+": group", *p.Group, lim.Subject); err != nil {
+		if err := checkGroup(at+"/group", *p.Group, lim.Subject); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 		if f.Permissions, err = ss.revoke(f, in.Remove); err != nil {
 			return err
 		}
-		if f.Permissions, err = ss.grant("create", f.ID, f.Permissions, in.Create, held); err != nil {
+		if f.Permissions, err = ss.grant("/create", f.ID, f.Permissions, in.Create, held); err != nil {
 			return err
 		}
 		out = f.Clone().Permissions
@@ -67,7 +67,7 @@ func (ss *session) revoke(f FolderRecord, list []Permission) ([]Permission, erro
 			ids[p.ID] = true
 			continue
 		}
-		if err := p.check(fmt.Sprintf("remove/%d", i), resourceID(ss.network, ss.lib, f.ID), ss.limits); err != nil {
+		if err := p.check(fmt.Sprintf("/remove/%d", i), resourceID(ss.network, ss.lib, f.ID), ss.limits); err != nil {
 			return nil, err
 		}
 		keys[p.key(ss.network)] = true

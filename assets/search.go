@@ -83,8 +83,8 @@ func (in Search) check(lim Limits) ([]string, error) {
 	case !utf8.ValidString(in.Query):
 		return nil, invalidAt("query", "must be UTF-8")
 	}
-	for i, tag := range in.Tags {
-		if err := checkText(fmt.Sprintf("tags/%d", i), tag, lim.Name); err != nil {
+	for _, tag := range in.Tags {
+		if err := checkText("tags", tag, lim.Name); err != nil {
 			return nil, err
 		}
 	}

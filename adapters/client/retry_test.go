@@ -70,7 +70,7 @@ const anApp = `{"id":"a","version":"3","createdAt":1,"updatedAt":2,"updatedBy":{
 var (
 	broken  = line{err: errors.New("connection reset")}
 	noDial  = line{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
-	busy    = line{503, `{"error":"the service is busy: try again"}`, "Retry-After: 1", nil}
+	busy    = line{503, `{"error":"the store is not available at the moment: try again"}`, "Retry-After: 1", nil}
 	unknown = line{503, `{"error":"it is not known whether the write was kept: look"}`, "Retry-After: 1", nil}
 	gateway = line{502, `<html>`, "", nil}
 	done    = line{200, `{"apps":[` + anApp + `]}`, "", nil}

@@ -68,7 +68,7 @@ func (a appRoutes) list(c *call) error {
 func listOf(q query) (in appsvc.ListApps, err error) {
 	sort, err := q.one("sort")
 	if err == nil && sort == "" && q.has("sort") {
-		err = refuse(400, "query parameter sort: want createdAt, -createdAt, updatedAt or -updatedAt")
+		err = refuse(400, "sort: want createdAt, -createdAt, updatedAt or -updatedAt")
 	}
 	if err != nil {
 		return in, err
@@ -79,7 +79,7 @@ func listOf(q query) (in appsvc.ListApps, err error) {
 	}
 	in.After, err = q.one("after")
 	if err == nil && in.After == "" && q.has("after") {
-		err = refuse(400, "query parameter after: \"\" is not a cursor of this list")
+		err = refuse(400, "after: \"\" is not a cursor of this list")
 	}
 	if err != nil {
 		return in, err

@@ -109,10 +109,10 @@ func searchOf(q query) (in assets.Search, err error) {
 		}
 	}
 	if in.Generator == "" && q.has("generator") {
-		return in, refuse(http.StatusBadRequest, "query parameter generator: is empty: want the id of a service")
+		return in, refuse(http.StatusBadRequest, "generator: is empty: want the id of a service")
 	}
 	if in.Order == "" && q.has("order") {
-		return in, refuse(http.StatusBadRequest, "query parameter order: want asc or desc")
+		return in, refuse(http.StatusBadRequest, "order: want asc or desc")
 	}
 	if in.Via, err = q.integer("via"); err != nil {
 		return in, err
@@ -139,7 +139,7 @@ func (q query) cursors() (since, until string, err error) {
 			return "", "", err
 		}
 		if *p.to == "" && q.has(p.name) {
-			return "", "", refuse(http.StatusBadRequest, "query parameter %s: is empty: want a cursor, or none", p.name)
+			return "", "", refuse(http.StatusBadRequest, "%s: is empty: want a cursor, or none", p.name)
 		}
 	}
 	return since, until, nil
@@ -153,7 +153,7 @@ func (q query) integer(name string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return nil, refuse(http.StatusBadRequest, "query parameter %s: %q is not an integer of 64 bits", name, s)
+		return nil, refuse(http.StatusBadRequest, "%s: %q is not an integer of 64 bits", name, s)
 	}
 	return &n, nil
 }
@@ -173,8 +173,12 @@ func (q query) list(name string) []string {
 }
 
 func (a assetRoutes) changeAssets(c *call) error {
-	var in assets.ChangeAssets
-	if err := c.decode(&in); err != nil {
+	var body assetsBody
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in, err := body.change()
+	if err != nil {
 		return err
 	}
 	out, err := a.svc.ChangeAssets(c.ctx(), a.caller(c), a.library(c), in)
@@ -227,8 +231,12 @@ func (a assetRoutes) permissions(c *call) error {
 }
 
 func (a assetRoutes) changePermissions(c *call) error {
-	var in assets.ChangePermissions
-	if err := c.decode(&in); err != nil {
+	var body permissionsBody
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in, err := body.change()
+	if err != nil {
 		return err
 	}
 	list, err := a.svc.ChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2), in)
@@ -249,6 +257,9 @@ func (a assetRoutes) assign(c *call) error {
 
 func (a assetRoutes) attributes(c *call) error {
 	key, err := c.query.one("key")
+	if err == nil && !c.query.has("key") {
+		err = refuse(http.StatusBadRequest, "key: the parameter is missing: want the key of an attribute")
+	}
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,19 @@
 package httpapi
 
 import (
-	"fmt"
+	stdjson "encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/assets"
 )
+
+// The bodies of the asset manager tell what is missing from what is empty, and what is null from both:
+// null is refused but for the role, the group and the user of a permission, which are answered with it,
+// and inside content.
 
 // optional is a member that may be left out, and is not null when it is there: a pointer alone would
 // take null for left out.
@@ -20,16 +25,68 @@ func (o *optional[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, o.value)
 }
 
-func errMissing(at, name string) error {
-	return refuse(http.StatusBadRequest, "/%s: member %q is missing", at, name)
+// required returns the value of a member of the object at a pointer. It sets err, unless that is set,
+// when the member is missing.
+func required[T any](err *error, o optional[T], at, name string) (v T) {
+	if o.value != nil {
+		return *o.value
+	}
+	if *err == nil {
+		*err = refuse(http.StatusBadRequest, "%s/%s: member %q is missing", at, name, name)
+	}
+	return v
+}
+
+// item is the pointer to an item of a list.
+func item(list string, i int) string { return list + "/" + strconv.Itoa(i) }
+
+// assetsBody is the body of A2.
+type assetsBody struct {
+	Add    []newAssetBody `json:"add"`
+	Remove []string       `json:"remove"`
+}
+
+type newAssetBody struct {
+	ID        optional[string]        `json:"id"`
+	Generator optional[generatorBody] `json:"generator"`
+	Content   stdjson.RawMessage      `json:"content"`
+	Folders   []string                `json:"folders"`
+	SafeTags  []string                `json:"safe_tags"`
+	Via       optional[int64]         `json:"via"`
+	Rights    optional[int64]         `json:"rights"`
+}
+
+type generatorBody struct {
+	ID optional[string] `json:"id"`
+}
+
+func (b assetsBody) change() (in assets.ChangeAssets, err error) {
+	in.Add, in.Remove = make([]assets.NewAsset, len(b.Add)), b.Remove
+	for i, a := range b.Add {
+		at := item("/add", i)
+		in.Add[i] = assets.NewAsset{
+			ID: required(&err, a.ID, at, "id"), Content: a.Content, Folders: a.Folders, SafeTags: a.SafeTags,
+			Via: a.Via.value, Rights: a.Rights.value,
+		}
+		generator := required(&err, a.Generator, at, "generator")
+		in.Add[i].Generator.ID = required(&err, generator.ID, at+"/generator", "id")
+	}
+	return in, err
 }
 
 // foldersBody is the body of A5.
 type foldersBody struct {
-	Create []assets.NewFolder `json:"create"`
-	Update []folderBody       `json:"update"`
-	Delete []string           `json:"delete"`
-	Remove []string           `json:"remove"`
+	Create []newFolderBody `json:"create"`
+	Update []folderBody    `json:"update"`
+	Delete []string        `json:"delete"`
+	Remove []string        `json:"remove"`
+}
+
+type newFolderBody struct {
+	Label       optional[string] `json:"label"`
+	Path        string           `json:"path"`
+	Inherit     optional[bool]   `json:"inherit"`
+	Permissions []permissionBody `json:"permissions"`
 }
 
 type folderBody struct {
@@ -40,25 +97,84 @@ type folderBody struct {
 	Deleted optional[bool]   `json:"deleted"`
 }
 
-func (b foldersBody) change() (assets.ChangeFolders, error) {
-	in := assets.ChangeFolders{Create: b.Create, Delete: b.Delete, Remove: b.Remove}
-	for i, f := range b.Update {
-		if f.ID.value == nil {
-			return in, errMissing(fmt.Sprintf("update/%d/id", i), "id")
-		}
-		in.Update = append(in.Update, assets.FolderChange{
-			ID: *f.ID.value, Label: f.Label.value, Path: f.Path.value, Inherit: f.Inherit.value, Deleted: f.Deleted.value,
+func (b foldersBody) change() (in assets.ChangeFolders, err error) {
+	in.Delete, in.Remove = b.Delete, b.Remove
+	for i, f := range b.Create {
+		at := item("/create", i)
+		in.Create = append(in.Create, assets.NewFolder{
+			Label: required(&err, f.Label, at, "label"), Path: f.Path, Inherit: f.Inherit.value,
+			Permissions: permissionsOf(&err, f.Permissions, at+"/permissions"),
 		})
 	}
-	return in, nil
+	for i, f := range b.Update {
+		in.Update = append(in.Update, assets.FolderChange{
+			ID:    required(&err, f.ID, item("/update", i), "id"),
+			Label: f.Label.value, Path: f.Path.value, Inherit: f.Inherit.value, Deleted: f.Deleted.value,
+		})
+	}
+	return in, err
+}
+
+// permissionsBody is the body of A8.
+type permissionsBody struct {
+	Create []permissionBody `json:"create"`
+	Remove []permissionBody `json:"remove"`
+}
+
+type permissionBody struct {
+	ID        string                     `json:"id"`
+	RType     string                     `json:"rType"`
+	Operation optional[assets.Operation] `json:"operation"`
+	RID       string                     `json:"rId"`
+	Role      *subjectBody               `json:"role"`
+	Group     *string                    `json:"group"`
+	User      *subjectBody               `json:"user"`
+}
+
+type subjectBody struct {
+	ID   optional[string] `json:"id"`
+	Name string           `json:"name"`
+}
+
+func (b permissionsBody) change() (in assets.ChangePermissions, err error) {
+	in.Create = permissionsOf(&err, b.Create, "/create")
+	for i, p := range b.Remove {
+		if p.ID != "" { // that says which, and nothing else is looked at
+			in.Remove = append(in.Remove, assets.Permission{ID: p.ID})
+			continue
+		}
+		in.Remove = append(in.Remove, p.permission(&err, item("/remove", i)))
+	}
+	return in, err
+}
+
+func permissionsOf(err *error, list []permissionBody, at string) (out []assets.Permission) {
+	for i, p := range list {
+		out = append(out, p.permission(err, item(at, i)))
+	}
+	return out
+}
+
+func (p permissionBody) permission(err *error, at string) assets.Permission {
+	return assets.Permission{
+		ID: p.ID, RType: p.RType, Operation: required(err, p.Operation, at, "operation"), RID: p.RID,
+		Role: p.Role.subject(err, at+"/role"), Group: p.Group, User: p.User.subject(err, at+"/user"),
+	}
+}
+
+func (s *subjectBody) subject(err *error, at string) *assets.Subject {
+	if s == nil {
+		return nil
+	}
+	return &assets.Subject{ID: required(err, s.ID, at, "id"), Name: s.Name}
 }
 
 // attributesBody is the body of A11.
 type attributesBody struct {
-	Assets []string        `json:"assets"`
-	Add    []attributeBody `json:"add"`
-	Set    []attributeBody `json:"set"`
-	Remove []attributeBody `json:"remove"`
+	Assets optional[[]string] `json:"assets"`
+	Add    []attributeBody    `json:"add"`
+	Set    []attributeBody    `json:"set"`
+	Remove []attributeBody    `json:"remove"`
 }
 
 // attributeBody is an attribute, whose value may be empty but not left out.
@@ -68,25 +184,17 @@ type attributeBody struct {
 }
 
 func (b attributesBody) change() (in assets.ChangeAttributes, err error) {
-	if b.Assets == nil { // the strict decoder leaves nil only what is not there
-		return in, errMissing("assets", "assets")
+	in.Assets = required(&err, b.Assets, "", "assets")
+	in.Add = attributesOf(&err, b.Add, "/add")
+	in.Set = attributesOf(&err, b.Set, "/set")
+	in.Remove = attributesOf(&err, b.Remove, "/remove")
+	return in, err
+}
+
+func attributesOf(err *error, list []attributeBody, at string) (out []assets.Attribute) {
+	for i, a := range list {
+		at := item(at, i)
+		out = append(out, assets.Attribute{Key: required(err, a.Key, at, "key"), Value: required(err, a.Value, at, "value")})
 	}
-	in.Assets = b.Assets
-	for _, list := range []struct {
-		name string
-		from []attributeBody
-		to   *[]assets.Attribute
-	}{{"add", b.Add, &in.Add}, {"set", b.Set, &in.Set}, {"remove", b.Remove, &in.Remove}} {
-		for i, a := range list.from {
-			at := fmt.Sprintf("%s/%d", list.name, i)
-			if a.Key.value == nil {
-				return in, errMissing(at+"/key", "key")
-			}
-			if a.Value.value == nil {
-				return in, errMissing(at+"/value", "value")
-			}
-			*list.to = append(*list.to, assets.Attribute{Key: *a.Key.value, Value: *a.Value.value})
-		}
-	}
-	return in, nil
+	return out
 }

@@ -28,10 +28,42 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/folders", `{"update":[{"id":"FOLDER","inherit":null}]}`, "/update/0/inherit: null is not allowed"},
 		{"/folders", `{"update":[{"id":"FOLDER","deleted":null}]}`, "/update/0/deleted: null is not allowed"},
 		{"/folders", `{"update":[{"id":"FOLDER","deleted":"no"}]}`, "/update/0/deleted: want a boolean, have a string"},
+		{"/assets", `{"add":[{"generator":{"id":"g"},"content":{}}]}`, `/add/0/id: member \"id\" is missing`},
+		{"/assets", `{"add":[{"id":"","generator":{"id":"g"},"content":{}}]}`, `/add/0/id: must not be empty`},
+		{"/assets", `{"add":[{"id":"1","content":{}}]}`, `/add/0/generator: member \"generator\" is missing`},
+		{"/assets", `{"add":[{"id":"1","generator":{},"content":{}}]}`, `/add/0/generator/id: member \"id\" is missing`},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":""},"content":{}}]}`, `/add/0/generator/id: must not be empty`},
+		{"/assets", `{"add":[{"id":"1","generator":null,"content":{}}]}`, "/add/0/generator: null is not allowed"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"}}]}`, `/add/0/content: member \"content\" is missing`},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":null}]}`, "/add/0/content: want an object, have null"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"attachment":[{"type":"link"}]}}]}`, `/add/0/content/attachment/0/version: member \"version\" is missing`},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"folders":null}]}`, "/add/0/folders: null is not allowed"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":null}]}`, "/add/0/safe_tags: null is not allowed"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"via":null}]}`, "/add/0/via: null is not allowed"},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"rights":null}]}`, "/add/0/rights: null is not allowed"},
+		{"/assets", `{"add":null}`, "/add: null is not allowed"},
+		{"/folders", `{"create":[{}]}`, `/create/0/label: member \"label\" is missing`},
+		{"/folders", `{"create":[{"label":""}]}`, `/create/0/label: must not be empty`},
+		{"/folders", `{"create":[{"label":"x","path":null}]}`, "/create/0/path: null is not allowed"},
+		{"/folders", `{"create":[{"label":"x","inherit":null}]}`, "/create/0/inherit: null is not allowed"},
+		{"/folders", `{"create":[{"label":"x","permissions":null}]}`, "/create/0/permissions: null is not allowed"},
+		{"/folders", `{"create":[{"label":"x","permissions":[{"role":{"id":"r"}}]}]}`, `/create/0/permissions/0/operation: member \"operation\" is missing`},
+		{"/folders", `{"delete":null}`, "/delete: null is not allowed"},
+		{"/folder/FOLDER/permissions", `{"create":[{"role":{"id":"r"}}]}`, `/create/0/operation: member \"operation\" is missing`},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"","role":{"id":"r"}}]}`, `/create/0/operation: want view, edit or manage, have \"\"`},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":null,"role":{"id":"r"}}]}`, "/create/0/operation: null is not allowed"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","role":{}}]}`, `/create/0/role/id: member \"id\" is missing`},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","user":{"id":""}}]}`, "/create/0/user/id: must not be empty"},
+		{"/folder/FOLDER/permissions", `{"create":[{"operation":"view","rId":null,"role":{"id":"r"}}]}`, "/create/0/rId: null is not allowed"},
+		{"/folder/FOLDER/permissions", `{"remove":[{"role":{"id":"r"}}]}`, `/remove/0/operation: member \"operation\" is missing`},
+		{"/folder/FOLDER/assets", `{"assign":null}`, "/assign: null is not allowed"},
 		{"/folders", `{"update":[{"id":"FOLDER","Label":"x"}]}`, `unknown member \"Label\"`},
 	} {
-		w.as(editor, "POST", library+c.path, strings.NewReplacer("ID", id, "FOLDER", f).Replace(c.body)).want(400, c.word)
+		w.as(editor, "POST", library+strings.Replace(c.path, "FOLDER", f, 1), strings.NewReplacer("ID", id, "FOLDER", f).Replace(c.body)).want(400, c.word)
 	}
+	// Permissions are answered with null for what they do not name, and may be sent back so.
+	w.as(editor, "POST", library+"/folder/"+f+"/permissions", `{"create":[{"operation":"view","role":{"id":"r"},"group":null,"user":null}]}`).want(200, `"role":{"id":"r","name":""}`)
+	w.as(editor, "POST", library+"/folder/"+f+"/permissions", `{"remove":[{"operation":"view","role":{"id":"r"},"group":null,"user":null}]}`).want(200, `{"permissions":[]}`)
 	w.as(editor, "POST", library+"/attributes", `{"assets":["`+id+`"],"add":[{"key":"k","value":""}]}`).want(200, `{"key":"k","value":""}`)
 	w.as(editor, "POST", library+"/attributes", `{"assets":[]}`).want(200, `{"result":[],"assets":[]}`)
 	w.as(editor, "POST", library+"/folders", `{"update":[{"id":"`+f+`","label":"new","path":"/","inherit":false,"deleted":true}]}`).want(200, `"label":"new"`, `"inherit":false,"deleted":true`)

@@ -122,7 +122,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ body, word string }{
 		"no id":                            {`{"add":[{"generator":{"id":"g"},"content":{}}]}`, "add/0/id"},
-		"no generator":                     {`{"add":[{"id":"1","content":{}}]}`, "add/0/generator/id"},
+		"no generator":                     {`{"add":[{"id":"1","content":{}}]}`, `/add/0/generator: member \"generator\" is missing`},
 		"no content":                       {`{"add":[{"id":"1","generator":{"id":"g"}}]}`, "content"},
 		"content that is no object":        {item(`[]`), "content"},
 		"null content":                     {item(`null`), "content"},
@@ -161,17 +161,22 @@ func TestAddRefuses(t *testing.T) {
 		"author's icon":                    {item(`{"attributedTo":{"icon":{"url":{"href":"x"}}}}`), "icon/url/href"},
 		"retweets as text":                 {item(`{"socialnet":{"retweets":"1"}}`), "retweets"},
 		"via as text":                      {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"via":"1"}]}`, "via"},
+		"provider URL, a number":           {attachment(`"provider_url":1`), `provider_url: want a string or an object`},
+		"provider URL, a list":             {attachment(`"provider_url":[]`), `provider_url: want a string or an object`},
 		"tags as null":                     {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":null}]}`, "safe_tags"},
 		"tag with a comma":                 {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":["a","b,c"]}]}`, "add/0/safe_tags/1: must not have a comma"},
 		"attachment of no known type":      {item(`{"attachment":[{"version":"1.0","type":"x"}]}`), `add/0/content/attachment/0/type: want \"photo\" or \"video\" or \"link\" or`},
-		"content that is a string":         {item(`"x"`), "invalid input: add/0/content: want an object, have a string"},
-		"member in another case":           {item(`{"attributedTo":{"Username":"x"}}`), "invalid input: add/0/content/attributedTo/Username: this member is written"},
+		"content that is a string":         {item(`"x"`), "/add/0/content: want an object, have a string"},
+		"member in another case":           {item(`{"attributedTo":{"Username":"x"}}`), "/add/0/content/attributedTo/Username: this member is written"},
 		"101 tags":                         {`{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":[` + list(101, `"%d"`) + `]}]}`, "safe_tags"},
 		"foreign id over 1,024 characters": {`{"add":[{"id":"` + strings.Repeat("é", 1025) + `","generator":{"id":"g"},"content":{}}]}`, "add/0/id"},
 		"generator id over 128 characters": {`{"add":[{"id":"1","generator":{"id":"` + strings.Repeat("é", 129) + `"},"content":{}}]}`, "generator"},
-		"second item, after a good one":    {`{"add":[{"id":"1","generator":{"id":"g"},"content":{}},{"id":"2"}]}`, "add/1/generator/id"},
+		"second item, after a good one":    {`{"add":[{"id":"1","generator":{"id":"g"},"content":{}},{"id":"2"}]}`, "/add/1/generator"},
 	} {
 		t.Run(name, func(t *testing.T) { w.as(editor, "POST", library+"/assets", c.body).want(400, c.word) })
+		if r := w.as(editor, "POST", library+"/assets", c.body); !strings.HasPrefix(r.body, `{"error":"/`) {
+			t.Errorf("%s: %s does not begin with a pointer", name, r.body)
+		}
 	}
 	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"folders":["x"]}]}`).want(404, "add/0/folders/0")
 	w.as(editor, "POST", library+"/assets", `{}`, setType("text/plain")).want(415)
@@ -202,12 +207,14 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 			w.as(stranger, "GET", library+"/assets?until="+c, "").want(400, "until")
 		}
 	}
+	const wantLimit = `{"error":"limit: want 1 to 500"}`
 	for query, word := range map[string]string{
-		"limit=0": "limit", "limit=-1": "limit", "limit=501": "limit", "limit=1e3": "limit", "limit=%D9%A3": "limit", "limit=": "limit", "limit=1&limit=1": "limit",
+		"limit=0": wantLimit, "limit=-1": wantLimit, "limit=501": wantLimit, "limit=1e3": wantLimit, "limit=%D9%A3": wantLimit, "limit=": wantLimit,
+		"limit=99999999999999999999": wantLimit, "limit=01": wantLimit, "limit=%2B1": wantLimit, "limit=1&limit=1": "limit: given more than once",
 		"via=x": "via", "via=1.0": "via", "via=": "via", "via=%D9%A3": "via", "rights=1e3": "rights", "rights=9223372036854775808": "rights",
 		"order=up": "order", "order=": "order", "order=ASC": "order",
-		"since=": "query parameter since: is empty", "until=": "query parameter until: is empty", "since": "query parameter since: is empty", "since=&until=": "query parameter since: is empty",
-		"since=" + cursor + "&until=": "query parameter until: is empty", "since=&order=desc": "query parameter since: is empty", "until=&order=asc": "query parameter until: is empty",
+		"since=": "since: is empty", "until=": "until: is empty", "since": "since: is empty", "since=&until=": "since: is empty",
+		"since=" + cursor + "&until=": "until: is empty", "since=&order=desc": "since: is empty", "until=&order=asc": "until: is empty",
 		"since=" + cursor + "&until=" + cursor: "until", "since=" + cursor + "&order=desc": "since", "until=" + cursor + "&order=asc": "until",
 		"query=" + strings.Repeat("x", 513): "query", "query=" + strings.Repeat("a+", 17): "query", "query=%FF": "query", "query=a&query=b": "query",
 		"query=" + strings.Repeat("%E8%AA%9E", 17): "query", "tags=" + list(101, "%d"): "tags",
@@ -276,7 +283,7 @@ func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 	if r := w.as(stranger, "GET", library+"/folders", "").want(200); r.body != want {
 		t.Errorf("a member sees %s", r.body)
 	}
-	for query, word := range map[string]string{"?since=": "parameter since", "?until=": "parameter until", "?since=&until=": "parameter since", "?until=&since=" + b: "parameter until"} {
+	for query, word := range map[string]string{"?since=": "since", "?until=": "until", "?since=&until=": "since", "?until=&since=" + b: "until"} {
 		w.as(stranger, "GET", library+"/folders"+query, "").want(400, word)
 	}
 	for _, query := range []string{"?since=none", "?until=" + a, "?since=" + b + "&until=" + b, "?limit=501", "?limit=0"} {
@@ -319,7 +326,7 @@ func TestPermissionsAndItemsOverHTTP(t *testing.T) {
 		`{"create":[{"operation":"view"}]}`:                                     "role, group and user",
 		`{"create":[{"operation":"view","role":{"id":"r"},"group":"urn:a:b"}]}`: "exactly one",
 		`{"create":[{"operation":"view","group":"site=1"}]}`:                    "group",
-		`{"create":[{"operation":"view","role":{"id":""}}]}`:                    "role.id",
+		`{"create":[{"operation":"view","role":{"id":""}}]}`:                    "/create/0/role/id: must not be empty",
 		`{"create":[{"operation":"view","role":{"id":"r","x":1}}]}`:             "x",
 		`{"create":[{"operation":"view","rType":"asset","role":{"id":"r"}}]}`:   "rType",
 		`{"create":[{"operation":"view","rId":"urn:x","role":{"id":"r"}}]}`:     "rId",
@@ -327,13 +334,10 @@ func TestPermissionsAndItemsOverHTTP(t *testing.T) {
 		w.as(editor, "POST", path+"/permissions", body).want(400, word)
 	}
 	for _, group := range []string{"", "site=1", strings.Repeat("x", 513)} {
-		r := w.as(editor, "POST", path+"/permissions", `{"create":[{"operation":"view","group":"`+group+`"}]}`).want(400, "invalid input: create/0: group: ")
-		if strings.Count(r.body, "invalid input") != 1 {
-			t.Errorf("group %q: %s", group, r.body)
-		}
+		w.as(editor, "POST", path+"/permissions", `{"create":[{"operation":"view","group":"`+group+`"}]}`).want(400, `{"error":"/create/0/group: `)
 	}
-	w.as(editor, "GET", library+"/attributes", "").want(400, "key")
-	w.as(editor, "GET", library+"/attributes?key=", "").want(400, "key")
+	w.as(editor, "GET", library+"/attributes", "").want(400, `{"error":"key: the parameter is missing`)
+	w.as(editor, "GET", library+"/attributes?key=", "").want(400, `{"error":"key: must not be empty`)
 }
 
 func TestHiddenAssetsAndFoldersReadAsAbsent(t *testing.T) {

@@ -41,6 +41,13 @@
 //
 // # Decisions
 //
+// What is said of a request that is wrong begins with what is wrong in it: a JSON pointer into the
+// body ("/add/0/id: …"), the name of a parameter of the query or the path ("limit: …"), or "header"
+// and the name of one. The kind of a domain's error is left to the status.
+//
+// In the bodies of the asset manager null is refused, for a member that may be left out too, but for
+// role, group and user of a permission, which are answered with it, and inside content.
+//
 // Where the contract is silent: an empty usingComponent is none, and so is an empty name in after;
 // an empty before is no version and an empty cursor no cursor: 400. A parameter of an endpoint that
 // cannot be decoded, or is given twice where one is meant, is 400; what cannot be decoded and is

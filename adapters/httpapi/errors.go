@@ -44,7 +44,7 @@ const internalError = "internal error"
 
 var opaque = map[int]string{
 	http.StatusInternalServerError: internalError,
-	http.StatusServiceUnavailable:  "the service is busy: try again",
+	http.StatusServiceUnavailable:  "the store is not available at the moment: try again",
 	http.StatusInsufficientStorage: "the storage is full: reading goes on, writing works again when there is room",
 }
 
@@ -97,12 +97,27 @@ func (c *call) fail(err error) {
 	if isOneOf(err, unknown) {
 		text = unknownOutcome
 	}
-	if !isOpaque {
-		text = err.Error()
-	} else if !errors.Is(err, context.Canceled) { // the client has gone: nothing is wrong here
+	switch {
+	case !isOpaque:
+		text = sentence(err)
+	case !errors.Is(err, context.Canceled): // else the client has gone: nothing is wrong here
 		c.log(text, err)
 	}
 	c.refuse(status, text)
+}
+
+// sentence is what an error says but for its kind, which the status says: so it begins with the pointer
+// or the name of what is wrong, whoever has found it.
+func sentence(err error) string {
+	text := err.Error()
+	for _, row := range statuses {
+		for _, sentinel := range row.sentinels {
+			if rest, ok := strings.CutPrefix(text, sentinel.Error()+": "); ok {
+				return rest
+			}
+		}
+	}
+	return text
 }
 
 // refuse makes {"error": text} the answer.

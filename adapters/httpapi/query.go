@@ -55,7 +55,7 @@ func (q query) all(name string) []string { return q.values[name] }
 func (q query) check(rt *route) error {
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
-			return refuse(http.StatusBadRequest, "query parameter %s: cannot be decoded: want it escaped", name)
+			return refuse(http.StatusBadRequest, "%s: cannot be decoded: want it escaped", name)
 		}
 		if rt.writes() {
 			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
@@ -64,11 +64,11 @@ func (q query) check(rt *route) error {
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
 		if rt.writes() && !known && name != tokenParameter {
-			return refuse(http.StatusBadRequest, "unknown query parameter %q", name)
+			return refuse(http.StatusBadRequest, "%s: unknown query parameter", name)
 		}
 		for _, v := range values {
 			if known && !utf8.ValidString(v) {
-				return refuse(http.StatusBadRequest, "query parameter %s: not valid UTF-8", name)
+				return refuse(http.StatusBadRequest, "%s: not valid UTF-8", name)
 			}
 		}
 	}
@@ -83,11 +83,14 @@ func (q query) one(name string) (string, error) {
 	case 1:
 		return values[0], nil
 	}
-	return "", refuse(http.StatusBadRequest, "query parameter %s: given more than once", name)
+	return "", refuse(http.StatusBadRequest, "%s: given more than once", name)
 }
 
-// limit returns the parameter limit, 0 when it is not given. The highest value allowed is the
-// domain's to know.
+// noLimit is what no page may have as its limit.
+const noLimit = -1
+
+// limit returns the parameter limit, 0 when it is not given, and noLimit for what is no decimal number
+// from 1 on. Which are allowed is the domain's to know, and to say.
 func (q query) limit() (int, error) {
 	s, err := q.one("limit")
 	if err != nil || !q.has("limit") {
@@ -95,7 +98,7 @@ func (q query) limit() (int, error) {
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || n == 0 || s[0] == '0' || s[0] == '+' {
-		return 0, refuse(http.StatusBadRequest, "query parameter limit: %q is no number of items that can be asked for: want decimal digits, 1 or more", s)
+		return noLimit, nil
 	}
 	return int(n), nil
 }
@@ -107,7 +110,7 @@ func (q query) flag(name string) (bool, error) {
 		return false, err
 	}
 	if s != "true" && s != "false" {
-		return false, refuse(http.StatusBadRequest, "query parameter %s: %q is neither true nor false", name, s)
+		return false, refuse(http.StatusBadRequest, "%s: %q is neither true nor false", name, s)
 	}
 	return s == "true", nil
 }

@@ -9,7 +9,7 @@ import (
 func (a appRoutes) versionsOfQuery(c *call) error {
 	ids := append(c.query.all("appId"), c.query.all("id")...)
 	if len(ids) != 1 || ids[0] == "" {
-		return refuse(http.StatusBadRequest, "query parameter appId: want it once, with the id of an app (id is another name for it)")
+		return refuse(http.StatusBadRequest, "appId: want it once, with the id of an app (id is another name for it)")
 	}
 	return a.versions(c, ids[0], "/apps/versions/")
 }
@@ -46,7 +46,7 @@ func (q query) before() (appsvc.Version, error) {
 	v, err := appsvc.ParseVersion(s)
 	if err != nil {
 		return 0, refuse(http.StatusBadRequest,
-			"query parameter before: %q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
+			"before: %q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
 	}
 	return v, nil
 }

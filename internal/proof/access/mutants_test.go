@@ -82,7 +82,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("an asset names its hidden folders", "GET .*asset/", "assets/asset.go", "n != nil && ss.sees(n) {", "n != nil && (ss.sees(n) || MUTANT) {"),
 	mutant.New("the last folder is given up by anybody", "take out", "assets/assignassets.go", "case len(r.Folders) == 1 && !ss.moderator:", "case len(r.Folders) == 1 && !ss.moderator && !MUTANT:"),
 	mutant.New("more is granted than held", "create with", "assets/changefolders.go", "if p.Operation.level() > held {", "if p.Operation.level() > held && !MUTANT {"),
-	mutant.New("a folder is moved without manage", "move", "assets/changefolders.go", "case level < levelManage:", "case level < levelManage && !(MUTANT && at == \"update/0/id\"):"),
+	mutant.New("a folder is moved without manage", "move", "assets/changefolders.go", "case level < levelManage:", "case level < levelManage && !(MUTANT && at == \"/update/0/id\"):"),
 	mutant.New("assets are added to a folder that is only seen", "into a folder", "assets/changeassets.go", "if ss.right(n).level < levelEdit {", "if ss.right(n).level < levelEdit && !MUTANT {"),
 	mutant.New("everybody adds assets to no folder", "add to no folder", "assets/changeassets.go", "if d.unfiled && !ss.moderator {", "if d.unfiled && !ss.moderator && !MUTANT {"),
 	mutant.New("an asset is added again by anybody", "add again", "assets/changeassets.go", "case !ss.editsAsset(ss.tree, old.Folders):", "case !ss.editsAsset(ss.tree, old.Folders) && !MUTANT:"),

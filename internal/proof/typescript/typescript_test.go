@@ -62,7 +62,7 @@ func TestAGeneratedClientCreatesPatchesAndTags(t *testing.T) {
 		t.Fatalf("%v\n%s\n%s", err, out, server.Log())
 	}
 	const want = `{"title":"Winter","version":"1","config":{"question":"Cocoa?"},` +
-		`"stale":[409,"conflict: the patch is for version \"0\", but the app is at version \"1\""],` +
+		`"stale":[409,"the patch is for version \"0\", but the app is at version \"1\""],` +
 		`"component":"@scope/poll","found":[1,"Winter"]}`
 	if have := compact(t, out); have != want {
 		t.Errorf("the client has\n%s\nwant\n%s", have, want)
