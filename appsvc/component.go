@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -81,6 +82,9 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 		return Component{}, fmt.Errorf("%w: /configSchema: want a JSON Schema that is an object; {} accepts anything", ErrInvalid)
 	}
 	if err := s.schemas.check(m.ConfigSchema); err != nil {
+		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
+			return Component{}, fmt.Errorf("%w: %w", ErrInvalid, &schemaguard.Error{Pointer: "/configSchema" + bad.Pointer, Reason: bad.Reason})
+		}
 		return Component{}, fmt.Errorf("%w: /configSchema: %w", ErrInvalid, err)
 	}
 	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}, nil
@@ -105,7 +109,7 @@ func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
 			continue
 		}
 		if err := strictjson.Decode(member.Value, field); err != nil {
-			return m, nil, fmt.Errorf("/%s: %w", member.Name, err)
+			return m, nil, strictjson.Within("/"+member.Name, err)
 		}
 	}
 	return m, extra, nil
@@ -230,7 +234,7 @@ func (s *Service) Component(ctx context.Context, _ Caller, name string) (Compone
 			return noComponent(name)
 		}
 		var err error
-		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version}, false)
+		best, err = findComponent(ctx, r, "", ComponentRef{name, versions.best().Version}, false)
 		return err
 	})
 	return best, err

@@ -101,7 +101,7 @@ func (e draftElement) checkShape(l Limits) error {
 		return fmt.Errorf("config: missing")
 	}
 	if err := strictjson.Check(e.config, configDepth); err != nil {
-		return fmt.Errorf("config: %w", err)
+		return strictjson.Within("config", err)
 	}
 	if first := bytes.TrimLeft(e.config, " \t\r\n")[0]; first != '{' {
 		return fmt.Errorf("config: must be an object")
@@ -118,8 +118,8 @@ func checkText(kind error, field, s string) error {
 }
 
 // complete looks up the components of the written elements, validates their configs and returns
-// the versions of components that the draft relies on.
-func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Component, error) {
+// the versions of components that the draft relies on. The draft stands at the JSON pointer at.
+func (s *Service) complete(ctx context.Context, at string, d draft) (map[ComponentRef]Component, error) {
 	if !slices.ContainsFunc(d.elements, draftElement.written) {
 		return nil, nil
 	}
@@ -130,9 +130,9 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 			if _, known := used[e.ref]; known || !e.written() {
 				continue
 			}
-			c, err := findComponent(ctx, r, e.ref, false)
+			c, err := findComponent(ctx, r, fmt.Sprintf("%s/elements/%d/component: ", at, i), e.ref, false)
 			if err != nil {
-				return fmt.Errorf("element %d: %w", i, err)
+				return err
 			}
 			used[e.ref] = c
 		}
@@ -154,8 +154,8 @@ func (s *Service) complete(ctx context.Context, d draft) (map[ComponentRef]Compo
 			}
 		}
 		if err := s.schemas.validateOn(&tab, parsed[e.ref], e.config); err != nil {
-			return nil, fmt.Errorf("%w: element %d: the config does not conform to component %q version %q: %w",
-				ErrUnprocessable, i, e.ref.Name, e.ref.Version, err)
+			return nil, fmt.Errorf("%w: %s/elements/%d/config: does not conform to component %q version %q: %w",
+				ErrUnprocessable, at, i, e.ref.Name, e.ref.Version, err)
 		}
 		e.manifest, e.config = used[e.ref].Manifest, compact(e.config)
 	}
@@ -169,19 +169,19 @@ func compact(text []byte) []byte {
 	return b.Bytes()
 }
 
-// findComponent returns one version of a component, or ErrUnprocessable.
-func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) (Component, error) {
+// findComponent returns one version of a component, or ErrUnprocessable that says where it was asked for.
+func findComponent(ctx context.Context, r Reader, where string, ref ComponentRef, brief bool) (Component, error) {
 	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version, Brief: brief}) {
 		return c, err
 	}
-	return Component{}, fmt.Errorf("%w: there is no component %q version %q", ErrUnprocessable, ref.Name, ref.Version)
+	return Component{}, fmt.Errorf("%w: %sthere is no component %q version %q", ErrUnprocessable, where, ref.Name, ref.Version)
 }
 
 // recheck makes sure, inside the transaction that stores the draft, that the components it was
 // validated against are still the same.
 func recheck(ctx context.Context, tx Tx, used map[ComponentRef]Component) error {
 	for ref, c := range used {
-		now, err := findComponent(ctx, tx, ref, true)
+		now, err := findComponent(ctx, tx, "", ref, true)
 		if err != nil {
 			return err
 		}

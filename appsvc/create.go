@@ -40,7 +40,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in NewApp) (App, err
 	}
 	var used map[ComponentRef]Component
 	prepare := func() (err error) {
-		used, err = s.complete(ctx, d)
+		used, err = s.complete(ctx, "", d)
 		return err
 	}
 	return s.writeVersion(ctx, once, prepare, func(tx Tx) (App, error) {

@@ -91,16 +91,16 @@ func TestCreateAppRefuses(t *testing.T) {
 		{"no component version", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/version"},
 		{"no config", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, appsvc.ErrInvalid, "elements/0/config"},
 		{"a config of null", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"a config that is no JSON", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config that is no JSON", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)} }, appsvc.ErrInvalid, `: /elements/0/config/a: duplicate member name "a"`},
 		{"a config as deep as allowed", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
 		{"a config too deep", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"an unknown component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, "element 0"},
+		{"an unknown component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, ": /elements/0/component: there is no component"},
 		{"an unknown component version", func(a *appsvc.NewApp) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("any", "2", `{}`)}
-		}, appsvc.ErrUnprocessable, "element 1"},
+		}, appsvc.ErrUnprocessable, ": /elements/1/component: there is no component"},
 		{"a config against its schema", func(a *appsvc.NewApp) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("text", "1.0.0", `{"size":"x"}`)}
-		}, appsvc.ErrUnprocessable, "element 1"},
+		}, appsvc.ErrUnprocessable, ": /elements/1/config: does not conform to"},
 		{"an app larger than a patched one may be", func(a *appsvc.NewApp) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)}
 		}, nil, ""},

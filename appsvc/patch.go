@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
+// appPath is where the app is in the document that a patch changes.
+const appPath = "/apps/0"
+
 // versionPath is where a patch must test the version that it was made for.
-const versionPath = "/apps/0/version"
+const versionPath = appPath + "/version"
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next
 // version (contract, endpoint 4). The patch addresses the document that App answers over HTTP,
@@ -41,7 +45,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	if err := by.mayCreateIn(added(head.Groups, d.groups)); err != nil {
 		return App{}, err
 	}
-	used, err := s.complete(ctx, d)
+	used, err := s.complete(ctx, appPath, d)
 	if err != nil {
 		return App{}, err
 	}
@@ -115,7 +119,7 @@ func patchError(err error) error {
 		jsonpatch.ErrApply:     ErrUnprocessable,
 	} {
 		if errors.Is(err, from) {
-			return fmt.Errorf("%w: %w", kind, err)
+			return fmt.Errorf("%w: %s", kind, strings.TrimPrefix(err.Error(), from.Error()+": "))
 		}
 	}
 	return err
@@ -147,7 +151,7 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 	if err != nil {
 		return draft{}, false, fmt.Errorf("%w: %w", ErrUnprocessable, err)
 	}
-	if err := s.limits.checkShape(ErrUnprocessable, "/apps/0", d); err != nil {
+	if err := s.limits.checkShape(ErrUnprocessable, appPath, d); err != nil {
 		return draft{}, false, err
 	}
 	return d, !d.same(old), nil
@@ -266,7 +270,7 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 	}
 	e := draftElement{config: config}
 	if err := strictjson.Decode(component, &e.ref); err != nil {
-		return e, fmt.Errorf("/component: %w: a new element has a component {name, version} and a config, a kept one its id and all that it had", err)
+		return e, fmt.Errorf("%w: a new element has a component {name, version} and a config, a kept one its id and all that it had", strictjson.Within("/component", err))
 	}
 	return e, nil
 }
@@ -313,10 +317,10 @@ func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 		return ref, err
 	}
 	if err := strictjson.Decode(is.Get("name"), &ref.Name); err != nil {
-		return ref, fmt.Errorf("/name: %w", err)
+		return ref, strictjson.Within("/name", err)
 	}
 	if err := strictjson.Decode(is.Get("version"), &ref.Version); err != nil {
-		return ref, fmt.Errorf("/version: %w", err)
+		return ref, strictjson.Within("/version", err)
 	}
 	return ref, nil
 }

@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -179,10 +178,7 @@ func invalidAt(at, format string, args ...any) error {
 
 // notStrict says of a fault in the value at a pointer where it is in the whole request.
 func notStrict(at string, err error) error {
-	if e, ok := errors.AsType[*strictjson.Error](err); ok {
-		return invalidAt(at+e.Pointer, "%s", e.Reason)
-	}
-	return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+	return fmt.Errorf("%w: %w", ErrInvalid, strictjson.Within(at, err))
 }
 
 // contentHead checks a content and returns it as it is kept, but for its last member, published, and

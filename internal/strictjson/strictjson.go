@@ -39,6 +39,14 @@ func (e *Error) Error() string {
 	return where + ": " + e.Reason
 }
 
+// Within says of a fault in a value where it is in the text that holds the value at this pointer.
+func Within(at string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{Pointer: at + e.Pointer, Offset: -1, Reason: e.Reason}
+	}
+	return fmt.Errorf("%s: %w", at, err)
+}
+
 // Check reports what keeps data from being one strict JSON value no deeper than maxDepth, as an *Error.
 func Check(data []byte, maxDepth int) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {

@@ -2,6 +2,7 @@ package strictjson_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -115,4 +116,20 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("Decode accepts what Check refuses: %q: %v", data, err)
 		}
 	})
+}
+
+func TestWithinIsWhereAFaultIsInTheWhole(t *testing.T) {
+	var v struct{ A int }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{strictjson.Decode([]byte(`"x"`), &v), "/b/0: want an object, have a string"},
+		{strictjson.Check([]byte(`{"a":{"c":1,"c":2}}`), 8), `/b/0/a/c: duplicate member name "c"`},
+		{errors.New("odd"), "/b/0: odd"},
+	} {
+		if got := strictjson.Within("/b/0", c.err); got.Error() != c.want {
+			t.Errorf("%v becomes %q, want %q", c.err, got, c.want)
+		}
+	}
 }

@@ -43,7 +43,7 @@ func apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	r := &run{doc: doc, limits: limits}
 	for i, op := range ops {
 		if err := r.do(op); err != nil {
-			return nil, fmt.Errorf("operation %d (%s %s): %w", i, op.Op, *op.Path, err)
+			return nil, fmt.Errorf("/%d: %s of %q: %w", i, op.Op, *op.Path, err)
 		}
 	}
 	if err := r.flush(); err != nil {

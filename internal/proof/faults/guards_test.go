@@ -103,8 +103,8 @@ var guards = []mutant.Mutant{
 		File: "appsvc/answer.go", Old: "return o.keep(ctx, tx, now, result)", New: "err := o.keep(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
 	}}},
 	{Name: "a component that could not be read is not an unknown one", By: byCalls + "patch$", Edits: []program.Edit{{
-		File: "appsvc/content.go", Old: `return fmt.Errorf("element %d: %w", i, err)` + "\n\t\t\t}\n\t\t\tused[e.ref] = c",
-		New: `if MUTANT { return fmt.Errorf("%w: element %d", ErrUnprocessable, i) }` + "\n\t\t\t\treturn " + `fmt.Errorf("element %d: %w", i, err)` + "\n\t\t\t}\n\t\t\tused[e.ref] = c",
+		File: "appsvc/content.go", Old: "return err\n\t\t\t}\n\t\t\tused[e.ref] = c",
+		New: "if MUTANT { return ErrUnprocessable }\n\t\t\t\treturn err\n\t\t\t}\n\t\t\tused[e.ref] = c",
 	}}},
 	{Name: "assets without what the library knows of itself are not kept", By: byCalls + "add_assets$", Edits: []program.Edit{{
 		File: "assets/service.go", Old: "return tx.SetState(ctx, ss.state)", New: "err := tx.SetState(ctx, ss.state)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
