@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -19,12 +20,9 @@ func exportStore(ctx context.Context, p *program, args []string) (err error) {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	if *db == inMemory {
-		return errors.New("export: a store in memory cannot be reached from another process")
-	}
-	s, err := openThere(ctx, "export", *db)
+	s, err := openThere(ctx, *db)
 	if err != nil {
-		return err
+		return fmt.Errorf("export: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	n, err := archive.Export(ctx, s.Stores, p.stdout)
@@ -41,11 +39,9 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	if err := parse(f, args, "FILE (or - for standard input)"); err != nil {
 		return err
 	}
-	switch err := checkDB(*db); {
+	switch err := checkReached(*db); {
 	case err != nil:
-		return err
-	case *db == inMemory:
-		return errors.New("import: a store in memory ends with this command")
+		return fmt.Errorf("import: %w", err)
 	case inFile(*db) && !absent(*db):
 		return fmt.Errorf("import: %s: there is a file already: name one that is not there", *db)
 	}
@@ -67,23 +63,23 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	return err
 }
 
+// importArchive builds the store: a kill leaves nothing that passes for one.
 func importArchive(ctx context.Context, db string, in io.Reader) (n archive.Counts, err error) {
+	fill := func(s archive.Stores) error {
+		var err error
+		n, err = archive.Import(ctx, s, in)
+		return err
+	}
 	if inFile(db) {
 		err = sqlite.Build(db, func(s *sqlite.DB) error {
-			n, err = archive.Import(ctx, archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, in)
-			return err
+			return fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()})
 		})
 		return n, err
 	}
-	s, err := openStore(ctx, db)
-	if err != nil {
-		return n, err
-	}
-	n, err = archive.Import(ctx, s.Stores, in)
-	if err != nil && !errors.Is(err, archive.ErrNotEmpty) {
-		err = fmt.Errorf("%w (the database holds a part now: empty it before you try again)", err)
-	}
-	return n, errors.Join(err, s.close())
+	err = postgres.Build(ctx, db, nil, func(s *postgres.DB) error {
+		return fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()})
+	})
+	return n, err
 }
 
 // openArchive opens FILE, or a copy of standard input for "-", since an archive is read twice.

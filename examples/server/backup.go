@@ -15,12 +15,10 @@ func backup(ctx context.Context, p *program, args []string) error {
 	if err := parse(f, args, "OUT"); err != nil {
 		return err
 	}
-	if err := checkDB(*db); err != nil {
-		return err
+	if err := checkReached(*db); err != nil {
+		return fmt.Errorf("backup: %w", err)
 	}
 	switch {
-	case *db == inMemory:
-		return errors.New("backup: a store in memory cannot be reached from another process")
 	case inPostgres(*db):
 		return errors.New("backup: copies a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")
 	case absent(*db):

@@ -28,13 +28,17 @@ type group struct {
 	first    []reviews.Problem
 }
 
+// stopped is what end is told of a file that was not read to its end. Of an import, what was read and
+// is not stored is counted then too.
+const stopped = "stopped"
+
 // shownOfGroup is how many problems of a group are shown.
 const shownOfGroup = 3
 
 func newFindings(w io.Writer, asJSON bool) *findings {
 	f := &findings{out: bufio.NewWriterSize(w, 64<<10), groups: map[string]*group{}}
 	if asJSON {
-		f.asJSON = json.NewEncoder(f.out)
+		f.asJSON = json.NewEncoder(escaper{f.out})
 		f.asJSON.SetEscapeHTML(false)
 	}
 	return f
@@ -67,15 +71,20 @@ func (f *findings) end(r reviews.Report, done string) error {
 	for _, g := range slices.SortedFunc(maps.Values(f.groups), order) {
 		fmt.Fprintf(f.out, "%s: %s\n", g.rule, count(g.count, string(g.severity)))
 		for _, p := range g.first {
-			fmt.Fprintf(f.out, "  line %d, byte %d, %s: %s\n", p.Line, p.Offset, cmp.Or(p.Pointer, "the record"), p.Message)
+			fmt.Fprintf(f.out, "  line %d, byte %d, %s: %s\n", p.Line, p.Offset, printable(cmp.Or(p.Pointer, "the record")), printable(p.Message))
 		}
 		if more := g.count - int64(len(g.first)); more > 0 {
 			fmt.Fprintf(f.out, "  and %d more\n", more)
 		}
 	}
 	fmt.Fprintf(f.out, "%s: %s, %s, %s; ", done, count(r.Lines, "line"), count(r.Collections, "collection"), count(r.Reviews, "review"))
-	if stored := r.Created + r.Updated + r.Unchanged; stored > 0 {
+	stored := r.Created + r.Updated + r.Unchanged
+	inPart := done == stopped && !r.DryRun
+	if stored > 0 || inPart {
 		fmt.Fprintf(f.out, "%d created, %d updated, %d unchanged, ", r.Created, r.Updated, r.Unchanged)
+	}
+	if inPart {
+		fmt.Fprintf(f.out, "%d read and not stored, ", r.Reviews-stored-r.Rejected)
 	}
 	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.Rejected, count(r.Errors, "error"), count(r.Warnings, "warning"))
 	return f.out.Flush()

@@ -18,7 +18,10 @@ func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
 }
 
-// usage shows all commands whose names begin with words; "" is all.
+// isVersion says whether an argument asks for the version.
+func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
+
+// usage shows all commands whose names begin with words; "" is all, with what they have in common.
 func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintln(w, "usage:")
 	for i, c := range commands() {
@@ -29,7 +32,11 @@ func (p *program) usage(w io.Writer, words string) {
 		if i == 0 && words == "" {
 			line = "[" + c.name + "] " + c.usage
 		}
-		fmt.Fprintf(w, "  server %s\n      %s\n", line, c.does)
+		fmt.Fprintf(w, "  server %s\n      %s\n", strings.TrimSpace(line), c.does)
+	}
+	if words != "" {
+		fmt.Fprint(w, "server COMMAND -h explains the flags of a command, server help lists all commands.\n\n")
+		return
 	}
 	fmt.Fprint(w, `
 -db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE,

@@ -19,6 +19,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"export":         "-db",
 		"import":         "-db",
 		"healthz":        "-addr",
+		"version":        "",
 	} {
 		words := strings.Fields(command)
 		for _, ask := range []string{"-h", "-help", "--help"} {

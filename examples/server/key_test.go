@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,9 @@ func TestSigningKeys(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.WriteFile(filepath.Join(dir, "short"), []byte("short"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			env  []string
 			args []string
@@ -61,11 +65,39 @@ func TestSigningKeys(t *testing.T) {
 		}{
 			{nil, []string{"-db", "memory:"}, "-key-file"}, {nil, []string{"-key-file", "empty"}, "empty"},
 			{[]string{"VITRINE_KEY=short"}, nil, "too short"}, {nil, []string{"-key-file", "no/such/dir"}, "no/such/dir"},
+			{nil, []string{"-key-file", "mistyped"}, "mistyped"},
+			{[]string{"VITRINE_KEY=short"}, nil, "VITRINE_KEY"}, {nil, []string{"-key-file", "short"}, "the key file short"},
 		} {
 			out := run(t, dir, c.env, append(append([]string{"token"}, editor...), c.args...)...)
 			if out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, c.word) {
 				t.Errorf("%v %v: %+v", c.env, c.args, out)
 			}
+			if slices.Contains(c.args, "-db") {
+				continue
+			}
+			out = run(t, dir, c.env, append([]string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:"}, c.args...)...)
+			if out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, c.word) {
+				t.Errorf("serve %v %v: %+v", c.env, c.args, out)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "mistyped")); err == nil {
+			t.Error("a key file was made by a name that was given")
+		}
+	})
+	t.Run("making it is told once", func(t *testing.T) {
+		dir := t.TempDir()
+		made := func(args ...string) bool {
+			out := run(t, dir, nil, append(append([]string{"token"}, editor...), args...)...)
+			if strings.Count(out.stdout, "\n") != 1 {
+				t.Errorf("%+v", out)
+			}
+			return strings.Count(out.stderr, "\n") == 1 && strings.Contains(out.stderr, "made the key file v.db.key; there is no store beside it yet")
+		}
+		if !made("-db", "v.db") {
+			t.Error("a new key is not told")
+		}
+		if made("-db", "v.db") {
+			t.Error("a key that was there is told")
 		}
 	})
 }
@@ -73,7 +105,7 @@ func TestSigningKeys(t *testing.T) {
 func TestTokensExpire(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db")
-	s.do(newToken(t, dir, nil, "-db", "v.db", "-ttl", "-1s"), "GET", "/apps/", "", 401)
+	s.do(newToken(t, dir, nil, "-db", "v.db", "-ttl", "1ms"), "GET", "/apps/", "", 401)
 	s.do(newToken(t, dir, nil, "-db", "v.db", "-ttl", "1m"), "GET", "/apps/", "", 200)
 	s.do("", "GET", "/healthz", "", 200)
 }

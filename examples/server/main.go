@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -42,6 +43,8 @@ func commands() []command {
 			"builds a store of an archive; -db names one that is not there, or an empty database", importStore},
 		{"healthz", "[-addr 127.0.0.1:8080]",
 			"exits 0 when the server at that address answers", healthz},
+		{"version", "",
+			"says what this program was built from", version},
 	}
 }
 
@@ -80,6 +83,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 		p.usage(p.stdout, "")
 		return 0
 	}
+	if len(args) > 0 && isVersion(args[0]) {
+		return p.status(version(ctx, p, args[1:]), "version")
+	}
 	all := commands()
 	chosen := all[0]
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -91,11 +97,27 @@ func (p *program) run(ctx context.Context, args []string) int {
 			}
 		}
 	}
-	return p.status(chosen.run(ctx, p, args))
+	err := chosen.run(ctx, p, args)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%s: interrupted", chosen.name)
+	}
+	return p.status(err, chosen.words(args))
 }
 
-// status reports an error and turns it into an exit status.
-func (p *program) status(err error) int {
+// words are what the usage of the command begins with: its name, and the word after reviews. Those of
+// none are "".
+func (c command) words(args []string) string {
+	switch {
+	case c.name == "":
+		return ""
+	case c.name == "reviews" && len(args) > 0 && reviewCommands[args[0]] != nil:
+		return c.name + " " + args[0] + " "
+	}
+	return c.name + " "
+}
+
+// status reports an error of the command whose usage begins with words and turns it into an exit status.
+func (p *program) status(err error, words string) int {
 	var usage usageError
 	var exit exitError
 	var help helpError
@@ -106,17 +128,28 @@ func (p *program) status(err error) int {
 		p.help(p.stdout, help.flags)
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.stderr, "server: %v\n\n", err)
-		p.usage(p.stderr, "")
+		p.usage(p.stderr, words)
+		p.complain(err) // last, where it is seen
 		return exitUsage
 	case errors.As(err, &exit):
 		if exit.error != nil {
-			fmt.Fprintf(p.stderr, "server: %v\n", err)
+			p.complain(err)
 		}
 		return exit.status
 	}
-	fmt.Fprintf(p.stderr, "server: %v\n", err)
+	p.complain(err)
 	return exitFailed
+}
+
+// complain writes an error as one line, whatever stands in it, without the parts that are said twice.
+func (p *program) complain(err error) {
+	var parts []string
+	for part := range strings.Lines(err.Error()) {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	fmt.Fprintf(p.stderr, "server: %s\n", printable(strings.Join(parts, "; ")))
 }
 
 func unknown(_ context.Context, _ *program, args []string) error {

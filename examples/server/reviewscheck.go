@@ -29,7 +29,11 @@ func checkReviews(ctx context.Context, p *program, args []string) error {
 	}
 	in.close()
 	report := checker.Report()
-	if writing := out.end(report, "checked"); err == nil {
+	done := "checked"
+	if err != nil {
+		done = stopped
+	}
+	if writing := out.end(report, done); err == nil {
 		err = writing
 	}
 	return outcomeOf(f.Arg(0), report, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -14,9 +15,9 @@ func exportReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err := parse(f, args); err != nil {
 		return err
 	}
-	s, err := openThere(ctx, "reviews export", *db)
+	s, err := openThere(ctx, *db)
 	if err != nil {
-		return err
+		return fmt.Errorf("reviews export: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	return reviews.New(s.Reviews).Export(ctx, reviews.Caller{Operator: true}, p.stdout)

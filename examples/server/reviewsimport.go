@@ -19,19 +19,16 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	open := openStore
+	open := openToFill
 	if *dryRun {
 		open = openToCompare
 	}
 	s, err := open(ctx, *db)
 	if err != nil {
 		in.close()
-		return err
+		return fmt.Errorf("reviews import: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if *db == inMemory && !*dryRun {
-		fmt.Fprintln(p.stderr, "server: reviews import: a store in memory ends with this command")
-	}
 	out := newFindings(p.stdout, *asJSON)
 	report, err := reviews.New(s.Reviews).Import(context.WithoutCancel(ctx), reviews.Caller{Operator: true}, in,
 		&reviews.ImportOptions{Options: in.options(), DryRun: *dryRun, Problem: out.add})
@@ -40,7 +37,14 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 	if *dryRun {
 		done = "compared, nothing stored"
 	}
-	if writing := out.end(report, done); err == nil {
+	if err != nil {
+		done = stopped
+	}
+	writing := out.end(report, done)
+	if err != nil && !*dryRun {
+		err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
+	}
+	if err == nil {
 		err = writing
 	}
 	return outcomeOf(f.Arg(0), report, err)

@@ -38,11 +38,16 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
 	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
 	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print requests to try")
-	f.BoolVar(&o.accessLog, "access-log", false, "log every request")
+	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
 	if err := parse(f, args); err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(p.stderr, nil))
+	listener, err := net.Listen("tcp", o.addr) // before the store: an address that cannot be had builds none
+	if err != nil {
+		return fmt.Errorf("-addr %s: %w", o.addr, err)
+	}
+	defer func() { _ = listener.Close() }() // the server has done so when it was shut down
 	s, err := openStore(ctx, o.db)
 	if err != nil {
 		return err
@@ -61,17 +66,13 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	handler, err := httpapi.New(config)
 	if err != nil {
-		return usageError{err}
+		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
 	var sample *demo
 	if o.demo {
 		if sample, err = newDemo(ctx, p, s, tokens); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
-	}
-	listener, err := net.Listen("tcp", o.addr)
-	if err != nil {
-		return err
 	}
 	root := "http://" + dialable(listener.Addr().String())
 	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
@@ -84,15 +85,15 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 
 // tokens returns the signer of tokens; with a store in memory and no key it has one of its own.
 func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
-	key, err := signingKey(o.db, o.keyFile, p.getenv(keyVariable))
+	tokens, err := p.signer(o.db, o.keyFile)
 	if errors.Is(err, errNoKey) && o.db == inMemory {
-		key, err = newKey(), nil
+		return httpapi.NewTokens(newKey(), nil)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.NewTokens(key, nil)
+	return tokens, err
 }
+
+// namesFlags turns what httpapi calls its settings into the flags that they come from.
+var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ")
 
 // newServer returns a server that gives no client more time or memory than it needs.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {

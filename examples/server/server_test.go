@@ -104,10 +104,32 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	for _, args := range [][]string{
 		{"spam"}, {"-spam"}, {"serve", "-spam"}, {"serve", "now"}, {"-base-path", "/a//b", "-db", "memory:"}, {"-base-url", "x", "-db", "memory:"},
 		{"token"}, {"token", "-urn", "bob"}, {"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "soon"}, {"token", "-urn", "urn:vitrine:x:user=y", "more"},
-		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""},
+		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""}, {"healthz", "-addr", "http://127.0.0.1:8080"}, {"healthz", "-addr", "8080"}, {"version", "x"},
+		{"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "0"}, {"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "-1s"}, {"reviews"}, {"reviews", "spam"},
 	} {
 		out := run(t, dir, nil, args...)
 		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "usage:") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+		of   int // commands in the usage
+	}{
+		{[]string{"-base-path", "/a//b", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-path", 1},
+		{[]string{"-base-url", "x", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-url", 1},
+		{[]string{"reviews", "check", "-spam"}, "-spam", 1}, {[]string{"reviews"}, "want check", 3}, {[]string{"spam"}, "spam", len(commands())},
+	} {
+		out := run(t, dir, nil, c.args...)
+		lines := strings.Split(strings.TrimSpace(out.stderr), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "server: ") || !strings.Contains(last, c.says) || strings.Contains(last, "httpapi") ||
+			strings.Count(out.stderr, "\n  server ")+strings.Count(out.stderr, "\n  [") != c.of && c.of != len(commands()) {
+			t.Errorf("%v: %+v", c.args, out)
+		}
+	}
+	for _, args := range [][]string{{"version"}, {"-version"}, {"--version"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" || !strings.HasPrefix(out.stdout, "server") || !strings.Contains(out.stdout, "go1.") {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
@@ -237,5 +259,21 @@ func TestSlowClientsAreClosed(t *testing.T) {
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("headers may take longer than 20 seconds")
+	}
+}
+
+// An address that cannot be had is found out before anything is made.
+func TestAnAddressThatIsTakenBuildsNoStore(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	if out := run(t, dir, nil, "-addr", taken.Addr().String(), "-db", "v.db"); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, "-addr") {
+		t.Errorf("%+v", out)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
 	}
 }

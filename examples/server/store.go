@@ -46,6 +46,15 @@ type store struct {
 	close func() error
 }
 
+// newMemory returns an empty store in memory.
+func newMemory() *store {
+	return &store{
+		Stores: archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()},
+		ping:   func(context.Context) error { return nil },
+		close:  func() error { return nil },
+	}
+}
+
 // openStore opens the store, and builds it where there is none.
 func openStore(ctx context.Context, db string) (*store, error) {
 	if err := checkDB(db); err != nil {
@@ -53,18 +62,22 @@ func openStore(ctx context.Context, db string) (*store, error) {
 	}
 	switch {
 	case db == inMemory:
-		return &store{
-			Stores: archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()},
-			ping:   func(context.Context) error { return nil },
-			close:  func() error { return nil },
-		}, nil
+		return newMemory(), nil
 	case inPostgres(db):
-		s, err := postgres.Open(ctx, db, nil)
-		if err != nil {
-			return nil, err
-		}
-		return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Ping, s.Close}, nil
+		return openPostgres(ctx, db, nil)
 	}
+	return openSQLite(db)
+}
+
+func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, error) {
+	s, err := postgres.Open(ctx, db, o)
+	if err != nil {
+		return nil, err
+	}
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Ping, s.Close}, nil
+}
+
+func openSQLite(db string) (*store, error) {
 	s, err := sqlite.Open(db, nil)
 	if err != nil {
 		return nil, err
@@ -72,26 +85,50 @@ func openStore(ctx context.Context, db string) (*store, error) {
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Ping, s.Close}, nil
 }
 
-// openThere opens a store for a command that only reads it and has nothing to do where there is none.
-func openThere(ctx context.Context, command, db string) (*store, error) {
-	if err := checkDB(db); err != nil {
+// errNoStore: the command has nothing to do where there is no store.
+var errNoStore = errors.New("there is no store")
+
+// openThere opens a store for a command that has nothing to do where there is none, and builds none.
+func openThere(ctx context.Context, db string) (*store, error) {
+	if err := checkReached(db); err != nil {
 		return nil, err
 	}
 	if absent(db) {
-		return nil, fmt.Errorf("%s: there is no store at %s", command, db)
+		return nil, fmt.Errorf("%w at %s", errNoStore, db)
+	}
+	if inFile(db) {
+		return openSQLite(db)
+	}
+	s, err := openPostgres(ctx, db, &postgres.Options{Existing: true})
+	if errors.Is(err, postgres.ErrAbsent) {
+		return nil, fmt.Errorf("%w in the database that -db names", errNoStore)
+	}
+	return s, err
+}
+
+// openToCompare opens a store that is not to be changed. One that is not there is an empty one.
+func openToCompare(ctx context.Context, db string) (*store, error) {
+	s, err := openThere(ctx, db)
+	if errors.Is(err, errNoStore) {
+		return newMemory(), nil
+	}
+	return s, err
+}
+
+// openToFill opens a store for what is to stay in it, and builds it where there is none.
+func openToFill(ctx context.Context, db string) (*store, error) {
+	if err := checkReached(db); err != nil {
+		return nil, err
 	}
 	return openStore(ctx, db)
 }
 
-// openToCompare opens a store that is not to be changed. One that is not there is an empty one in memory.
-func openToCompare(ctx context.Context, db string) (*store, error) {
-	if err := checkDB(db); err != nil {
-		return nil, err
+// checkReached refuses also a store in memory, which only the process that serves it can reach.
+func checkReached(db string) error {
+	if db == inMemory {
+		return errors.New("-db names a store in memory, which is that of the process that serves it: no other command can reach it")
 	}
-	if absent(db) {
-		db = inMemory
-	}
-	return openStore(ctx, db)
+	return checkDB(db)
 }
 
 // checkDB refuses what names no store that this program can open or build.

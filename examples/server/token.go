@@ -18,7 +18,7 @@ func token(_ context.Context, p *program, args []string) error {
 	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, with commas")
 	roles, groups := f.String("roles", "", "`ids` of the user's roles, with commas"), f.String("groups", "", "`URNs` of the user's groups, with commas")
 	components := f.Bool("components", false, "the user may create and delete components")
-	ttl := f.Duration("ttl", 24*time.Hour, "how `long` the token is good")
+	ttl := f.Duration("ttl", 24*time.Hour, "`duration` that the token is good for, such as 90m")
 	if err := parse(f, args); err != nil {
 		return err
 	}
@@ -31,27 +31,23 @@ func token(_ context.Context, p *program, args []string) error {
 			return usageError{fmt.Errorf("token: %q is no URN: want urn:<vendor>:<network>, then :site=<id> or :user=<id>", u)}
 		}
 	}
-	check, variable := checkDB, p.getenv(keyVariable)
-	if *keyFile == "" && variable == "" {
+	if *ttl <= 0 {
+		return usageError{fmt.Errorf("token: -ttl %s: want a duration above 0, such as 90m", *ttl)}
+	}
+	check := checkDB
+	if *keyFile == "" && p.getenv(keyVariable) == "" {
 		check = checkFile // the key is beside it
 	}
 	if err := check(*db); err != nil {
 		return err
 	}
-	key, err := signingKey(*db, *keyFile, variable)
+	tokens, err := p.signer(*db, *keyFile)
 	if err != nil {
-		return err
-	}
-	tokens, err := httpapi.NewTokens(key, nil)
-	if err != nil {
-		return err
+		return fmt.Errorf("token: %w", err)
 	}
 	text, err := tokens.Sign(who, time.Now().Add(*ttl))
 	if err != nil {
 		return err
-	}
-	if *ttl <= 0 {
-		fmt.Fprintf(p.stderr, "server: token: with -ttl %s the token has expired already\n", *ttl)
 	}
 	_, err = fmt.Fprintln(p.stdout, text)
 	return err
