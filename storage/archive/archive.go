@@ -25,8 +25,18 @@ type Counts struct {
 
 // String says it in words.
 func (n Counts) String() string {
-	return fmt.Sprintf("%d components, %d apps with %d versions and %d tags, %d libraries with %d folders and %d assets, %d collections with %d reviews",
-		n.Components, n.Apps, n.Versions, n.Tags, n.Libraries, n.Folders, n.Assets, n.Collections, n.Reviews)
+	return fmt.Sprintf("%s, %s with %s and %s, %s with %s and %s, %s with %s",
+		count(n.Components, "component", "components"),
+		count(n.Apps, "app", "apps"), count(n.Versions, "version", "versions"), count(n.Tags, "tag", "tags"),
+		count(n.Libraries, "library", "libraries"), count(n.Folders, "folder", "folders"), count(n.Assets, "asset", "assets"),
+		count(n.Collections, "collection", "collections"), count(n.Reviews, "review", "reviews"))
+}
+
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func (n *Counts) add(l line) {
@@ -61,3 +71,12 @@ var (
 	// ErrNotEmpty is a store that holds something already.
 	ErrNotEmpty = errors.New("the store is not empty")
 )
+
+// notArchive is an ErrDamaged: a file that is none, or that a newer release has written.
+type notArchive struct{}
+
+func (notArchive) Error() string {
+	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1", format)
+}
+
+func (notArchive) Is(target error) bool { return target == ErrDamaged }

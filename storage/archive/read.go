@@ -14,6 +14,7 @@ import (
 	"iter"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxLine bounds a line, in bytes: twice what the largest thing in a store takes.
@@ -83,17 +84,42 @@ func (s *scanner) next() (line, error) {
 	for {
 		l, err := s.read()
 		switch {
+		case s.number == 1 && (err == nil && l.Vitrine != format || unlike(err)):
+			return line{}, notArchive{}
 		case err != nil:
 			return line{}, fmt.Errorf("%w: line %d: %w", ErrDamaged, s.number, err)
 		case l.End != nil:
 			return line{}, s.end(*l.End)
 		case s.number > 1:
 			return l, nil
-		case l.Vitrine != format:
-			return line{}, fmt.Errorf("%w: line 1: want {\"vitrine\":%d}: this is no archive, or one of a newer release", ErrDamaged, format)
 		}
 	}
 }
+
+// errNotLine is what is no line of an archive.
+var errNotLine = errors.New("this is no line of an archive")
+
+// notLine says where a line is not as it was written, without the names of Go's types.
+func notLine(err error) error {
+	var syntax *jsontext.SyntacticError
+	var meaning *json.SemanticError
+	switch {
+	case errors.As(err, &meaning) && meaning.JSONPointer != "":
+		return fmt.Errorf("%w: the value at %s is not what belongs there", errNotLine, meaning.JSONPointer)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w: byte %d is where it ceases to be JSON", errNotLine, syntax.ByteOffset)
+	}
+	return errNotLine
+}
+
+// unlike reports that what was read was never a line of an archive. A reader that fails says nothing
+// about that.
+func unlike(err error) bool {
+	return errors.Is(err, errNotLine) || errors.Is(err, errEnds) || errors.Is(err, bufio.ErrTooLong)
+}
+
+// errEnds is an archive that was cut.
+var errEnds = errors.New("the archive ends before its last line")
 
 // read reads a line and adds all but the last to the sum.
 func (s *scanner) read() (line, error) {
@@ -101,11 +127,11 @@ func (s *scanner) read() (line, error) {
 		if err := s.lines.Err(); err != nil {
 			return line{}, err
 		}
-		return line{}, errors.New("the archive ends before its last line")
+		return line{}, errEnds
 	}
 	var l line
 	if err := json.Unmarshal(s.lines.Bytes(), &l, json.RejectUnknownMembers(true)); err != nil {
-		return line{}, err
+		return line{}, notLine(err)
 	}
 	if l.End == nil {
 		s.sum.Write(s.lines.Bytes())
