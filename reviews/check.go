@@ -39,6 +39,7 @@ func Check(file io.Reader, o *Options) *Checker {
 		c.options = *o
 	}
 	c.results.report.Problems = []Problem{}
+	c.results.report.DryRun = true
 	return c
 }
 

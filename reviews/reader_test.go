@@ -259,3 +259,27 @@ func TestTemporaryFileIsCompressedBeyondItsLimit(t *testing.T) {
 		}
 	}
 }
+
+// A file in UTF-16 is told as what it is: no UTF-8.
+func TestUTF16IsNoUTF8(t *testing.T) {
+	for name, file := range map[string]string{"little-endian": "\xff\xfe{\x00}\x00\n\x00", "big-endian": "\xfe\xff\x00{\x00}\x00\n"} {
+		problems := check(t, []byte(file), nil)
+		if len(problems) == 0 || problems[0].Rule != "utf-8" || problems[0].Offset != 0 || problems[0].Line != 1 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+	for _, in := range []string{"[\xff]", "{\x80}", "\xc0\n"} {
+		if problems := check(t, []byte(in), nil); len(problems) != 1 || problems[0].Rule != "utf-8" {
+			t.Errorf("%q: %v", in, problems)
+		}
+	}
+	if problems := check(t, []byte("\u00e9\n"), nil); len(problems) != 1 || problems[0].Rule != "json" {
+		t.Errorf("a letter where none belongs: %v", problems)
+	}
+	checker := reviews.Check(strings.NewReader(""), nil)
+	for range checker.Problems() {
+	}
+	if !checker.Report().DryRun {
+		t.Error("the report of a check says that something was stored")
+	}
+}

@@ -134,7 +134,7 @@ func (t *tokens) run(known, limit int) (text []byte, ok bool) {
 		valid := validPrefix(rest[:n])
 		// A character may be cut by the window, not by what ends the run.
 		if valid < n && (n < len(rest) || utf8.FullRune(rest[valid:n]) || len(rest) == len(t.buf)-t.pos && t.rest == nil) {
-			return nil, t.fail(t.offset()+int64(valid), ruleUTF8, "this byte is no part of a UTF-8 character")
+			return nil, t.fail(t.offset()+int64(valid), ruleUTF8, notUTF8)
 		}
 		n = valid
 	}

@@ -1,6 +1,9 @@
 package reviews
 
-import "io"
+import (
+	"io"
+	"unicode/utf8"
+)
 
 // maxDepth is how deep the arrays and objects of a record may be nested.
 const maxDepth = 64
@@ -95,6 +98,9 @@ func (t *tokens) space() byte {
 // unexpected refuses the next byte.
 func (t *tokens) unexpected(want string) bool {
 	if c, ok := t.current(); ok {
+		if c >= utf8.RuneSelf && !mayBegin(c) { // as in UTF-16
+			return t.fail(t.offset(), ruleUTF8, notUTF8)
+		}
 		return t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" where "+want+" belongs")
 	}
 	end, last := t.offset(), t.last
@@ -106,6 +112,12 @@ func (t *tokens) unexpected(want string) bool {
 	}
 	return t.fail(end, ruleJSON, "this is not JSON: the line ends where "+want+" belongs")
 }
+
+// notUTF8 is the message of ruleUTF8.
+const notUTF8 = "this byte is no part of a UTF-8 character"
+
+// mayBegin says whether a character of UTF-8 can begin with this byte from 0x80 on.
+func mayBegin(c byte) bool { return c >= 0xc2 && c <= 0xf4 }
 
 func byteName(c byte) string {
 	if c > ' ' && c < 0x7f {
