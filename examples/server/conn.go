@@ -37,6 +37,10 @@ func (c *pieceConn) Write(p []byte) (int, error) {
 		c.held = pieces.Get().(*[piece]byte)
 		return copy(c.held[:], p), nil
 	}
+	if own := refused(p); own != nil {
+		_, err := c.Conn.Write(own)
+		return len(p), err
+	}
 	return c.Conn.Write(p)
 }
 
