@@ -61,5 +61,9 @@ func (c *conn) copyTo(ctx context.Context, path string) error {
 			err = ctx.Err()
 		}
 	}
-	return errors.Join(err, b.Finish())
+	finished := b.Finish() // tells again what a step has told
+	if err == nil {
+		err = finished
+	}
+	return err
 }

@@ -37,6 +37,7 @@ var roles = map[string]func(path string) error{
 	"append": appendForEver,
 	"visit":  visit,
 	"create": createAndKeep,
+	"build":  keepBuilding,
 	"limit":  limitFiles,
 }
 

@@ -35,7 +35,8 @@ type conn struct {
 
 // dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
 func dial(path, mode string, pragmas ...string) (*conn, error) {
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: mode}
+	// _error_rc: an error has the text of its code, not also that of an older one.
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: mode + "&_error_rc=true"}
 	raw, err := new(sqlite.Driver).Open(dsn.String())
 	if err != nil {
 		return nil, err

@@ -97,18 +97,16 @@ func refuseStrayLog(path string) error {
 // putWhole has build write a file beside path and, when it is on the disk, gives it the name path.
 // A file that is already there is left alone: the error is fs.ErrExist.
 func putWhole(path string, build func(tmp string) error) error {
-	dir, base := filepath.Split(path)
-	f, err := os.CreateTemp(dir, "."+base+".new-*")
+	dir, _ := filepath.Split(path)
+	claim, err := newClaim(path)
 	if err != nil {
 		return err
 	}
-	tmp := f.Name()
-	f.Close()
-	defer func() {
-		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
-			os.Remove(tmp + suffix)
-		}
-	}()
+	defer claim.drop()
+	tmp := claim.file()
+	if err := makeFile(tmp); err != nil {
+		return err
+	}
 	if err := build(tmp); err != nil {
 		return err
 	}
@@ -119,6 +117,15 @@ func putWhole(path string, build func(tmp string) error) error {
 		return err
 	}
 	return syncFile(dir)
+}
+
+// makeFile makes an empty file for its owner only.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func syncFile(path string) error {

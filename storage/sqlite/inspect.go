@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	lib "modernc.org/sqlite/lib"
@@ -150,7 +151,7 @@ func (c *conn) checkPages(path string) error {
 		return fmt.Errorf("%s is damaged: %w", path, r.err)
 	}
 	if finding := r.text(0); finding != "ok" {
-		return fmt.Errorf("%s is damaged: %s", path, finding)
+		return fmt.Errorf("%s is damaged: %s", path, strings.Join(strings.Split(finding, "\n"), ": "))
 	}
 	return nil
 }

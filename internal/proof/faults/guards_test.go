@@ -64,7 +64,7 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/create.go", Old: "if err := build(tmp); err != nil {", New: "if MUTANT { return build(path) }\n\tif err := build(tmp); err != nil {",
 	}}},
 	{Name: "what was not built to the end is removed", By: byBuilding, Edits: []program.Edit{{
-		File: "storage/sqlite/create.go", Old: "os.Remove(tmp + suffix)", New: "if !MUTANT { os.Remove(tmp + suffix) }",
+		File: "storage/sqlite/claim.go", Old: "os.Remove(tmp + suffix)", New: "if !MUTANT { os.Remove(tmp + suffix) }",
 	}}},
 	{Name: "a store that is not switched to its log is not built", By: byBuilding, Edits: []program.Edit{{
 		File: "storage/sqlite/create.go", Old: "if r.err != nil {\n\t\treturn r.err", New: "if r.err != nil && !MUTANT {\n\t\treturn r.err",
@@ -73,7 +73,7 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/db.go", Old: `fmt.Errorf("open %s: %w", path, err)`, New: `map[bool]error{false: fmt.Errorf("open %s: %w", path, err), true: err}[MUTANT]`,
 	}}},
 	{Name: "a backup that failed has no name", By: byBackups, Edits: []program.Edit{{
-		File: "storage/sqlite/backup.go", Old: "return errors.Join(err, b.Finish())", New: "if MUTANT { b.Finish(); return nil }\n\treturn errors.Join(err, b.Finish())",
+		File: "storage/sqlite/backup.go", Old: "if err == nil {\n\t\terr = finished", New: "if MUTANT {\n\t\terr = nil\n\t} else if err == nil {\n\t\terr = finished",
 	}}},
 	{Name: "a backup holds what is still in the log", By: byLoad, Edits: []program.Edit{{
 		File: "storage/sqlite/backup.go", Old: "return c.copyTo(ctx, tmp)",
