@@ -11,7 +11,7 @@ import (
 
 var (
 	errLost    = errors.New("the connection to the server was lost, or there was none")
-	errBusy    = errors.New("no connection was free")
+	errBusy    = errors.New("no connection could be had")
 	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may not have been done")
 )
 

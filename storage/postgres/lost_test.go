@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -206,5 +207,18 @@ func TestAServerThatTakesNoWritesIsBusy(t *testing.T) {
 		if err := appErrors.wrap(db.update(ctx, fn)); !errors.Is(err, appsvc.ErrBusy) || errors.Is(err, appsvc.ErrUnknown) {
 			t.Errorf("%s: %v, want ErrBusy", name, err)
 		}
+	}
+}
+
+// A server that is not there is not busy: the domains' error for one that is says what it is.
+func TestAServerThatIsDownIsNotCalledBusy(t *testing.T) {
+	db, _, cutter := openCut(t, &Options{Busy: 50 * time.Millisecond})
+	for range 200 {
+		cutter.CutAtText("set_config")
+	}
+	cutter.CutAll()
+	err := appErrors.wrap(db.update(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err }))
+	if !errors.Is(err, appsvc.ErrBusy) || !strings.Contains(err.Error(), "not available") || strings.Contains(err.Error(), "busy") {
+		t.Errorf("error %v", err)
 	}
 }
