@@ -20,7 +20,7 @@ var (
 	// ErrExists: a Store already holds a row with this key.
 	ErrExists = errors.New("already exists")
 	// ErrBusy: a Store could not get to its data in time; the same call may succeed later.
-	ErrBusy = errors.New("storage is busy")
+	ErrBusy = errors.New("the store is not available at the moment")
 	// ErrFull: a Store has no room to write; reads go on.
 	ErrFull = errors.New("storage is full")
 	// ErrUnknown: a Store lost sight of its data while it committed. The write may have been kept or not:

@@ -9,7 +9,7 @@ var (
 	// ErrNotFound: there is no such collection.
 	ErrNotFound = errors.New("not found")
 	// ErrBusy: a Store could not get to its data in time; the same call may succeed later.
-	ErrBusy = errors.New("storage is busy")
+	ErrBusy = errors.New("the store is not available at the moment")
 	// ErrFull: a Store has no room to write; reads go on.
 	ErrFull = errors.New("storage is full")
 	// ErrUnknown: a Store lost sight of its data while it committed. The write may have been kept or not:

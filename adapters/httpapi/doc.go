@@ -55,6 +55,11 @@
 // 404 in a path and in a body. A body sent with DELETE is not looked at. A tag list and the list of
 // components take after (a name) where a page ended early, and a tag list limit.
 //
+// A client that closes its side of the connection before it has the answer is taken for one that has gone,
+// as net/http cannot tell the two apart: its request ends, and is 503 if it had not been worked off.
+// Requests that net/http cannot read (malformed, headers over its limit, an unknown Expect) it refuses
+// itself, in plain text and without the headers of other answers; examples/server writes those anew.
+//
 // Of a request that is refused while its client is still sending, up to four times [Limits.Body]
 // are read, for 3 seconds at most, so that clients that look at the answer last find it. Timeouts
 // belong to the [http.Server]; only this and the import of reviews, which may take as long as it

@@ -39,6 +39,10 @@ var unknown = []error{appsvc.ErrUnknown, assets.ErrUnknown, reviews.ErrUnknown}
 // unknownOutcome is what they are answered with.
 const unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
 
+// closedEarly is what a client is told that has gone, or has closed its side of the connection: that ends
+// its request, as net/http cannot tell the one from the other.
+const closedEarly = "the connection was closed before the answer was ready: keep it open until the answer has come"
+
 // What the statuses from 500 on say. Their causes speak of the store, so they go to the log.
 const internalError = "internal error"
 
@@ -94,14 +98,19 @@ func isOneOf(err error, sentinels []error) bool {
 func (c *call) fail(err error) {
 	status := statusOf(err)
 	text, isOpaque := opaque[status]
-	if isOneOf(err, unknown) {
-		text = unknownOutcome
-	}
 	switch {
 	case !isOpaque:
-		text = sentence(err)
-	case !errors.Is(err, context.Canceled): // else the client has gone: nothing is wrong here
-		c.log(text, err)
+		c.refuse(status, sentence(err))
+		return
+	case isOneOf(err, unknown):
+		text = unknownOutcome
+	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // nothing is wrong here
+		c.refuse(status, closedEarly)
+		return
+	}
+	c.log(text, err)
+	if part := (*inPart)(nil); errors.As(err, &part) {
+		text += "; " + part.kept
 	}
 	c.refuse(status, text)
 }

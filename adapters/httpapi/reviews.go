@@ -39,18 +39,26 @@ func (v reviewRoutes) load(c *call) error {
 	defer file.end()
 	by := reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates}
 	report, err := v.svc.Import(c.ctx(), by, file, &reviews.ImportOptions{DryRun: dryRun})
+	kept := "what came before is imported, and sending all of it again is safe"
+	if dryRun {
+		kept = "nothing is imported by a dry run"
+	}
 	if fault := file.fault(err); fault != "" {
-		kept := "what came before is imported, and sending all of it again is safe"
-		if dryRun {
-			kept = "nothing is imported by a dry run"
-		}
 		return refuse(http.StatusBadRequest, "%s; %s", fault, kept)
 	}
 	if err != nil {
-		return err
+		return &inPart{err, kept}
 	}
 	return c.json(report)
 }
+
+// inPart is an error in the middle of what is not done as a whole.
+type inPart struct {
+	error
+	kept string // says what is done
+}
+
+func (p *inPart) Unwrap() error { return p.error }
 
 // upload is a body that may be of any size and take any time, as long as it does not pause for
 // longer than Limits.Pause.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -175,4 +176,18 @@ func (s *slowly) Read(p []byte) (int, error) {
 	}
 	time.Sleep(s.pause)
 	return copy(p, record("YQ==")), nil
+}
+
+// fullReviews has no room.
+type fullReviews struct{ reviews.Store }
+
+func (fullReviews) Update(context.Context, func(reviews.Tx) error) error { return reviews.ErrFull }
+
+// An import that stops, because the store does, says what is in.
+func TestAnImportIntoAFullStoreSaysWhatIsIn(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(fullReviews{memory.NewReviews()}) })
+	r := w.as(siteOne, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(507, "full")
+	if !strings.Contains(r.body, "what came before is imported, and sending all of it again is safe") {
+		t.Errorf("%s", r.body)
+	}
 }

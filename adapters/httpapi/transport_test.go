@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -157,7 +160,8 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		says   string
 	}{
 		{errors.New("secret detail: disk /dev/sda"), 500, "internal error"},
-		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, "again"},
+		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, `{"error":"the store is not available at the moment: try again"}`},
+		{fmt.Errorf("secret detail: %w", context.Canceled), 503, "again"},
 		{fmt.Errorf("secret detail: %w", appsvc.ErrFull), 507, "full"},
 		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
 		{fmt.Errorf("secret detail: %w", appsvc.ErrUnknown), 503, "not known whether the write was kept"},
@@ -174,6 +178,38 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		if retry := r.header.Get("Retry-After"); (retry != "") != (c.status == 503) {
 			t.Errorf("%d: Retry-After %q", c.status, retry)
 		}
+	}
+}
+
+// waitingStore answers when the request has ended.
+type waitingStore struct{}
+
+func (waitingStore) View(ctx context.Context, _ func(appsvc.Reader) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+func (s waitingStore) Update(ctx context.Context, _ func(appsvc.Tx) error) error {
+	return s.View(ctx, nil)
+}
+
+func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(waitingStore{}, nil) })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	fmt.Fprintf(conn, "GET /apps/ HTTP/1.0\r\nAuthorization: svctoken %s\r\n\r\n", w.token(editor))
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 503 ") || !strings.Contains(string(answer), `{"error":"the connection was closed before`) {
+		t.Errorf("%s, error %v", answer, err)
+	}
+	if log := w.log.String(); log != "" {
+		t.Errorf("logged %s", log)
 	}
 }
 

@@ -58,7 +58,11 @@ func libraryRows() []row {
 			rows = append(rows, row{route: ask.method + " " + lib + ask.route, what: fmt.Sprintf("in %s: %s %s", what, ask.path, ask.body),
 				table: t, says: says, request: func(w *world, thing string) request {
 					fill := func(s string) string { return foreignIDs(w, thing, s) }
-					return request{method: ask.method, path: libraries[thing] + fill(ask.path), body: fill(ask.body)}
+					in := libraries[thing]
+					if thing == "unused" {
+						in += fmt.Sprint(*w.sent) // a write of a moderator makes it: each caller has one of its own
+					}
+					return request{method: ask.method, path: in + fill(ask.path), body: fill(ask.body)}
 				}})
 		}
 	}
