@@ -2,7 +2,8 @@
 //
 // [Open] builds its tables in an empty database or schema, and refuses one that holds something else
 // or a store of a newer release. Processes that open it at the same time wait for the one that
-// builds it, and so they do when a newer release brings new tables.
+// builds it, and so they do when a newer release brings new tables. [Build] makes a store and fills it;
+// until it is done the table vitrine_building marks the store as unfinished, which Open refuses.
 //
 // # Transactions
 //
@@ -50,6 +51,8 @@
 // What such an engine must give is row locks and READ COMMITTED for updates. For Views that read
 // more than one thing it must give one snapshot over all machines, which Citus does not: a View may
 // see an update of two apps by half there. Rows of one app are on one machine, and read as one.
+//
+// [Build] is for one machine: it keeps a row of vitrine_building locked, on a connection of its own.
 //
 // Tested is PostgreSQL 15 on one machine: several openings and processes of one database, histories
 // of concurrent operations, connections cut at each side of a commit, a server that is killed and

@@ -1,7 +1,9 @@
 // Package sqlite keeps Vitrine's data in one SQLite file.
 //
 // [Open] builds the file when it is not there, and refuses one that is empty, foreign, damaged or
-// newer than this package without touching it. Other processes may use the same file meanwhile,
+// newer than this package without touching it. A new file is built beside, as .NAME.new-*, and gets its
+// name when it is whole; what a killed process has left there is removed by the next one that builds
+// that name (but on Windows, where it stays). Other processes may use the same file meanwhile,
 // with this package or with SQLite's own tools.
 //
 // # Durability
