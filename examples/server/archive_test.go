@@ -120,7 +120,7 @@ func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	took := time.Since(begun)
-	kills, want, stopped := 0, 5, 0
+	kills, want, stopped := 0, 3, 0
 	if testing.Short() {
 		want = 1
 	}
