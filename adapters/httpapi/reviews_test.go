@@ -147,6 +147,7 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 }
 
 func TestAnImportThatStallsAtOnceIsAnswered(t *testing.T) {
+	t.Parallel()
 	w := reviewWorld(t)
 	for _, begun := range []string{"", "{"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))

@@ -17,6 +17,7 @@ import (
 )
 
 func TestApps(t *testing.T) {
+	t.Parallel()
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return openTest(t, nil).Apps() })
 }
 
@@ -25,6 +26,7 @@ func TestAppsWhereNoneAreFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
+	t.Parallel()
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store {
 		db := openTest(t, nil)
 		db.few = -1
@@ -53,6 +55,7 @@ func TestAppsOfSeveralOpenings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
+	t.Parallel()
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store {
 		address := cluster.Schema(t)
 		s := turns{next: new(atomic.Int64)}

@@ -15,6 +15,7 @@ import (
 )
 
 func TestAssets(t *testing.T) {
+	t.Parallel()
 	storagetest.Assets(t, func(t *testing.T) assets.Store { return openTest(t, nil).Assets() })
 }
 
@@ -23,6 +24,7 @@ func TestAssetsInManyParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
+	t.Parallel()
 	storagetest.Assets(t, func(t *testing.T) assets.Store { return assetStore{openTest(t, nil), 3, 2} })
 }
 

@@ -8,5 +8,6 @@ import (
 )
 
 func TestReviews(t *testing.T) {
+	t.Parallel()
 	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return openTest(t, nil).Reviews() })
 }

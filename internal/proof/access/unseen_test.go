@@ -38,8 +38,8 @@ func TestWhatIsHiddenLeavesNoTrace(t *testing.T) {
 // A cursor of one search, used in another, tells no more: what is before and behind it is what the
 // caller sees there.
 func TestCursorsTellNothing(t *testing.T) {
-	for _, c := range knownCallers() {
-		if !c.inNetwork() {
+	for i, c := range knownCallers() {
+		if !c.inNetwork() || testing.Short() && i%3 != 0 {
 			continue
 		}
 		var answers [2][]string

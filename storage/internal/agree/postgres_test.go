@@ -31,7 +31,8 @@ func TestReviewsInMemoryAndPostgreSQLAgree(t *testing.T) {
 
 // withPostgreSQL runs a comparison for each seed, with an empty store.
 func withPostgreSQL(t *testing.T, compare func(*testing.T, *postgres.DB, uint64)) {
-	for seed := range *sequences {
+	t.Parallel()
+	for seed := range compared() {
 		ok := t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			db, err := postgres.Open(context.Background(), cluster.Schema(t), nil)
 			if err != nil {

@@ -118,7 +118,11 @@ func TestBytesOfAnyKind(t *testing.T) {
 
 func TestHistoriesOfRandomEdits(t *testing.T) {
 	codec := newCodec(t)
-	for seed := range uint64(100) {
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			randomEdits(&history{tb: t, codec: codec}, rand.New(rand.NewPCG(seed, 0)))
 		})

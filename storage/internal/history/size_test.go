@@ -76,6 +76,9 @@ func TestRowsFillHalfAPage(t *testing.T) {
 
 // The space of a whole history: what the benchmark measures, small and exact.
 func TestAutosavesTakeFewBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes histories of 1000 versions")
+	}
 	for _, tt := range []struct{ size, limit int }{{5 << 10, 50}, {50 << 10, 60}} {
 		h := newHistory(t)
 		p := newPage(7, tt.size)
