@@ -310,3 +310,23 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// What is wrong with a file is told in the words of archives, not of Go.
+func TestDamageIsToldInPlainWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "this is no archive",
+		"hello\n":              "this is no archive",
+		"[1]\n":                "this is no archive",
+		"{\"vitrine\":2}\n":    "this is no archive, or one of a newer release",
+		"{\"vitrine\":\"1\"}":  "this is no archive",
+		"{\"vitrine\":1}\n":    "damaged archive: line 2: the archive ends before its last line",
+		"{\"vitrine\":1}\nx\n": "damaged archive: line 2: this is no line of an archive",
+		"{\"vitrine\":1}\n{\"tag\":{\"app\":5}}\n": "damaged archive: line 2: this is no line of an archive: the value at /tag/app is not what belongs there",
+		"{\"vitrine\":1}\n{\"spam\":5}\n":          "damaged archive: line 2: this is no line of an archive",
+	} {
+		_, err := archive.Check(ctx, strings.NewReader(text))
+		if !errors.Is(err, archive.ErrDamaged) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "json") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
