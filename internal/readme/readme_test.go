@@ -46,6 +46,7 @@ const database = "DATABASE_URL"
 
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
+	needGo(t)
 	all := blocks(t)
 	programs := 0
 	for i, b := range all {
@@ -74,15 +75,17 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-func TestCommands(t *testing.T) { session(t, "") }
+// needGo leaves out what go run and go build take long for, and what other processes do, which the race
+// detector does not watch.
+func needGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs and commands are run without -short")
+	}
+}
 
-// The same with the blocks that need a database.
-func TestCommandsWithPostgreSQL(t *testing.T) { session(t, cluster.Database(t)) }
-
-// session runs the sh blocks, in their order, with the programs that ask the server between them. The
-// server is built once instead of by every go run, stands on a free port and works in a folder of its
-// own; benchmarks are only looked up. Blocks that need a database are left out where url is empty.
-func session(t *testing.T, url string) {
+// The server is built once instead of by every go run.
+func TestCommands(t *testing.T) {
+	needGo(t)
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("VITRINE_CI") != "" {
@@ -91,13 +94,21 @@ func session(t *testing.T, url string) {
 			t.Skipf("needs %s: %v", tool, err)
 		}
 	}
-	dir := t.TempDir()
-	server := filepath.Join(dir, "server")
+	server := filepath.Join(t.TempDir(), "server")
 	build := exec.Command("go", "build", "-o", server, "./examples/server")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Run("without a database", func(t *testing.T) { session(t, server, "") })
+	t.Run("with PostgreSQL", func(t *testing.T) { session(t, server, cluster.Database(t)) })
+}
+
+// session runs the sh blocks, in their order, with the programs that ask the server between them. The
+// server stands on a free port and works in a folder of its own; tests and benchmarks are not run. Blocks
+// that need a database are left out where url is empty.
+func session(t *testing.T, server, url string) {
+	dir := t.TempDir()
 	addr, other := freeAddress(t), freeAddress(t)
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t)
@@ -107,7 +118,7 @@ func session(t *testing.T, url string) {
 		case b.lang == "sh":
 			for line := range strings.Lines(b.text) {
 				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
-				script = append(script, command(t, strings.TrimSpace(line), server, addr)...)
+				script = append(script, command(strings.TrimSpace(line), server, addr)...)
 			}
 		case b.lang == "go" && strings.Contains(b.text, address):
 			if i+1 == len(all) || all[i+1].lang != "text" {
@@ -140,12 +151,8 @@ func program(t *testing.T, dir, text, prints string) []string {
 }
 
 // command turns a line of the README into what the test runs.
-func command(t *testing.T, line, server, addr string) []string {
-	switch {
-	case line == "" || strings.HasPrefix(line, "#"):
-		return nil
-	case strings.HasPrefix(line, "go test") || strings.Contains(line, " go test"):
-		lookUp(t, line)
+func command(line, server, addr string) []string {
+	if line == "" || strings.HasPrefix(line, "#") || isTest(line) {
 		return nil
 	}
 	line = strings.ReplaceAll(line, "go run ./examples/server", server)
@@ -161,6 +168,22 @@ func command(t *testing.T, line, server, addr string) []string {
 			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
 	}
 	return []string{say, line}
+}
+
+func isTest(line string) bool {
+	return strings.HasPrefix(line, "go test") || strings.Contains(line, " go test")
+}
+
+// The tests and benchmarks that the README names are there.
+func TestTests(t *testing.T) {
+	needGo(t)
+	for _, b := range blocks(t) {
+		for line := range strings.Lines(b.text) {
+			if line = strings.TrimSpace(line); b.lang == "sh" && isTest(line) {
+				lookUp(t, line)
+			}
+		}
+	}
 }
 
 // lookUp makes sure that a go test line would run something: the packages are there, and the
