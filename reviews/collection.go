@@ -132,10 +132,10 @@ func (c *checker) reviewsMember() bool {
 	}
 	c.waiting, c.held = true, c.offset()
 	if !long {
-		return c.skip()
+		return c.stepOver()
 	}
 	c.keep(0, c.spool)
-	ok := c.skip()
+	ok := c.stepOver()
 	c.kept()
 	if c.copy.err != nil {
 		c.err = c.copy.err

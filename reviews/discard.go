@@ -13,7 +13,7 @@ func (c *checker) discard(member string) bool {
 	case '[':
 		return c.discardArray(member)
 	}
-	return c.skip()
+	return c.stepOver()
 }
 
 func (c *checker) discardArray(member string) bool {

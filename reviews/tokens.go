@@ -177,8 +177,8 @@ func (t *tokens) enter() bool {
 	return true
 }
 
-// skip reads over one value.
-func (t *tokens) skip() bool {
+// stepOver reads over one value.
+func (t *tokens) stepOver() bool {
 	switch c := t.next(); {
 	case c == '"':
 		t.open()
@@ -186,7 +186,7 @@ func (t *tokens) skip() bool {
 		}
 		return t.fault == nil
 	case c == '{' || c == '[':
-		return t.skipInside(c == '{')
+		return t.stepOverInside(c == '{')
 	case c == '-' || '0' <= c && c <= '9':
 		_, _, ok := t.number()
 		return ok
@@ -200,7 +200,7 @@ func (t *tokens) skip() bool {
 	return t.unexpected("a value")
 }
 
-func (t *tokens) skipInside(object bool) bool {
+func (t *tokens) stepOverInside(object bool) bool {
 	if !t.enter() {
 		return false
 	}
@@ -217,7 +217,7 @@ func (t *tokens) skipInside(object bool) bool {
 				return false
 			}
 		}
-		if !t.skip() {
+		if !t.stepOver() {
 			return false
 		}
 	}
