@@ -19,7 +19,7 @@ type Options struct {
 	// For tests, 0 else.
 	buffer int   // bytes of a stretch
 	plain  int64 // bytes of a temporary file that are not compressed
-	limit  int   // bytes of a review that an import stores
+	limit  int   // bytes of JSON that are stored of a review, or of a collection without its reviews
 }
 
 // Checker checks one file.

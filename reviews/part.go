@@ -74,7 +74,7 @@ func newSender(to chan part, done chan struct{}, used recycled) *sender {
 	return &sender{to: to, done: done, used: used}
 }
 
-// begin makes sure that there is a part to fill.
+// begin makes sure that there is a part to fill: one whose lists are there.
 func (s *sender) begin() {
 	if s.problems == nil {
 		s.part = s.used.get()
@@ -100,8 +100,12 @@ func (s *sender) batch(b batch) {
 	}
 }
 
-// send blocks until the part is wanted: what was found and not taken stays small.
+// send blocks until the part is wanted: what was found and not taken stays small. Where nothing was
+// found there is no part to send.
 func (s *sender) send() {
+	if s.problems == nil && s.panicked == "" {
+		return
+	}
 	select {
 	case s.to <- s.part:
 	case <-s.done:

@@ -21,7 +21,7 @@ type pipeline struct {
 	dir     string // of temporary files
 	plain   int64  // bytes of these that are not compressed
 	load    bool
-	limit   int // bytes of a review that an import stores
+	limit   int // bytes of JSON that are stored of a review, or of a collection without its reviews
 	hash    *hasher
 	sink    sink
 }

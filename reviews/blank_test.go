@@ -1,0 +1,42 @@
+package reviews_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// Stretches of a file in which nothing is found leave nothing behind that later findings fall into.
+func TestBlankStretchesLoseNoRecord(t *testing.T) {
+	const count, buffer = 3000, 4096
+	var file bytes.Buffer
+	for i := range count {
+		if i%500 == 0 {
+			file.WriteString(strings.Repeat("\n", 12*buffer))
+		}
+		fmt.Fprintf(&file, `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"%08d","dimensions":["default"],"reviews":[`+
+			`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}]}`+"\n", i)
+	}
+	for _, workers := range []int{1, 2, 4} {
+		for range 5 { // which stretch is done first is a matter of chance
+			o := reviews.WithBuffer(reviews.Options{Workers: workers}, buffer)
+			checker := reviews.Check(bytes.NewReader(file.Bytes()), o)
+			for problem, err := range checker.Problems() {
+				t.Fatal(problem, err)
+			}
+			if r := checker.Report(); r.Collections != count || r.Reviews != count {
+				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections, r.Reviews, count)
+			}
+			service := reviews.New(memory.NewReviews())
+			r, err := service.Import(context.Background(), reviews.Caller{Operator: true}, bytes.NewReader(file.Bytes()), &reviews.ImportOptions{Options: *o})
+			if err != nil || r.Created != count {
+				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)
+			}
+		}
+	}
+}
