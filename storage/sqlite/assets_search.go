@@ -24,9 +24,8 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 	if err := r.check(ctx); err != nil {
 		return err
 	}
-	pieces, ok := split(q.All)
 	first, last := r.places(q.After, q.Before)
-	if !ok || first > last {
+	if first > last {
 		return nil
 	}
 	found, ok, err := r.matching(q.All)
@@ -35,6 +34,11 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 		return err
 	case ok:
 		return r.fetch(ctx, found.between(ordinalOf(first), ordinalOf(last), q.Ascending), q.Limit, out)
+	}
+	pieces, ok := split(q.All)
+	switch {
+	case !ok:
+		return nil
 	case len(pieces) == 1:
 		return r.rows(ctx, q, pieces[0], out)
 	}
@@ -153,9 +157,8 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, er
 	if err := r.check(ctx); err != nil {
 		return 0, err
 	}
-	pieces, ok := split(q.All)
 	first, last := r.places(q.After, q.Before)
-	if !ok || first > last {
+	if first > last {
 		return 0, nil
 	}
 	found, ok, err := r.matching(q.All)
@@ -163,6 +166,10 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, er
 	case err != nil:
 		return 0, err
 	case !ok:
+		pieces, ok := split(q.All)
+		if !ok {
+			return 0, nil
+		}
 		return r.count(ctx, pieces, first, last)
 	case q.After == 0 && q.Before == 0:
 		return int64(found.n), nil

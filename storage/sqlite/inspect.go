@@ -151,7 +151,7 @@ func (c *conn) checkPages(path string) error {
 		return fmt.Errorf("%s is damaged: %w", path, r.err)
 	}
 	if finding := r.text(0); finding != "ok" {
-		return fmt.Errorf("%s is damaged: %s", path, strings.Join(strings.Split(finding, "\n"), ": "))
+		return fmt.Errorf("%s is damaged: %s", path, strings.ReplaceAll(finding, "\n", ": "))
 	}
 	return nil
 }
