@@ -2,8 +2,6 @@ package archive
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +12,9 @@ import (
 	"iter"
 
 	"github.com/go-json-experiment/json"
+
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
 // maxLine bounds a line, in bytes: twice what the largest thing in a store takes.
@@ -62,10 +62,10 @@ func lines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 // opened returns what r holds, unzipped when it is gzipped.
 func opened(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 256<<10)
-	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if magic, _ := in.Peek(len(gunzip.Magic)); string(magic) != gunzip.Magic {
 		return in, nil
 	}
-	return gzip.NewReader(in)
+	return gunzip.NewReader(in)
 }
 
 // scanner reads lines and holds them against the last one.
