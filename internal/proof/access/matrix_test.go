@@ -129,12 +129,16 @@ func rows() []row {
 
 func TestEveryCell(t *testing.T) {
 	var n cells
-	only := regexp.MustCompile(*wantedRows)
+	only, wanted := regexp.MustCompile(*wantedRows), 0
 	for _, rw := range rows() {
 		if !only.MatchString(rw.route + " " + rw.what) {
 			continue
 		}
+		wanted++
 		t.Run(rw.route+" "+rw.what, func(t *testing.T) { rw.run(t, &n) })
+	}
+	if wanted == 0 {
+		t.Errorf("no row is like %q", *wantedRows)
 	}
 	t.Logf("%d rows, %d callers, %d cells, %d requests", n.rows, len(callers), n.cells, n.requests)
 }
