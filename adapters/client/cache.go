@@ -9,7 +9,8 @@ import (
 // asked for again with If-None-Match, so that the service decides each time who may read it.
 type cache struct {
 	mu    sync.Mutex
-	room  int
+	most  int        // bytes
+	room  int        // of these that are free
 	order *list.List // of kept, the latest used first
 	by    map[string]*list.Element
 }
@@ -29,7 +30,7 @@ func newCache(bytes int) *cache {
 	if bytes <= 0 {
 		return nil
 	}
-	return &cache{room: bytes, order: list.New(), by: map[string]*list.Element{}}
+	return &cache{most: bytes, room: bytes, order: list.New(), by: map[string]*list.Element{}}
 }
 
 // get returns what is kept of an address, with an empty etag when that is nothing.
@@ -55,6 +56,9 @@ func (c *cache) put(k kept) {
 	defer c.mu.Unlock()
 	if e := c.by[k.url]; e != nil {
 		c.drop(e)
+	}
+	if k.size() > c.most { // it would push out all the others, and then itself
+		return
 	}
 	c.by[k.url] = c.order.PushFront(k)
 	for c.room -= k.size(); c.room < 0; {
