@@ -39,8 +39,8 @@
 //
 // # Storing
 //
-// A Service stands on a Store: storage/memory and storage/sqlite are two, and
-// storage/storagetest.Apps says what a third one has to do. A stored version is its Meta and a
+// A Service stands on a Store: storage/memory, storage/sqlite and storage/postgres are three, and
+// storage/storagetest.Apps says what another one has to do. A stored version is its Meta and a
 // Body, the JSON text of all else; reading serves these bytes as they are.
 //
 // Errors wrap the sentinels ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge,

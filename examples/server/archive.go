@@ -45,7 +45,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	case inFile(*db) && !absent(*db):
 		return fmt.Errorf("import: %s: there is a file already: name one that is not there", *db)
 	}
-	in, err := openArchive(p, f.Arg(0))
+	in, err := openArchive(ctx, p, f.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func importArchive(ctx context.Context, db string, in io.Reader) (n archive.Coun
 }
 
 // openArchive opens FILE, or a copy of standard input for "-", since an archive is read twice.
-func openArchive(p *program, name string) (*os.File, error) {
+func openArchive(ctx context.Context, p *program, name string) (*os.File, error) {
 	if name != "-" {
 		return os.Open(name)
 	}
@@ -94,7 +94,7 @@ func openArchive(p *program, name string) (*os.File, error) {
 	if err := os.Remove(file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, file.Close())
 	}
-	_, err = io.Copy(file, p.stdin)
+	_, err = io.Copy(file, untilDone{ctx, p.stdin})
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}

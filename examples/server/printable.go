@@ -16,7 +16,7 @@ func printable(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// escaped writes the characters that do not print by escape; bytes that are no character stay.
+// escaped writes the characters that do not print by escape; bytes that are no character as \xNN.
 func escaped(text string, escape func(rune) string) string {
 	var out strings.Builder
 	for i, r := range text {

@@ -27,8 +27,8 @@ const undoWait = 30 * time.Second
 
 // Build makes a store in an empty database or schema and has fill put something into it. Until all
 // of that is done the store bears a mark with which Open refuses it, so a kill leaves nothing that
-// passes for a store; the next Build clears what it left and begins anew. An error leaves nothing
-// at all. ErrExists when a store is there; a store that another process builds is refused too.
+// passes for a store; the next Build clears what it left and begins anew. An error leaves nothing,
+// or, where that could not be cleared, what a kill does. ErrExists when a store is there; a store that another process builds is refused too.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
 	if err := build(ctx, address, opts.orDefault(), fill); err != nil {
 		return fmt.Errorf("postgres: build: %w", err)

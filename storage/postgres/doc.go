@@ -7,7 +7,7 @@
 //
 // # Transactions
 //
-// A View is one snapshot (REPEATABLE READ, READ ONLY). A View that needs one row is one statement and
+// A View is one snapshot (REPEATABLE READ, READ ONLY). A View of apps that needs one row is one statement and
 // takes no transaction. Nothing is cached between Views, so another process's writes are never missed.
 //
 // An Update locks what it reads and writes by row locks and reads it when it has them, so updates of

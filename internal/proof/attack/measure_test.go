@@ -38,7 +38,7 @@ func measured(t testing.TB) bool {
 	if runtime.GOOS == "linux" {
 		return true
 	}
-	if os.Getenv("VITRINE_CI") == "1" {
+	if os.Getenv("VITRINE_CI") != "" {
 		t.Fatal("the cost of attacks is measured on Linux, and VITRINE_CI=1 says that it shall be")
 	}
 	return false
