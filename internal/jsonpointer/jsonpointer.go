@@ -1,0 +1,15 @@
+// Package jsonpointer writes and reads the tokens of JSON pointers (RFC 6901).
+package jsonpointer
+
+import "strings"
+
+var (
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Escape returns the name of a member as a token of a pointer: "a/b" as "a~1b".
+func Escape(name string) string { return escape.Replace(name) }
+
+// Unescape returns the name that a token stands for. It is the inverse of Escape.
+func Unescape(token string) string { return unescape.Replace(token) }

@@ -1,0 +1,70 @@
+// Package lru has the cache that a package bounds by bytes: the values that were used last stay.
+package lru
+
+import "container/list"
+
+// Cache keeps values up to a total size. It is not safe for concurrent use.
+type Cache[K comparable, V any] struct {
+	limit  int
+	size   int
+	values map[K]*list.Element
+	recent list.List // of *entry, the last used first
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+	size  int
+}
+
+// New returns an empty cache whose values may have this size together.
+func New[K comparable, V any](limit int) *Cache[K, V] {
+	return &Cache[K, V]{limit: limit, values: map[K]*list.Element{}}
+}
+
+// Get returns the value of a key, if it is cached, and marks it as used.
+func (c *Cache[K, V]) Get(key K) (value V, found bool) {
+	at, found := c.values[key]
+	if !found {
+		return value, false
+	}
+	c.recent.MoveToFront(at)
+	return at.Value.(*entry[K, V]).value, true
+}
+
+// Put caches a value of this size, in place of the one with the same key. It evicts the values that were not used for
+// the longest time until the others are within the limit, but never the new one.
+func (c *Cache[K, V]) Put(key K, value V, size int) {
+	c.Remove(key)
+	c.values[key] = c.recent.PushFront(&entry[K, V]{key, value, size})
+	c.size += size
+	for c.size > c.limit && c.recent.Len() > 1 {
+		c.remove(c.recent.Back())
+	}
+}
+
+// Remove removes the value of a key, if it is cached.
+func (c *Cache[K, V]) Remove(key K) {
+	if at, found := c.values[key]; found {
+		c.remove(at)
+	}
+}
+
+func (c *Cache[K, V]) remove(at *list.Element) {
+	e := c.recent.Remove(at).(*entry[K, V])
+	delete(c.values, e.key)
+	c.size -= e.size
+}
+
+// Clear removes all values.
+func (c *Cache[K, V]) Clear() {
+	clear(c.values)
+	c.recent.Init()
+	c.size = 0
+}
+
+// Len returns the number of values, and Size their size together.
+func (c *Cache[K, V]) Len() int { return len(c.values) }
+
+// Size returns the size of all values together.
+func (c *Cache[K, V]) Size() int { return c.size }

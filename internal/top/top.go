@@ -1,0 +1,39 @@
+// Package top keeps the first few of many items.
+package top
+
+import "slices"
+
+// List holds the first items, in an order, of all that were added to it. It takes memory for these alone.
+type List[T any] struct {
+	limit   int
+	compare func(a, b T) int
+	items   []T // in order
+}
+
+// New returns a list of at most limit items, in the order of compare.
+func New[T any](limit int, compare func(a, b T) int) *List[T] {
+	return &List[T]{limit: limit, compare: compare}
+}
+
+// Add adds an item. One that comes after all others of a full list is dropped.
+func (l *List[T]) Add(item T) {
+	if last, full := l.Last(); full && l.compare(item, last) >= 0 {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(l.items, item, l.compare)
+	if len(l.items) == l.limit {
+		l.items = l.items[:l.limit-1]
+	}
+	l.items = slices.Insert(l.items, i, item)
+}
+
+// Last returns the last item of a full list. full is false while any item would be taken.
+func (l *List[T]) Last() (last T, full bool) {
+	if len(l.items) < l.limit || l.limit == 0 {
+		return last, false
+	}
+	return l.items[len(l.items)-1], true
+}
+
+// Items returns the items in order.
+func (l *List[T]) Items() []T { return l.items }

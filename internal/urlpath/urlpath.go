@@ -1,0 +1,15 @@
+// Package urlpath escapes names for the path of a URL.
+package urlpath
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Escape returns s as one segment of a path. Dots that would be a step to the same or the upper folder are escaped too.
+func Escape(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}
