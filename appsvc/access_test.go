@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +18,8 @@ const network = "urn:vitrine:example.test"
 // owner created the apps of these tests, and has no rights but that.
 var owner = appsvc.Caller{URN: network + ":user=owner"}
 
-// admin moderates all that is there.
-var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{"urn"}, ManageComponents: true}
+// admin moderates every group of these tests.
+var admin = appsvc.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, ManageComponents: true}
 
 // moderator is a user who owns nothing and moderates these.
 func moderator(urns ...string) appsvc.Caller {
@@ -37,12 +39,17 @@ var accessCallers = map[string]appsvc.Caller{
 	"other-vendor":   moderator("urn:other:example.test"),
 	"other-case":     moderator("urn:vitrine:EXAMPLE.test"),
 	"below-site=1":   moderator(site1 + ":deeper"),
-	"vendor":         moderator("urn:vitrine"), // what it contains is decided segment by segment, so: all
+	"vendor":         moderator("urn:vitrine"),
+	"scheme":         moderator("urn"),
 	"half-a-segment": moderator("urn:vitrine:"),
 	"owner-as-group": moderator(owner.URN),
 	"empty":          moderator(""),
+	"one-of-two":     moderator(site1, "urn:vitrine"),
 	"nobody":         moderator(),
-	"no-name":        {Moderates: []string{"urn:other:example.test"}},
+	"no-name":        {Moderates: []string{network}},
+	"no-user":        {URN: network, Moderates: []string{network}},
+	"site-as-user":   {URN: site1, Moderates: []string{site1}},
+	"not-utf-8":      {URN: network + ":user=\xff", Moderates: []string{network}},
 	"components":     {URN: network + ":user=c", ManageComponents: true},
 }
 
@@ -52,57 +59,68 @@ var accessStates = map[string][][]string{
 	"moved":   {{site1}, {site2}}, // was in site 1, and its latest version is in site 2
 	"both":    {{site1, site2}},
 	"left":    {{site1, site2}, {site2}}, // is no longer in site 1
+	"joined":  {{site1}, {site1, site2}}, // was in site 1, and is in site 2 too
 	"network": {{network}},
 	"site10":  {{network + ":site=10"}},
 }
 
 // mayUse says who may use an app in which state: every operation, every version, every tag.
 const mayUse = `
-                 site1  moved  both  left  network  site10
- owner           yes    yes    yes   yes   yes      yes
- network         yes    yes    yes   yes   yes      yes
- site=1          yes    no     yes   no    no       no
- site=2          no     yes    yes   yes   no       no
- site=10         no     no     no    no    no       yes
- both-sites      yes    yes    yes   yes   no       no
- other-network   no     no     no    no    no       no
- longer-network  no     no     no    no    no       no
- shorter         no     no     no    no    no       no
- other-vendor    no     no     no    no    no       no
- other-case      no     no     no    no    no       no
- below-site=1    no     no     no    no    no       no
- vendor          yes    yes    yes   yes   yes      yes
- half-a-segment  no     no     no    no    no       no
- owner-as-group  no     no     no    no    no       no
- empty           no     no     no    no    no       no
- nobody          no     no     no    no    no       no
- no-name         no     no     no    no    no       no
- components      no     no     no    no    no       no
+                 site1      moved      both       left       joined     network    site10
+ owner           yes        yes        yes        yes        yes        yes        yes
+ network         yes        yes        yes        yes        yes        yes        yes
+ site=1          yes        no         yes        no         yes        no         no
+ site=2          no         yes        yes        yes        yes        no         no
+ site=10         no         no         no         no         no         no         yes
+ both-sites      yes        yes        yes        yes        yes        no         no
+ other-network   no         no         no         no         no         no         no
+ longer-network  no         no         no         no         no         no         no
+ shorter         no         no         no         no         no         no         no
+ other-vendor    no         no         no         no         no         no         no
+ other-case      no         no         no         no         no         no         no
+ nobody          no         no         no         no         no         no         no
+ components      no         no         no         no         no         no         no
+ below-site=1    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ vendor          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ scheme          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ half-a-segment  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ owner-as-group  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ empty           invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ one-of-two      invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-name         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-user         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ site-as-user    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ not-utf-8       invalid    invalid    invalid    invalid    invalid    invalid    invalid
 `
 
 // mayRestore says what bringing version 0 back comes to: it must add no group that the caller does
-// not moderate.
+// not moderate, and take none away that the caller, unless the owner, does not moderate.
 const mayRestore = `
-                 site1  moved      both  left       network  site10
- owner           yes    forbidden  yes   forbidden  yes      yes
- network         yes    yes        yes   yes        yes      yes
- site=1          yes    no         yes   no         no       no
- site=2          no     forbidden  yes   forbidden  no       no
- site=10         no     no         no    no         no       yes
- both-sites      yes    yes        yes   yes        no       no
- other-network   no     no         no    no         no       no
- longer-network  no     no         no    no         no       no
- shorter         no     no         no    no         no       no
- other-vendor    no     no         no    no         no       no
- other-case      no     no         no    no         no       no
- below-site=1    no     no         no    no         no       no
- vendor          yes    yes        yes   yes        yes      yes
- half-a-segment  no     no         no    no         no       no
- owner-as-group  no     no         no    no         no       no
- empty           no     no         no    no         no       no
- nobody          no     no         no    no         no       no
- no-name         no     no         no    no         no       no
- components      no     no         no    no         no       no
+                 site1      moved      both       left       joined     network    site10
+ owner           yes        forbidden  yes        forbidden  yes        yes        yes
+ network         yes        yes        yes        yes        yes        yes        yes
+ site=1          yes        no         yes        no         forbidden  no         no
+ site=2          no         forbidden  yes        forbidden  yes        no         no
+ site=10         no         no         no         no         no         no         yes
+ both-sites      yes        yes        yes        yes        yes        no         no
+ other-network   no         no         no         no         no         no         no
+ longer-network  no         no         no         no         no         no         no
+ shorter         no         no         no         no         no         no         no
+ other-vendor    no         no         no         no         no         no         no
+ other-case      no         no         no         no         no         no         no
+ nobody          no         no         no         no         no         no         no
+ components      no         no         no         no         no         no         no
+ below-site=1    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ vendor          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ scheme          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ half-a-segment  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ owner-as-group  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ empty           invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ one-of-two      invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-name         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-user         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ site-as-user    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ not-utf-8       invalid    invalid    invalid    invalid    invalid    invalid    invalid
 `
 
 // accessOperations are all that can be done with one app, as functions that say whether they found
@@ -113,11 +131,11 @@ var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string)
 		return err
 	},
 	"Version 0": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Version(context.Background(), by, id, 0)
+		_, err := w.Version(context.Background(), by, id, appsvc.NewVersion(0))
 		return err
 	},
 	"Versions": func(w *workshop, by appsvc.Caller, id string) error {
-		_, _, err := w.Versions(context.Background(), by, appsvc.ListVersions{AppID: id, Before: appsvc.Latest})
+		_, _, err := listed(w.ListVersions(context.Background(), by, appsvc.ListVersionsRequest{AppID: id}))
 		return err
 	},
 	"Patch": func(w *workshop, by appsvc.Caller, id string) error {
@@ -132,15 +150,15 @@ var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string)
 		return err
 	},
 	"Restore of the latest": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Restore(context.Background(), by, appsvc.Restore{AppID: id, Version: appsvc.Latest})
+		_, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: appsvc.Latest})
 		return err
 	},
 	"Tags": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Tags(context.Background(), by, appsvc.ListTags{AppID: id, Embed: true})
+		_, err := w.ListTags(context.Background(), by, appsvc.ListTagsRequest{AppID: id, Embed: true})
 		return err
 	},
 	"Tag": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.Tag(context.Background(), by, id, "live", true)
+		_, err := w.Tag(context.Background(), by, appsvc.TagRequest{AppID: id, Name: "live", Embed: true})
 		return err
 	},
 	"TaggedApp": func(w *workshop, by appsvc.Caller, id string) error {
@@ -148,15 +166,15 @@ var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string)
 		return err
 	},
 	"PutTag": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: "live", Version: 0, Embed: true})
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(0), Embed: true})
 		return err
 	},
 	"PutTag with a key": func(w *workshop, by appsvc.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: "keyed", Version: 0, IdempotencyKey: "k"})
+		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "keyed", Version: appsvc.NewVersion(0), IdempotencyKey: "k"})
 		return err
 	},
 	"DeleteTag": func(w *workshop, by appsvc.Caller, id string) error {
-		return w.DeleteTag(context.Background(), by, id, "live", "")
+		return w.DeleteTag(context.Background(), by, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
 	},
 	"TagsNamed": func(w *workshop, by appsvc.Caller, id string) error {
 		tags, err := w.TagsNamed(context.Background(), by, "live", []string{id})
@@ -166,7 +184,7 @@ var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string)
 		return err
 	},
 	"Apps": func(w *workshop, by appsvc.Caller, id string) error {
-		apps, _, err := w.Apps(context.Background(), by, appsvc.ListApps{})
+		apps, _, err := unpage(w.ListApps(context.Background(), by, appsvc.ListAppsRequest{}))
 		if err == nil && !slices.ContainsFunc(apps, func(a appsvc.App) bool { return a.ID == id }) {
 			err = appsvc.ErrNotFound
 		}
@@ -175,7 +193,7 @@ var accessOperations = map[string]func(w *workshop, by appsvc.Caller, id string)
 }
 
 // outcomes are the words of the tables.
-var outcomes = map[string]error{"yes": nil, "no": appsvc.ErrNotFound, "forbidden": appsvc.ErrForbidden}
+var outcomes = map[string]error{"yes": nil, "no": appsvc.ErrNotFound, "forbidden": appsvc.ErrForbidden, "invalid": appsvc.ErrInvalid}
 
 // eachCell reads a table: a caller at the start of a line, a state at the head of a column. All
 // callers and all states must be in it.
@@ -202,20 +220,25 @@ func eachCell(t *testing.T, table string, fn func(t *testing.T, caller, state st
 	}
 }
 
+// isMalformed reports whether the tables call a caller invalid.
+func isMalformed(caller string) bool {
+	return regexp.MustCompile(`(?m)^ ` + regexp.QuoteMeta(caller) + ` +invalid`).MatchString(mayUse)
+}
+
 // stateApp creates an app in a state, tagged live.
 func (w *workshop) stateApp(state string) string {
 	w.t.Helper()
 	creator := owner
 	creator.Moderates = admin.Moderates
 	versions := accessStates[state]
-	app, err := w.CreateApp(context.Background(), creator, appsvc.NewApp{Title: state, Groups: versions[0]})
+	app, err := w.CreateApp(context.Background(), creator, appsvc.CreateAppRequest{Title: state, Groups: versions[0]})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, groups := range versions[1:] {
 		w.regroup(app.ID, groups)
 	}
-	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: app.ID, Name: "live"}); err != nil {
+	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}); err != nil {
 		w.t.Fatal(err)
 	}
 	return app.ID
@@ -224,8 +247,8 @@ func (w *workshop) stateApp(state string) string {
 // everything tells all that is there of an app.
 func (w *workshop) everything(id string) string {
 	w.t.Helper()
-	versions, _, err := w.Versions(context.Background(), admin, appsvc.ListVersions{AppID: id, Before: appsvc.Latest})
-	tags, err2 := w.Tags(context.Background(), admin, appsvc.ListTags{AppID: id})
+	versions, _, err := listed(w.ListVersions(context.Background(), admin, appsvc.ListVersionsRequest{AppID: id}))
+	tags, err2 := w.ListTags(context.Background(), admin, appsvc.ListTagsRequest{AppID: id})
 	if err := errors.Join(err, err2); err != nil {
 		w.t.Fatal(err)
 	}
@@ -275,7 +298,7 @@ func TestWhoMayRestoreAnOldVersion(t *testing.T) {
 		w := newWorkshop(t)
 		id := w.stateApp(state)
 		before := w.everything(id)
-		in := appsvc.Restore{AppID: id, Version: 0}
+		in := appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}
 		_, err := w.Restore(context.Background(), accessCallers[caller], in)
 		if !errors.Is(err, want) {
 			t.Fatalf("error %v, want %v", err, want)
@@ -293,47 +316,87 @@ func TestWhoMayRestoreAnOldVersion(t *testing.T) {
 
 // mayCreate says who may create an app in these groups: the caller moderates each of them.
 const mayCreate = `
-                 site1      moved      both       left       network    site10
- owner           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- network         yes        yes        yes        yes        yes        yes
- site=1          yes        forbidden  forbidden  forbidden  forbidden  forbidden
- site=2          forbidden  yes        forbidden  yes        forbidden  forbidden
- site=10         forbidden  forbidden  forbidden  forbidden  forbidden  yes
- both-sites      yes        yes        yes        yes        forbidden  forbidden
- other-network   forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- longer-network  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- shorter         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- other-vendor    forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- other-case      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- below-site=1    forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- vendor          yes        yes        yes        yes        yes        yes
- half-a-segment  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- owner-as-group  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- empty           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- nobody          forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- no-name         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
- components      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+                 site1      moved      both       left       joined     network    site10
+ owner           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ network         yes        yes        yes        yes        yes        yes        yes
+ site=1          yes        forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ site=2          forbidden  yes        forbidden  yes        forbidden  forbidden  forbidden
+ site=10         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  yes
+ both-sites      yes        yes        yes        yes        yes        forbidden  forbidden
+ other-network   forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ longer-network  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ shorter         forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ other-vendor    forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ other-case      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ nobody          forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ components      forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden
+ below-site=1    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ vendor          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ scheme          invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ half-a-segment  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ owner-as-group  invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ empty           invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ one-of-two      invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-name         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ no-user         invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ site-as-user    invalid    invalid    invalid    invalid    invalid    invalid    invalid
+ not-utf-8       invalid    invalid    invalid    invalid    invalid    invalid    invalid
 `
 
 func TestWhoMayCreateAnApp(t *testing.T) {
 	eachCell(t, mayCreate, func(t *testing.T, caller, state string, want error) {
 		w := newWorkshop(t)
 		versions := accessStates[state]
-		_, err := w.CreateApp(context.Background(), accessCallers[caller], appsvc.NewApp{Title: "x", Groups: versions[len(versions)-1]})
+		_, err := w.CreateApp(context.Background(), accessCallers[caller], appsvc.CreateAppRequest{Title: "x", Groups: versions[len(versions)-1]})
 		if !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}
-		apps, _, err := w.Apps(context.Background(), admin, appsvc.ListApps{})
+		apps, _, err := unpage(w.ListApps(context.Background(), admin, appsvc.ListAppsRequest{}))
 		if err != nil || (len(apps) == 1) != (want == nil) {
 			t.Errorf("%d apps are there, %v", len(apps), err)
 		}
 	})
 }
 
-func TestACallerWithoutANameOwnsNothing(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	_, err := w.CreateApp(ctx, appsvc.Caller{Moderates: []string{site1}}, appsvc.NewApp{Title: "x", Groups: []string{site1}})
-	checkKind(t, err, appsvc.ErrForbidden)
+// Every method takes a caller, those that will be added too.
+func TestNoMethodTakesAMalformedCaller(t *testing.T) {
+	w := newWorkshop(t)
+	methods := reflect.ValueOf(w.Service)
+	for name, by := range accessCallers {
+		if !isMalformed(name) {
+			continue
+		}
+		for i := range methods.NumMethod() {
+			method, what := methods.Method(i), methods.Type().Method(i).Name
+			// The caller of As meets the methods of the service. Watch only waits: what a caller sees is checked when it reads.
+			if slices.Contains([]string{"As", "Changed", "Outbox", "Watch"}, what) {
+				continue
+			}
+			in := []reflect.Value{reflect.ValueOf(context.Background()), reflect.ValueOf(by)}
+			if method.Type().NumIn() < 2 || method.Type().In(1) != in[1].Type() {
+				t.Errorf("%s does not take a caller as its second argument", what)
+				continue
+			}
+			for n := 2; n < method.Type().NumIn(); n++ {
+				in = append(in, reflect.Zero(method.Type().In(n)))
+			}
+			out := method.Call(in)
+			err, _ := out[len(out)-1].Interface().(error)
+			if list := out[0]; list.Type().CanSeq2() { // an iterator yields its error as the last pair
+				for _, e := range list.Seq2() {
+					err, _ = e.Interface().(error)
+				}
+			}
+			if out[0].Type().CanSeq2() { // an iterator tells its error when it is used
+				for _, told := range out[0].Seq2() {
+					err, _ = told.Interface().(error)
+				}
+			}
+			if !errors.Is(err, appsvc.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "caller") {
+				t.Errorf("%s by %s: error %v, want %v about the caller", what, name, err, appsvc.ErrInvalid)
+			}
+		}
+	}
 }
 
 func TestWhoMayManageComponents(t *testing.T) {
@@ -343,24 +406,30 @@ func TestWhoMayManageComponents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)
 			var want error
-			if name != "components" {
+			switch {
+			case isMalformed(name):
+				want = appsvc.ErrInvalid
+			case name != "components":
 				want = appsvc.ErrForbidden
 			}
-			if _, err := w.CreateComponent(ctx, by, manifest, ""); !errors.Is(err, want) {
+			if _, err := w.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest}); !errors.Is(err, want) {
 				t.Errorf("create: error %v, want %v", err, want)
 			}
 			for _, present := range []string{"any", "absent"} { // who may not delete learns nothing
-				err := w.DeleteComponent(ctx, by, present, "")
+				err := w.DeleteComponent(ctx, by, appsvc.DeleteComponentRequest{Name: present})
 				if want == nil && present == "absent" {
 					checkKind(t, err, appsvc.ErrNotFound)
 				} else {
 					checkKind(t, err, want)
 				}
 			}
+			if errors.Is(want, appsvc.ErrInvalid) {
+				return
+			}
 			if _, err := w.Component(ctx, by, "text"); err != nil {
 				t.Errorf("everybody may read a component: %v", err)
 			}
-			if list, _, err := w.Components(ctx, by, ""); err != nil || len(list) == 0 {
+			if list, _, err := listed(w.ListComponents(ctx, by, appsvc.ListComponentsRequest{})); err != nil || len(list) == 0 {
 				t.Errorf("everybody may list components: %d, %v", len(list), err)
 			}
 		})

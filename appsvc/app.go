@@ -2,21 +2,25 @@ package appsvc
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// Meta is what a version of an app carries beside its content (contract, section 2.1).
+// Meta describes one version of an app: which app and version it is, who made it and when. The service sets
+// all of it; a patch cannot change it.
 type Meta struct {
 	ID        string  // UUID v4, given by the service, never changes
 	Version   Version // 0, 1, 2 …
-	Owner     string  // URN of the user who created the app
+	Owner     string  // URN of the user who created the app; "" as a caller with TagsOnly reads it
 	CreatedAt int64   // of the app; milliseconds since the epoch
 	UpdatedAt int64   // of this version; never lower than that of the version before
-	UpdatedBy string  // URN of the user who made this version
+	UpdatedBy string  // URN of the user who made this version; "" as a caller with TagsOnly reads it
 }
 
 // App is one version of an app.
@@ -25,7 +29,8 @@ type App struct {
 	Body Body
 }
 
-// Head is what rules and queries need to know of an app: its latest version, without the body.
+// Head describes the latest version of an app without its body. The access rules and the queries of a store
+// need no more.
 type Head struct {
 	Meta
 	Groups     []string // as in the body
@@ -33,7 +38,7 @@ type Head struct {
 }
 
 // Body is the stored content of a version: one compact JSON object with the members title, owner,
-// groups and elements, in this order, exactly as it is answered.
+// groups and elements, in this order. Reads return it unchanged.
 type Body []byte
 
 // Content is a Body, decoded.
@@ -43,7 +48,7 @@ type Content struct {
 	Elements []Element `json:"elements"`
 }
 
-// Element is one part of an app, powered by a component (contract, section 2.2).
+// Element is one part of an app: a config and the manifest of the component that it configures.
 type Element struct {
 	ID        string          `json:"id"`        // its index, as a string
 	Component json.RawMessage `json:"component"` // the manifest as it was when the element was written
@@ -59,7 +64,8 @@ func (b Body) Content() (Content, error) {
 	return c, nil
 }
 
-// Head returns what the version says of itself; it reads the body.
+// Head returns the Head of the version. It parses the body for the groups and components, and fails if the
+// body is malformed.
 func (a App) Head() (Head, error) {
 	d, err := a.Body.draft()
 	if err != nil {
@@ -68,8 +74,8 @@ func (a App) Head() (Head, error) {
 	return Head{Meta: a.Meta, Groups: d.groups, Components: d.components()}, nil
 }
 
-// AppendJSON appends the app as it is answered: the stored body with the version's own members
-// written before it. Nothing is decoded.
+// AppendJSON appends the JSON of the app to dst: the members of Meta, then those of the stored body. The
+// body is copied, not decoded.
 func (a App) AppendJSON(dst []byte) []byte {
 	dst = slices.Grow(dst, 256+len(a.Body))
 	return append(a.Meta.appendJSON(dst), a.Body[1:]...)
@@ -80,18 +86,86 @@ func (m Meta) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = appendString(dst, m.ID)
 	dst = append(dst, `,"version":"`...)
-	dst = strconv.AppendInt(dst, int64(m.Version), 10)
+	dst = strconv.AppendInt(dst, m.Version.Number(), 10)
 	dst = append(dst, `","createdAt":`...)
 	dst = strconv.AppendInt(dst, m.CreatedAt, 10)
 	dst = append(dst, `,"updatedAt":`...)
 	dst = strconv.AppendInt(dst, m.UpdatedAt, 10)
+	if m.UpdatedBy == "" {
+		return append(dst, `,"updatedBy":null,`...)
+	}
 	dst = append(dst, `,"updatedBy":{"urn":`...)
 	dst = appendString(dst, m.UpdatedBy)
 	return append(dst, `},`...)
 }
 
+// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly
+// read it: a public page tells nobody who works on it.
+func (a App) withoutPeople() (App, error) {
+	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
+	if err != nil || at < 0 {
+		return App{}, errors.New("stored body: no elements")
+	}
+	title, _, err := rawjson.Lookup(a.Body, "title", 0)
+	if err != nil || title < 0 {
+		return App{}, errors.New("stored body: no title")
+	}
+	text, _ := rawjson.Cut(a.Body[title:])
+	body := append(make(Body, 0, len(a.Body)), `{"title":`...)
+	body = append(append(body, text...), `,"owner":null,"groups":[],"elements":`...)
+	a.Body = append(body, a.Body[at:]...)
+	a.Owner, a.UpdatedBy = "", ""
+	return a, nil
+}
+
 // MarshalJSON gives the same bytes as AppendJSON.
 func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
+
+// UnmarshalJSON reads what AppendJSON writes. The members of the body keep their bytes, without the white
+// space between them. It returns an error if a member of the app is missing.
+func (a *App) UnmarshalJSON(text []byte) error {
+	type party struct {
+		URN string `json:"urn"`
+	}
+	var head struct {
+		ID        string  `json:"id"`
+		Version   Version `json:"version"`
+		CreatedAt int64   `json:"createdAt"`
+		UpdatedAt int64   `json:"updatedAt"`
+		UpdatedBy *party  `json:"updatedBy"` // null where the caller may not know
+		Owner     *party  `json:"owner"`     // likewise
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	if head.ID == "" || head.Version.IsZero() {
+		return errors.New("an app lacks its id or its version")
+	}
+	members, err := rawjson.Members(compact(text))
+	if err != nil {
+		return err
+	}
+	body := []byte{'{'}
+	for _, name := range []string{"title", "owner", "groups", "elements"} {
+		value := members.Get(name)
+		if value == nil {
+			return fmt.Errorf("an app lacks its %s", name)
+		}
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = append(append(appendString(body, name), ':'), value...)
+	}
+	a.Meta = Meta{ID: head.ID, Version: head.Version, CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt}
+	if head.Owner != nil {
+		a.Owner = head.Owner.URN
+	}
+	if head.UpdatedBy != nil {
+		a.UpdatedBy = head.UpdatedBy.URN
+	}
+	a.Body = append(body, '}')
+	return nil
+}
 
 // appendString appends s as a JSON string.
 func appendString(dst []byte, s string) []byte {

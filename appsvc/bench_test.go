@@ -15,13 +15,13 @@ import (
 // in memory, so this is what the rules cost.
 func BenchmarkPatch(b *testing.B) {
 	ctx := context.Background()
-	apps := appsvc.New(memory.NewApps(), nil)
+	apps := appsvc.New(memory.New().Apps(), nil)
 	manifest := `{"name":"text","version":"1.0.0","main":"https://example.test/text.js",
 		"configSchema":{"type":"object","properties":{"size":{"type":"integer"},"text":{"type":"string"}}}}`
-	if _, err := apps.CreateComponent(ctx, editor, []byte(manifest), ""); err != nil {
+	if _, err := apps.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		b.Fatal(err)
 	}
-	in := appsvc.NewApp{Title: "First", Groups: []string{site1}}
+	in := appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}}
 	for range 10 {
 		config := json.RawMessage(`{"size":0,"text":"` + strings.Repeat("lorem ipsum ", 15) + `"}`)
 		in.Elements = append(in.Elements, appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "1.0.0"}, Config: config})
@@ -33,7 +33,7 @@ func BenchmarkPatch(b *testing.B) {
 	b.ReportMetric(float64(len(app.AppendJSON(nil))), "B/app")
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		patch := fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/%d/config/size","value":%d}]`,
+		patch := fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%s"},{"op":"replace","path":"/apps/0/elements/%d/config/size","value":%d}]`,
 			app.Version, i%10, i)
 		if app, err = apps.Patch(ctx, editor, app.ID, patch); err != nil {
 			b.Fatal(err)

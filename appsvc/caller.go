@@ -10,11 +10,40 @@ import (
 )
 
 // Caller is who asks. It is a value that the embedding program makes from what it knows of the
-// request, and it stands right after ctx in every call (contract, section 5).
+// request, and it stands right after ctx in every call. A malformed URN in it is ErrInvalid in every
+// method, and never a right.
 type Caller struct {
 	URN              string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates        []string // URNs of networks and sites; one stands for all that it contains
+	Reads            []string // URNs of networks and sites: the caller may read their apps, and not change them
 	ManageComponents bool     // may create and delete components
+
+	// TagsOnly restricts the caller to TaggedApp, for the tags of Tags and the apps of Reads, whatever else
+	// it has. Every other method answers ErrForbidden. What it reads names no users and no groups.
+	TagsOnly bool
+	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
+}
+
+// check refuses a malformed caller, and one that is restricted to reading by tags.
+func (c Caller) check() error {
+	if err := c.wellFormed(); err != nil {
+		return err
+	}
+	if c.TagsOnly {
+		return forbidden("this caller may read apps by the tags %q, and do nothing else", c.Tags)
+	}
+	return nil
+}
+
+// wellFormed refuses a caller with a malformed URN, and one whose Tags would restrict nothing.
+func (c Caller) wellFormed() error {
+	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
+		return invalid("", "%s", err)
+	}
+	if len(c.Tags) > 0 && !c.TagsOnly {
+		return invalid("", "the caller has Tags without TagsOnly: want both or none")
+	}
+	return nil
 }
 
 // moderates reports whether group lies in something that the caller moderates.
@@ -22,38 +51,122 @@ func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
-// mayUse is the access rule of apps: the caller owns the app or moderates one of the groups that
-// its latest version has. It holds for every operation but creating, and for every version.
+// mayUse is the rule of changing apps: the caller owns the app or moderates one of the groups that
+// its latest version has. It holds for every operation but creating.
 func (c Caller) mayUse(h Head) bool {
-	return c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates)
+	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
 }
 
-// mayCreateIn is the rule of creating, and of adding groups: the caller moderates each of them.
-func (c Caller) mayCreateIn(groups []string) error {
-	if c.URN == "" {
-		return fmt.Errorf("%w: createApp needs a caller with a URN", ErrForbidden)
+// mayRead is the rule of reading apps, for every version: the caller may use the app or reads one of the
+// groups that its latest version has.
+func (c Caller) mayRead(h Head) bool {
+	return c.mayUse(h) || slices.ContainsFunc(h.Groups, func(group string) bool {
+		return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
+	})
+}
+
+// mayCreateIn is the rule of creating an app, and of adding groups to one: the caller moderates each
+// of them.
+// The error points into the list of groups, which is at the JSON pointer at, "" if nobody sent it. Groups
+// that the app had before are passed over.
+func (c Caller) mayCreateIn(at string, groups, had []string) error {
+	for i, g := range groups {
+		if c.moderates(g) || slices.Contains(had, g) {
+			continue
+		}
+		err := forbidden("only a moderator of %q may create apps in it or add apps to it", g)
+		if at != "" {
+			err.Pointer = fmt.Sprintf("%s/%d", at, i)
+		}
+		return err
 	}
-	for _, g := range groups {
-		if !c.moderates(g) {
-			return fmt.Errorf("%w: createApp in %q needs a moderator of it", ErrForbidden, g)
+	return nil
+}
+
+// mayRegroup is the rule of changing the groups of an app. Adding a group takes a moderator of it, as
+// creating an app there does. Taking one away takes a moderator of it or the owner of the app, since
+// it hides the app from that group. The groups are at the JSON pointer at, "" if nobody sent them.
+func (c Caller) mayRegroup(at string, h Head, groups []string) error {
+	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
+		return err
+	}
+	for _, g := range without(h.Groups, groups) {
+		if c.URN != h.Owner && !c.moderates(g) {
+			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
+			err.Pointer = at
+			return err
 		}
 	}
 	return nil
 }
 
+// without returns the groups that are not among the others.
+func without(groups, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })
+}
+
+// mayManageComponents is the rule of creating and deleting components.
 func (c Caller) mayManageComponents(operation string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	if !c.ManageComponents {
-		return fmt.Errorf("%w: %s is granted to selected users only", ErrForbidden, operation)
+		return forbidden("%s is granted to selected users only", operation)
 	}
 	return nil
 }
 
-// usable returns the head of an app that the caller may use. An app that is hidden from the
+// AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever else they are
+// given: ErrNotFound for an app that is absent or hidden from the caller. A server calls it before it reads
+// what the change is. The methods check again.
+func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
+	if err := by.check(); err != nil {
+		return err
+	}
+	return s.store.View(ctx, func(r Reader) error {
+		_, err := usable(ctx, r, by, id)
+		return err
+	})
+}
+
+// AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name whatever else
+// they are given: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
+// group of the app. The methods check again.
+func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string) error {
+	if err := by.check(); err != nil {
+		return err
+	}
+	return s.store.View(ctx, func(r Reader) error {
+		h, err := usable(ctx, r, by, id)
+		if err != nil {
+			return err
+		}
+		return s.mayMoveTag(by, h, name)
+	})
+}
+
+// AdmitCreateComponent returns the error that CreateComponent returns to the caller whatever the manifest is:
+// ErrForbidden unless the caller may manage components. A server calls it before it reads the manifest.
+func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
+	return by.mayManageComponents("createComponent")
+}
+
+// readable returns the head of an app that the caller may read. An app that is hidden from the
 // caller and one that is not there give the same ErrNotFound.
-func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
-	if errors.Is(err, ErrNotFound) || err == nil && !by.mayUse(h) {
-		return Head{}, fmt.Errorf("%w: no app has this id", ErrNotFound) // a hidden one reads the same, whatever its id
+	if errors.Is(err, ErrNotFound) || err == nil && !by.mayRead(h) {
+		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
+	}
+	return h, err
+}
+
+// usable returns the head of an app that the caller may change. It is ErrNotFound as readable is, and
+// ErrForbidden for an app that the caller may only read.
+func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+	h, err := readable(ctx, r, by, id)
+	if err == nil && !by.mayUse(h) {
+		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}
 	return h, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"iter"
 	"net/url"
 	"strings"
 	"unicode"
@@ -16,10 +17,11 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Component is a version of something that can power an element (contract, section 2.3).
+// Component is one version of a component. Elements of apps name it and configure it.
 type Component struct {
 	ID       string // unique among all components
 	Name     string
@@ -40,7 +42,38 @@ type manifest struct {
 
 var manifestMembers = []string{"id", "name", "version", "description", "main", "configSchema"}
 
-// Description returns the plain text that describes the component to app creators, nil for none.
+// MarshalJSON returns the manifest. Without a manifest it returns an object of id, name, version and main.
+func (c Component) MarshalJSON() ([]byte, error) {
+	if c.Manifest != nil {
+		return c.Manifest, nil
+	}
+	return json.Marshal(brief{c.ID, c.Name, c.Version, c.Main})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Manifest stays nil if the text has no configSchema.
+func (c *Component) UnmarshalJSON(text []byte) error {
+	var b brief
+	if err := json.Unmarshal(text, &b); err != nil {
+		return err
+	}
+	*c = Component{ID: b.ID, Name: b.Name, Version: b.Version, Main: b.Main}
+	kept := compact(text)
+	if at, _, err := rawjson.Lookup(kept, "configSchema", 0); err == nil && at >= 0 {
+		c.Manifest = kept
+	}
+	return nil
+}
+
+// brief is a component without its manifest.
+type brief struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Main    string `json:"main"`
+}
+
+// Description returns the plain text that describes the component to app creators. It is nil if the
+// manifest has none.
 func (c Component) Description() *string {
 	var m manifest
 	if json.Unmarshal(c.Manifest, &m) != nil {
@@ -49,7 +82,8 @@ func (c Component) Description() *string {
 	return m.Description
 }
 
-// ConfigSchema returns the JSON Schema that configs of the component conform to.
+// ConfigSchema returns the JSON Schema that configs of the component conform to. It returns an error if the
+// manifest has none, as in a list of components.
 func (c Component) ConfigSchema() ([]byte, error) {
 	at, _, err := rawjson.Lookup(c.Manifest, "configSchema", 0)
 	if err != nil || at < 0 {
@@ -62,32 +96,48 @@ func (c Component) ConfigSchema() ([]byte, error) {
 // parseManifest reads a component as it is sent: name, version, main and configSchema are
 // required, id and description are optional, and members of other names are kept.
 func (s *Service) parseManifest(data []byte) (Component, error) {
-	m, extra, err := decodeManifest(data)
+	if len(data) > s.limits.ManifestBytes {
+		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
+	}
+	m, extra, err := s.limits.readManifest(data)
 	if err != nil {
-		return Component{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return Component{}, err
 	}
 	if m.ID == nil {
 		id := s.newID()
 		m.ID = &id
 	}
-	for _, f := range []struct{ field, value string }{{"/name", m.Name}, {"/version", m.Version}, {"/id", *m.ID}} {
-		if err := s.limits.checkName(f.field, f.value); err != nil {
-			return Component{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	if err := s.schemas.check(m.ConfigSchema); err != nil {
+		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
+			return Component{}, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
+		}
+		return Component{}, invalid("/configSchema", "%s", err)
+	}
+	return m.component(extra), nil
+}
+
+// readManifest decodes a manifest and checks it. Of configSchema it checks only that it is an object.
+func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
+	m, extra, err := decodeManifest(data)
+	if err != nil {
+		return m, nil, malformed(err)
+	}
+	names := []struct{ pointer, value string }{{"/name", m.Name}, {"/version", m.Version}}
+	if m.ID != nil {
+		names = append(names, struct{ pointer, value string }{"/id", *m.ID})
+	}
+	for _, f := range names {
+		if wrong := l.checkName(f.value); wrong != "" {
+			return m, nil, invalid(f.pointer, "%s", wrong)
 		}
 	}
 	if err := checkMain(m.Main); err != nil {
-		return Component{}, fmt.Errorf("%w: /main: %w", ErrInvalid, err)
+		return m, nil, invalid("/main", "%s", err)
 	}
 	if m.ConfigSchema == nil || bytes.TrimLeft(m.ConfigSchema, " \t\r\n")[0] != '{' {
-		return Component{}, fmt.Errorf("%w: /configSchema: want a JSON Schema that is an object; {} accepts anything", ErrInvalid)
+		return m, nil, invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
 	}
-	if err := s.schemas.check(m.ConfigSchema); err != nil {
-		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
-			return Component{}, fmt.Errorf("%w: %w", ErrInvalid, &schemaguard.Error{Pointer: "/configSchema" + bad.Pointer, Reason: bad.Reason})
-		}
-		return Component{}, fmt.Errorf("%w: /configSchema: %w", ErrInvalid, err)
-	}
-	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}, nil
+	return m, extra, nil
 }
 
 func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
@@ -113,6 +163,10 @@ func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
 		}
 	}
 	return m, extra, nil
+}
+
+func (m manifest) component(extra []strictjson.Member) Component {
+	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}
 }
 
 // text writes the manifest as it is stored: the known members, then the others in their order.
@@ -142,17 +196,17 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 }
 
 // checkName is the rule of a component's name, version and id: 1 to 128 characters, none of them a
-// control character.
-func (l Limits) checkName(field, s string) error {
+// control character. It returns what is wrong with s, "" if nothing is.
+func (l Limits) checkName(s string) (wrong string) {
 	switch n := utf8.RuneCountInString(s); {
 	case n == 0:
-		return fmt.Errorf("%s: must not be empty", field)
+		return "must not be empty"
 	case n > l.Name:
-		return fmt.Errorf("%s: has %d characters, at most %d", field, n, l.Name)
+		return fmt.Sprintf("has %d characters, at most %d", n, l.Name)
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Errorf("%s: %q has a control character", field, s)
+		return fmt.Sprintf("%q has a control character", s)
 	}
-	return nil
+	return ""
 }
 
 // checkMain refuses URLs that would run script of their own when they are loaded. A browser drops
@@ -189,41 +243,74 @@ func checkScheme(main string) error {
 	return nil
 }
 
-// CreateComponent stores a version of a component, given as a JSON object. ErrForbidden unless the
-// caller may manage components; ErrInvalid for a malformed manifest, a configSchema that the guard
-// refuses, and an id or a name and version that exist already (contract, endpoint 15).
-func (s *Service) CreateComponent(ctx context.Context, by Caller, manifest []byte, idempotencyKey string) (Component, error) {
-	if err := by.mayManageComponents("createComponent"); err != nil {
+// CreateComponentRequest is a version of a component to store.
+type CreateComponentRequest struct {
+	Manifest       []byte // a JSON object: name, version, main and configSchema, id and description if wanted, and any other members
+	IdempotencyKey string // "" = none
+}
+
+// CreateComponent stores a version of a component. It returns ErrForbidden unless the caller may manage
+// components, ErrTooLarge if the manifest has more than 1 MiB, and ErrInvalid if the manifest is
+// malformed, if the guard refuses its configSchema, or if there is a component with the same id or with the
+// same name and version.
+func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
+	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return Component{}, err
 	}
-	once, err := newOnce(by, idempotencyKey, "create component", string(manifest))
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create component", string(in.Manifest))
 	if err != nil {
 		return Component{}, err
 	}
 	var c Component
 	prepare := func() (err error) {
-		c, err = s.parseManifest(manifest)
+		c, err = s.parseManifest(in.Manifest)
 		return err
 	}
-	_, err = s.write(ctx, once, &c, prepare, func(tx Tx) error {
+	var made componentID
+	repeated, err := s.write(ctx, write, &made, prepare, func(tx Tx) error {
+		made.ID = c.ID
 		err := tx.AddComponent(ctx, c)
 		if errors.Is(err, ErrExists) {
-			return fmt.Errorf("%w: the id %q, or the name %q with version %q, exists already", ErrInvalid, c.ID, c.Name, c.Version)
+			return takenComponent(c)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
 	})
+	if err == nil && repeated { // the key stands for this manifest
+		return madeComponent(in.Manifest, made.ID)
+	}
 	return c, err
 }
 
-// Component returns the latest version of a component, ErrNotFound when there is none: the highest
-// where all versions are semantic versions, else the newest (contract, endpoint 16).
-func (s *Service) Component(ctx context.Context, _ Caller, name string) (Component, error) {
+// componentID is the stored result of CreateComponent for a repeat. The service may have chosen the id;
+// everything else is in the manifest, which the repeat sends again.
+type componentID struct{ ID string }
+
+// madeComponent returns the component that CreateComponent made from a manifest, with its id.
+func madeComponent(manifest []byte, id string) (Component, error) {
+	m, extra, err := decodeManifest(manifest)
+	if err != nil {
+		return Component{}, err
+	}
+	m.ID = &id
+	return m.component(extra), nil
+}
+
+// Component returns the latest version of a component: the highest one if all its versions are semantic
+// versions, else the one created last. Every caller may read it. It returns ErrNotFound if there is no
+// component of this name.
+func (s *Service) Component(ctx context.Context, by Caller, name string) (Component, error) {
 	var best Component
-	if name == "" { // a store would take it for all
+	if err := by.check(); err != nil {
+		return best, err
+	}
+	if name == "" { // in a ComponentQuery it means all components
 		return best, noComponent(name)
 	}
 	err := s.store.View(ctx, func(r Reader) error {
-		var versions latest
+		var versions latestComponent
 		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
 			if err != nil {
 				return err
@@ -234,52 +321,77 @@ func (s *Service) Component(ctx context.Context, _ Caller, name string) (Compone
 			return noComponent(name)
 		}
 		var err error
-		best, err = findComponent(ctx, r, "", ComponentRef{name, versions.best().Version}, false)
+		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version}, false)
 		return err
 	})
 	return best, err
 }
 
-func noComponent(name string) error { return fmt.Errorf("%w: component %q", ErrNotFound, name) }
+func noComponent(name string) error { return notFound("there is no component named %q", name) }
 
-// Components returns the latest version of each component with a name after the given one, by
-// name, and whether more remain beyond a full page. Manifests are left out (contract, endpoint 14).
-func (s *Service) Components(ctx context.Context, _ Caller, after string) (components []Component, more bool, err error) {
-	err = s.store.View(ctx, func(r Reader) error {
-		page := newPage[Component](0, s.limits.PageBytes)
-		var versions latest
-		for c, err := range r.Components(ctx, ComponentQuery{After: after, Brief: true}) {
+// ListComponentsRequest asks for components, by name.
+type ListComponentsRequest struct {
+	After string // only names after this one
+}
+
+// ListComponents returns a page of components, each as its latest version, without manifests. Every
+// caller may read them.
+func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponentsRequest) (Page[Component], error) {
+	if err := by.check(); err != nil {
+		return Page[Component]{}, err
+	}
+	var out Page[Component]
+	err := s.store.View(ctx, func(r Reader) error {
+		page := newGathering[Component](ctx, 0, s.limits.PageBytes)
+		var versions latestComponent
+		for c, err := range r.Components(ctx, ComponentQuery{After: in.After, Brief: true}) {
 			if err != nil {
 				return err
 			}
 			if versions.any && c.Name != versions.newest.Name {
-				if !page.add(versions.best(), versions.best().size()) {
+				if ok, err := page.add(versions.best(), versions.best().size()); err != nil {
+					return err
+				} else if !ok {
 					break
 				}
-				versions = latest{}
+				versions = latestComponent{}
 			}
 			versions.add(c)
 		}
 		if versions.any && !page.more {
-			page.add(versions.best(), versions.best().size())
+			if _, err := page.add(versions.best(), versions.best().size()); err != nil {
+				return err
+			}
 		}
-		components, more = page.items, page.more
+		out = Page[Component]{Items: page.items}
+		if page.more {
+			out.Next = page.items[len(page.items)-1].Name
+		}
 		return nil
 	})
-	return components, more, err
+	return out, err
 }
 
-// size is about what a component takes in a list.
+// AllComponents yields the latest version of each component, from in.After on, page by page.
+func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
+	return paging.All(in.After, func(after string) ([]Component, string, error) {
+		page, err := s.ListComponents(ctx, by, ListComponentsRequest{After: after})
+		return page.Items, page.Next, err
+	})
+}
+
+// size estimates the bytes of a component in a list.
 func (c Component) size() int { return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64 }
 
-// latest finds the latest of the versions of one component, added in the order of their making.
-type latest struct {
+// latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
+// one created last. Versions are added in the order of their creation.
+type latestComponent struct {
 	any             bool
 	odd             bool // some version is no semantic version
 	highest, newest Component
 }
 
-func (l *latest) add(c Component) {
+func (l *latestComponent) add(c Component) {
 	if !isSemver(c.Version) {
 		l.odd = true
 	}
@@ -289,7 +401,7 @@ func (l *latest) add(c Component) {
 	l.newest, l.any = c, true
 }
 
-func (l *latest) best() Component {
+func (l *latestComponent) best() Component {
 	if l.odd {
 		return l.newest
 	}
@@ -303,22 +415,32 @@ func isSemver(v string) bool {
 	return strings.Count(core, ".") == 2 && semver.IsValid("v"+v)
 }
 
-// DeleteComponent removes every version of a component; elements keep their copies. ErrForbidden
-// unless the caller may manage components, ErrNotFound when there is none (contract, endpoint 17).
-func (s *Service) DeleteComponent(ctx context.Context, by Caller, name, idempotencyKey string) error {
+// DeleteComponentRequest names a component to remove.
+type DeleteComponentRequest struct {
+	Name           string
+	IdempotencyKey string // "" = none
+}
+
+// DeleteComponent removes every version of a component. Elements keep their copies of the manifest. It
+// returns ErrForbidden unless the caller may manage components, and ErrNotFound if there is no component of
+// this name.
+func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteComponentRequest) error {
 	if err := by.mayManageComponents("deleteComponent"); err != nil {
 		return err
 	}
-	once, err := newOnce(by, idempotencyKey, "delete component", name)
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete component", in.Name)
 	if err != nil {
 		return err
 	}
-	_, err = s.write(ctx, once, &struct{}{}, nil, func(tx Tx) error {
-		err := tx.DeleteComponent(ctx, name)
+	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
+		err := tx.DeleteComponent(ctx, in.Name)
 		if errors.Is(err, ErrNotFound) {
-			return noComponent(name)
+			return noComponent(in.Name)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
 	})
 	return err
 }

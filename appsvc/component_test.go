@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // bench is a workshop without components.
 func bench(t *testing.T, limits appsvc.Limits) *workshop {
 	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
-	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
+	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
 	return w
 }
 
@@ -55,7 +56,7 @@ func TestTheLatestComponent(t *testing.T) {
 			if err != nil || c.Version != test.latest || c.Manifest == nil {
 				t.Errorf("version %q, %v; want %q, manifest and all", c.Version, err, test.latest)
 			}
-			list, more, err := w.Components(ctx, editor, "")
+			list, more, err := listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{}))
 			if err != nil || more || len(list) != 2 || list[0].Version != test.latest {
 				t.Errorf("in the list: %q, %t, %v; want %q", list, more, err, test.latest)
 			}
@@ -77,7 +78,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 		for after, more := "", true; more; after = got[len(got)-1] {
 			var page []appsvc.Component
 			var err error
-			page, more, err = w.Components(ctx, editor, after)
+			page, more, err = listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{After: after}))
 			if err != nil || len(page) == 0 {
 				t.Fatalf("%d after %q, %v", len(page), after, err)
 			}
@@ -91,7 +92,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 			t.Errorf("pages of %d bytes: %q, want %q", limits.PageBytes, got, names)
 		}
 	}
-	if list, more, err := bench(t, appsvc.Limits{}).Components(ctx, editor, ""); len(list) > 0 || more || err != nil {
+	if list, more, err := listed(bench(t, appsvc.Limits{}).ListComponents(ctx, editor, appsvc.ListComponentsRequest{})); len(list) > 0 || more || err != nil {
 		t.Errorf("of none: %q, %t, %v", list, more, err)
 	}
 }
@@ -101,18 +102,18 @@ func TestAComponentThatIsNotThere(t *testing.T) {
 	for _, name := range []string{"", "Any", "any ", "%", "absent"} {
 		_, err := w.Component(ctx, editor, name)
 		checkKind(t, err, appsvc.ErrNotFound)
-		checkKind(t, w.DeleteComponent(ctx, editor, name, ""), appsvc.ErrNotFound)
+		checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: name}), appsvc.ErrNotFound)
 	}
 }
 
 func TestDeletingAComponentRemovesAllVersions(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.Component(ctx, editor, "text")
 	checkKind(t, err, appsvc.ErrNotFound)
-	list, _, err := w.Components(ctx, editor, "")
+	list, _, err := listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{}))
 	if err != nil || len(list) != 1 || list[0].Name != "any" {
 		t.Errorf("there is %q, %v", list, err)
 	}
@@ -129,11 +130,11 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 		return err
 	}
 	checkKind(t, patch(0, `{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), nil)
-	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"text","version":"9.0.0","main":"nine.js","configSchema":{}}`) // another one of that name
-	if now, err := w.Version(ctx, editor, app.ID, 0); err != nil || string(now.Body) != string(app.Body) {
+	if now, err := w.Version(ctx, editor, app.ID, appsvc.NewVersion(0)); err != nil || string(now.Body) != string(app.Body) {
 		t.Errorf("version 0 is now %s, %v", now.Body, err)
 	}
 	for _, op := range []string{
@@ -146,12 +147,12 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	checkKind(t, patch(1, `{"op":"replace","path":"/apps/0/title","value":"still"}`), nil)
 	checkKind(t, patch(2, `{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"}`), nil)
 	checkKind(t, patch(3, `{"op":"copy","from":"/apps/0/elements/1","path":"/apps/0/elements/-"}`), nil)
-	restored, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID, Version: 0})
+	restored, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
 	if err != nil || string(restored.Body) != string(app.Body) {
 		t.Errorf("restored it is %s, %v; want %s", restored.Body, err, app.Body)
 	}
 	for component, want := range map[string]int{"text": 1, "any": 1, "absent": 0} {
-		apps, _, err := w.Apps(ctx, editor, appsvc.ListApps{UsingComponent: component})
+		apps, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{UsingComponent: component}))
 		if err != nil || len(apps) != want {
 			t.Errorf("using %s: %d apps, %v", component, len(apps), err)
 		}
@@ -162,7 +163,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	sent := `{ "vendor" : {"n":1.10, "big":9007199254740993}, "name":"kept", "description":"what it does", "id":"my-id",
 		"version":"1.0.0", "main":"https://example.test/a.js?b=%20#c", "configSchema":{"default":{"x":1.0}}, "Ünï":null }`
-	c, err := w.CreateComponent(ctx, editor, []byte(sent), "")
+	c, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(sent)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 		t.Errorf("it is kept as\n%s\n%s, %v\nwant\n%s", read.Manifest, c.Manifest, err, want)
 	}
 
-	plain, err := w.CreateComponent(ctx, editor, []byte(`{"name":"plain","version":"1","main":"m.js","configSchema":{}}`), "")
+	plain, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"plain","version":"1","main":"m.js","configSchema":{}}`)})
 	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil || !uuid.MatchString(plain.ID) {
 		t.Errorf("an id that was not given is %q, %v", plain.ID, err)
 	}
@@ -233,10 +234,10 @@ func TestCreateComponentRefuses(t *testing.T) {
 		{"a vbscript: main", with(`{"main":"VBSCRIPT:x"}`), "vbscript"},
 		{"no configSchema", with(`{"configSchema":"-"}`), "configSchema"},
 		{"a configSchema that is no schema", with(`{"configSchema":{"type":"colour"}}`), "configSchema"},
-		{"a name that is no text", with(`{"name":1}`), "invalid input: /name: want a string, have a number"},
+		{"a name that is no text", with(`{"name":1}`), "/name: want a string, have a number"},
 		{"a configSchema that is no object", with(`{"configSchema":true}`), "configSchema"},
 		{"a configSchema of null", with(`{"configSchema":null}`), "configSchema"},
-		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`), "invalid input: /configSchema/$ref: "},
+		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`), "/configSchema/$ref: "},
 		{"a name in another case", with(`{"Name":"y"}`), "Name"},
 		{"a member twice", `{"name":"x","version":"1","version":"2","main":"m.js","configSchema":{}}`, "version"},
 		{"a member twice, unknown", `{"name":"x","version":"1","main":"m.js","configSchema":{},"v":1,"v":2}`, "v"},
@@ -248,8 +249,8 @@ func TestCreateComponentRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := bench(t, appsvc.Limits{})
-			_, err := w.CreateComponent(context.Background(), editor, []byte(test.manifest), "")
-			list, _, _ := w.Components(context.Background(), editor, "")
+			_, err := w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+			list, _, _ := listed(w.ListComponents(context.Background(), editor, appsvc.ListComponentsRequest{}))
 			if test.says == "" {
 				if err != nil || len(list) != 1 {
 					t.Errorf("refused: %v", err)
@@ -267,7 +268,7 @@ func TestCreateComponentRefuses(t *testing.T) {
 func TestAComponentExistsOnce(t *testing.T) {
 	ctx, w := context.Background(), bench(t, appsvc.Limits{})
 	create := func(id, name, version string) error {
-		_, err := w.CreateComponent(ctx, editor, fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, id, name, version), "")
+		_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"m.js","configSchema":{}}`, id, name, version)})
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
@@ -275,7 +276,93 @@ func TestAComponentExistsOnce(t *testing.T) {
 	checkKind(t, create("2", "a", "1"), appsvc.ErrInvalid)
 	checkKind(t, create("2", "a", "2"), nil)
 	checkKind(t, create("3", "A", "1"), nil)
-	checkKind(t, w.DeleteComponent(ctx, editor, "a", ""), nil)
+	checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "a"}), nil)
 	checkKind(t, create("1", "b", "1"), nil)
 	checkKind(t, create("2", "a", "1"), nil)
+}
+
+func TestAManifestHasOnlySoManyBytes(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	manifest := func(size int) []byte {
+		const begin, end = `{"name":"large","version":"1","main":"m.js","configSchema":{},"note":"`, `"}`
+		return []byte(begin + strings.Repeat("x", size-len(begin)-len(end)) + end)
+	}
+	_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
+	checkKind(t, err, appsvc.ErrTooLarge)
+	if _, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// meanwhile is a store in which something happens before each update.
+type meanwhile struct {
+	appsvc.Store
+	happens func()
+}
+
+func (m *meanwhile) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+	if happens := m.happens; happens != nil {
+		m.happens = nil
+		happens()
+	}
+	return m.Store.Update(ctx, fn)
+}
+
+// A component is deleted and made anew under its id while a config is validated against it.
+func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
+	const old = `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{}}`
+	tests := []struct {
+		name, made string
+		err        error
+	}{
+		{"with another schema", `{"id":"7","name":"c","version":"1","main":"m.js","configSchema":{"type":"object"}}`, appsvc.ErrConflict},
+		{"with another script", `{"id":"7","name":"c","version":"1","main":"n.js","configSchema":{}}`, appsvc.ErrConflict},
+		{"with another id", `{"id":"8","name":"c","version":"1","main":"m.js","configSchema":{}}`, appsvc.ErrConflict},
+		{"as it was", old, nil},
+		{"not at all", "", appsvc.ErrUnprocessable},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: memory.New().Apps()}
+			w.Service = appsvc.New(store, nil)
+			w.component(old)
+			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"a":1}`)}
+			app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			exchange := func() {
+				if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
+					t.Fatal(err)
+				}
+				if test.made != "" {
+					w.component(test.made)
+				}
+			}
+			store.happens = exchange
+			_, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
+			if !errors.Is(err, test.err) {
+				t.Errorf("patch: error %v, want %v", err, test.err)
+			}
+		})
+	}
+}
+
+func TestTextOfInvalidUTF8IsRefused(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	for name, in := range map[string]appsvc.CreateAppRequest{
+		"group": {Title: "x", Groups: []string{network + ":site=\xff"}},
+		"title": {Title: "\xff", Groups: []string{site1}},
+	} {
+		by := editor
+		by.Moderates = []string{network}
+		if _, err := w.CreateApp(ctx, by, in); !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("%s: error %v, want %v", name, err, appsvc.ErrInvalid)
+		}
+	}
+	by := editor
+	by.URN += "\xff"
+	if _, err := w.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); !errors.Is(err, appsvc.ErrInvalid) {
+		t.Errorf("owner: error %v, want %v", err, appsvc.ErrInvalid)
+	}
 }

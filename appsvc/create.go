@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// NewApp is what CreateApp is given (contract, endpoint 2).
-type NewApp struct {
+// CreateAppRequest is the content of a new app. In JSON it is the body of POST /apps/.
+type CreateAppRequest struct {
 	Title          string       `json:"title"`    // 1 to 1,024 characters
 	Groups         []string     `json:"groups"`   // 1 to 100 URNs of networks or sites, each once
 	Elements       []NewElement `json:"elements"` // at most 1,000
@@ -19,54 +19,69 @@ type NewElement struct {
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
 }
 
-// CreateApp stores a new app, version 0, owned by the caller. ErrInvalid where the input breaks a
-// limit, ErrForbidden unless the caller moderates each of the groups, ErrUnprocessable for an
-// unknown component or a config against its schema, ErrTooLarge for an app over 16 MiB with
-// the manifests of its components.
-func (s *Service) CreateApp(ctx context.Context, by Caller, in NewApp) (App, error) {
+// CreateApp stores a new app with version 0. The caller becomes its owner. It returns ErrInvalid if the input
+// breaks a limit, ErrForbidden unless the caller moderates each of the groups, ErrUnprocessable if a
+// component is unknown or a config breaks its schema, and ErrTooLarge if the app with the manifests of its
+// components has more than 16 MiB.
+func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
+	if err := by.check(); err != nil {
+		return App{}, err
+	}
 	d := draft{title: in.Title, groups: in.Groups}
 	for _, e := range in.Elements {
 		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config})
 	}
-	if err := s.limits.checkShape(ErrInvalid, "", d); err != nil {
+	if err := s.limits.checkShape("", d); err != nil {
+		return App{}, asInvalid(err)
+	}
+	if err := by.mayCreateIn("/groups", in.Groups, nil); err != nil {
 		return App{}, err
 	}
-	if err := by.mayCreateIn(in.Groups); err != nil {
-		return App{}, err
-	}
-	once, err := newOnce(by, in.IdempotencyKey, "create app", in)
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create app", in)
 	if err != nil {
 		return App{}, err
 	}
 	var used map[ComponentRef]Component
 	prepare := func() (err error) {
-		used, err = s.complete(ctx, "", d)
+		d, used, err = s.complete(ctx, "", d)
 		return err
 	}
-	return s.writeVersion(ctx, once, prepare, func(tx Tx) (App, error) {
-		if err := recheck(ctx, tx, used); err != nil {
+	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
+		if err := recheck(ctx, tx, used, Version{}); err != nil {
 			return App{}, err
 		}
 		now := s.millis()
-		meta := Meta{ID: s.newID(), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
-		return s.addVersion(ctx, tx, meta, d, s.limits.AppBytes)
+		meta := Meta{ID: s.newID(), Version: NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
+		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
 	})
 }
 
-// addVersion stores the draft as a version of an app, if its answer has no more than most bytes.
-func (s *Service) addVersion(ctx context.Context, tx Tx, meta Meta, d draft, most int) (App, error) {
+// addVersion stores the draft as a version of an app, and records the change. The caller of
+// addVersion fills the members of c that describe the app before the change. It returns ErrTooLarge if the
+// JSON of the app has more than most bytes.
+func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	return app, tx.AddVersion(ctx, Head{Meta: meta, Groups: d.groups, Components: components}, body)
+	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
+	c.From, c.To = c.Before.Version, meta.Version
+	if err := tx.AddVersion(ctx, c.After, body); err != nil {
+		return App{}, err
+	}
+	if c.Type == AppRestored {
+		if err := tx.AddRestoration(ctx, Restoration{meta.ID, meta.Version, c.Restored}); err != nil {
+			return App{}, err
+		}
+	}
+	return app, s.record(ctx, tx, by, c)
 }
 
 // next is the Meta of the version after h.
 func (s *Service) next(h Head, by Caller) Meta {
 	m := h.Meta
-	m.Version++
+	m.Version = m.Version.Next()
 	m.UpdatedAt = max(s.millis(), h.UpdatedAt)
 	m.UpdatedBy = by.URN
 	return m

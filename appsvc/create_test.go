@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -63,77 +64,79 @@ func TestCreateAppRefuses(t *testing.T) {
 	moderator.Moderates = []string{"urn:vitrine:example.test"}
 	tests := []struct {
 		name string
-		edit func(*appsvc.NewApp)
+		edit func(*appsvc.CreateAppRequest)
 		err  error
 		says string
 	}{
-		{"nothing wrong", func(*appsvc.NewApp) {}, nil, ""},
-		{"no title", func(a *appsvc.NewApp) { a.Title = "" }, appsvc.ErrInvalid, "title"},
-		{"a title at the limit", func(a *appsvc.NewApp) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
-		{"a title over the limit", func(a *appsvc.NewApp) { a.Title = strings.Repeat("é", 1025) }, appsvc.ErrInvalid, "title"},
-		{"a title that is no UTF-8", func(a *appsvc.NewApp) { a.Title = "\xff" }, appsvc.ErrInvalid, "title"},
-		{"no groups", func(a *appsvc.NewApp) { a.Groups = nil }, appsvc.ErrInvalid, "groups"},
-		{"a malformed group", func(a *appsvc.NewApp) { a.Groups = []string{site1, "site 1"} }, appsvc.ErrInvalid, "groups/1"},
-		{"a user as a group", func(a *appsvc.NewApp) { a.Groups = []string{editor.URN} }, appsvc.ErrInvalid, "groups/0"},
-		{"a group twice", func(a *appsvc.NewApp) { a.Groups = []string{site1, site1} }, appsvc.ErrInvalid, "groups/1"},
-		{"as many groups as allowed", func(a *appsvc.NewApp) { a.Groups = groups(100) }, nil, ""},
-		{"a group too many", func(a *appsvc.NewApp) { a.Groups = groups(101) }, appsvc.ErrInvalid, "groups"},
-		{"a group of others", func(a *appsvc.NewApp) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, appsvc.ErrForbidden, "other.test"},
-		{"no elements", func(a *appsvc.NewApp) { a.Elements = nil }, nil, ""},
-		{"as many elements as allowed", func(a *appsvc.NewApp) {
+		{"nothing wrong", func(*appsvc.CreateAppRequest) {}, nil, ""},
+		{"no title", func(a *appsvc.CreateAppRequest) { a.Title = "" }, appsvc.ErrInvalid, "title"},
+		{"a title at the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
+		{"a title over the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1025) }, appsvc.ErrInvalid, "title"},
+		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Title = "\xff" }, appsvc.ErrInvalid, "title"},
+		{"no groups", func(a *appsvc.CreateAppRequest) { a.Groups = nil }, appsvc.ErrInvalid, "groups"},
+		{"a malformed group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "site 1"} }, appsvc.ErrInvalid, "groups/1"},
+		{"a user as a group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{editor.URN} }, appsvc.ErrInvalid, "groups/0"},
+		{"a group twice", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, site1} }, appsvc.ErrInvalid, "groups/1"},
+		{"as many groups as allowed", func(a *appsvc.CreateAppRequest) { a.Groups = groups(100) }, nil, ""},
+		{"a group too many", func(a *appsvc.CreateAppRequest) { a.Groups = groups(101) }, appsvc.ErrInvalid, "groups"},
+		{"a group of others", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, appsvc.ErrForbidden, "other.test"},
+		{"no elements", func(a *appsvc.CreateAppRequest) { a.Elements = nil }, nil, ""},
+		{"as many elements as allowed", func(a *appsvc.CreateAppRequest) {
 			a.Elements = make([]appsvc.NewElement, 1000)
 			for i := range a.Elements {
 				a.Elements[i] = element("any", "1", `{}`)
 			}
 		}, nil, ""},
-		{"an element too many", func(a *appsvc.NewApp) { a.Elements = make([]appsvc.NewElement, 1001) }, appsvc.ErrInvalid, "elements"},
-		{"no component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/name"},
-		{"no component version", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/version"},
-		{"no config", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"a config of null", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"a config that is no JSON", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)} }, appsvc.ErrInvalid, `: /elements/0/config/a: duplicate member name "a"`},
-		{"a config as deep as allowed", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
-		{"a config too deep", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, appsvc.ErrInvalid, "elements/0/config"},
-		{"an unknown component", func(a *appsvc.NewApp) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, ": /elements/0/component: there is no component"},
-		{"an unknown component version", func(a *appsvc.NewApp) {
+		{"an element too many", func(a *appsvc.CreateAppRequest) { a.Elements = make([]appsvc.NewElement, 1001) }, appsvc.ErrInvalid, "elements"},
+		{"no component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/name"},
+		{"no component version", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, appsvc.ErrInvalid, "elements/0/component/version"},
+		{"no config", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config of null", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"a config that is no JSON", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)}
+		}, appsvc.ErrInvalid, `/elements/0/config/a: duplicate member name "a"`},
+		{"a config as deep as allowed", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
+		{"a config too deep", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, appsvc.ErrInvalid, "elements/0/config"},
+		{"an unknown component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, appsvc.ErrUnprocessable, "/elements/0/component: there is no component"},
+		{"an unknown component version", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("any", "2", `{}`)}
-		}, appsvc.ErrUnprocessable, ": /elements/1/component: there is no component"},
-		{"a config against its schema", func(a *appsvc.NewApp) {
+		}, appsvc.ErrUnprocessable, "/elements/1/component: there is no component"},
+		{"a config against its schema", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("text", "1.0.0", `{"size":"x"}`)}
-		}, appsvc.ErrUnprocessable, ": /elements/1/config: does not conform to"},
-		{"an app larger than a patched one may be", func(a *appsvc.NewApp) {
+		}, appsvc.ErrUnprocessable, "/elements/1/config: does not conform to"},
+		{"an app larger than a patched one may be", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 4<<20)+`"}`)}
 		}, nil, ""},
-		{"an app too large", func(a *appsvc.NewApp) {
+		{"an app too large", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":"`+strings.Repeat("x", 16<<20)+`"}`)}
 		}, appsvc.ErrTooLarge, "16777216"},
-		{"anything under a schema without constraints", func(a *appsvc.NewApp) {
+		{"anything under a schema without constraints", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":[`+strings.Repeat("1,", 1_000_000)+`1]}`)}
 		}, nil, ""},
-		{"configs that are too costly together", func(a *appsvc.NewApp) {
+		{"configs that are too costly together", func(a *appsvc.CreateAppRequest) {
 			for range 1000 {
 				a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
 			}
 			a.Elements = a.Elements[1:]
 		}, appsvc.ErrUnprocessable, "too long"},
-		{"a config that is not too costly by itself", func(a *appsvc.NewApp) {
+		{"a config that is not too costly by itself", func(a *appsvc.CreateAppRequest) {
 			a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
 		}, nil, ""},
-		{"a bad key", func(a *appsvc.NewApp) { a.IdempotencyKey = "a b" }, appsvc.ErrInvalid, "Idempotency-Key"},
-		{"a key over the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 256) }, appsvc.ErrInvalid, "Idempotency-Key"},
-		{"a key at the limit", func(a *appsvc.NewApp) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
+		{"a bad key", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = "a b" }, appsvc.ErrInvalid, "Idempotency-Key"},
+		{"a key over the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 256) }, appsvc.ErrInvalid, "Idempotency-Key"},
+		{"a key at the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorkshop(t)
 			w.component(`{"name":"branching","version":"1","main":"b.js","configSchema":` + branching(10) + `}`)
-			in := appsvc.NewApp{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
+			in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
 			tt.edit(&in)
 			_, err := w.CreateApp(context.Background(), moderator, in)
 			if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
 			}
-			apps, _, listErr := w.Apps(context.Background(), moderator, appsvc.ListApps{})
+			apps, _, listErr := unpage(w.ListApps(context.Background(), moderator, appsvc.ListAppsRequest{}))
 			if want := map[bool]int{true: 1, false: 0}[err == nil]; listErr != nil || len(apps) != want {
 				t.Errorf("%d apps are stored, want %d; %v", len(apps), want, listErr)
 			}
@@ -151,10 +154,10 @@ func branching(n int) string {
 }
 
 func TestParseVersion(t *testing.T) {
-	for s, want := range map[string]appsvc.Version{"0": 0, "1": 1, "10": 10, "9223372036854775807": 1<<63 - 1,
-		"": -1, "-1": -1, "+1": -1, "01": -1, "1.0": -1, "1e3": -1, " 1": -1, "٣": -1, "9223372036854775808": -1, "latest": -1} {
+	for s, want := range map[string]appsvc.Version{"0": appsvc.NewVersion(0), "1": appsvc.NewVersion(1), "10": appsvc.NewVersion(10), "9223372036854775807": appsvc.NewVersion(math.MaxInt64),
+		"": {}, "-1": {}, "+1": {}, "01": {}, "1.0": {}, "1e3": {}, " 1": {}, "٣": {}, "9223372036854775808": {}, "latest": {}} {
 		got, err := appsvc.ParseVersion(s)
-		if (err == nil) != (want >= 0) || err == nil && (got != want || got.String() != s) {
+		if (err == nil) != (!want.IsZero()) || err == nil && (got != want || got.String() != s) {
 			t.Errorf("ParseVersion(%q) = %v, %v", s, got, err)
 		}
 	}

@@ -1,48 +1,162 @@
-// Package appsvc holds versioned apps: apps made of elements, elements powered by components,
-// versions that stay readable for good, and tags that point to them.
+// Package appsvc holds versioned apps. An app is made of elements, each element is powered by a component, every
+// version stays readable, and tags point to versions.
 //
 // # Concepts
 //
-// An app is a list of elements with a title and the groups (networks and sites) it belongs to.
-// Every change makes a new version: "0", then "1", and so on without gaps. A version never
-// changes; the latest is what App returns and what Patch starts from. Restore brings an older
-// version back as a new one. A tag, such as "production", points to one version of one app and can
-// be moved.
+// An app is a list of elements with a title and the groups (networks and sites) that it belongs to.
+// Every change makes a new version: 0, then 1, and so on without gaps. A version never changes. App
+// returns the latest version, and Patch starts from it. Restore stores the content of an older version as
+// a new version. A tag, such as "production", points to one version of one app and can be moved.
 //
-// An element names a component and carries a config. When an element is written, that is, when it
-// is new or its component or config changes, the component must be known to the service, the
-// config must conform to the component's configSchema, and the component's manifest is copied into
-// the element. So an old version answers the same for good, whatever becomes of its components. A
-// config holds what its creator gave; WithDefaults shows it with the schema's defaults filled in.
+// An element names a component and carries a config. The service writes an element when the element
+// is new, or when its component or its config changes. At that moment the component must exist, the
+// config must conform to the component's configSchema, and the component's manifest is copied into the
+// element. So an old version reads the same after its components were replaced or deleted. A config
+// holds only what its creator gave; App.WithDefaults adds the defaults of the schema for display.
+//
+// A [Version] is a number. The zero Version names none: in a request it means "not given". [Latest] names the
+// highest version that an app has.
+//
+// # Calling the service
+//
+// [New] returns a [Service] on a [Store]. Every method takes the [Caller] right after ctx. Service.As
+// returns a [Session], which has the same methods for one caller, without the parameter. The client of a
+// remote service, adapters/client, has the same methods again.
+//
+// A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is ""
+// on the last page. The method AllX beside it is an iterator that fetches page after page; it ends with the first
+// error.
+//
+// # Errors
+//
+// An error about the input or the rights of the caller is an *[Error]. Its Kind is one of the sentinels of
+// this package, which errors.Is finds; its Code is a stable word for programs; Pointer or Parameter names
+// what is wrong, and Reason is a sentence for people. Over HTTP the error has the same code and place.
+// A store that cannot serve a call returns an error that wraps ErrBusy, ErrFull or ErrUnknown. A call whose ctx is
+// done returns the error of ctx. Any other error is internal.
+//
+// # Schemas
+//
+// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says. It must be
+// complete: the service fetches nothing. Its patterns are ECMA 262 in the Unicode form, with lookaheads,
+// lookbehinds and back-references. Formats are annotations unless the engine asserts them, see
+// SchemaOptions. Before a validation the service estimates its cost from the schema and the config. It
+// never uses a clock for this, so a busy machine accepts and refuses the same configs as an idle one. The
+// error of a config that breaks its schema is an *[Error] with Violations: the place, the keyword and the
+// message of up to 100 values. SchemaWarnings reports the keywords and formats of a schema that have no effect.
 //
 // # Who may do what
 //
-// Every method takes the Caller right after ctx. A caller may use an app, for reading and writing
-// alike, when it owns the app or moderates one of the groups that the app's latest version has; a
-// moderator of a network moderates its sites. To create an app needs a moderator of every one of
-// its groups, and to add a group by Patch or Restore a moderator of that group. An app that the
-// caller may not use does not exist for it: the errors are the same. Creating and deleting
-// components takes Caller.ManageComponents; reading them, and TagsNamed, takes any caller.
+// A caller may use an app, for reading and writing alike, when it owns the app or moderates one of the
+// groups of the app's latest version. A moderator of a network moderates its sites. To create an app,
+// the caller must moderate each of its groups. To add a group by Patch or Restore, it must moderate that
+// group. To remove a group, it must moderate that group or own the app, since the removal hides the app
+// from the group. An app that the caller may not use gives the same errors as one that does not exist.
+// To create or delete components, the caller needs Caller.ManageComponents. Every caller may read
+// components, and may call TagsNamed. A caller with a malformed URN is ErrInvalid everywhere.
+//
+// Caller.Reads names networks and sites whose apps the caller may read, in every version, and not change: a
+// write is ErrForbidden. Caller.TagsOnly restricts a caller to TaggedApp, for the tags in Caller.Tags and the apps of
+// Reads. Every other method and every other tag is ErrForbidden, whether or not the tag is there, and an app
+// outside of Reads is ErrNotFound. Owning or moderating the app counts for nothing then. The app that such a caller gets
+// names no users and no groups, so the caller may be the public.
+//
+// A program adds rules of its own with Options.Check. It sees each [Change] before the change is committed,
+// and may refuse it.
+//
+// A server can refuse a caller before it reads the body of a request: Service.AdmitChange, Service.AdmitTagChange and
+// Service.AdmitCreateComponent return the errors that do not depend on the body.
 //
 // # Changing an app
 //
-// Patch takes a JSON Patch (RFC 6902) against the document {"apps":[App]} that a read answers. It
-// must hold a test of /apps/0/version, so that nobody overwrites what they have not seen. Then the
-// result is judged, not the operations: outside title, groups and elements nothing may differ, and
-// an element of the result is either new, exactly {component:{name,version},config}, or one of the
-// old ones, named by its id, with at most another config, component.name or component.version. An
-// element whose config or component changes gets the manifest as the service knows it now. Member
-// order in a config does not count as a change; the text of a number does.
+// Patch takes a JSON Patch (RFC 6902) for the body of a read over HTTP, an object whose member "apps" is a list with the
+// app. The patch must contain a test operation of /apps/0/version, so that nobody overwrites a version that
+// they have not seen. The service checks the result of the patch, not its operations:
 //
-// Where a write carries an Idempotency-Key, the same caller's repeat within a day gets the first
-// answer, as long as the caller may still see what it shows.
+//   - Only title, groups and elements may differ from the version before.
+//   - A new element is exactly {component:{name,version},config}.
+//   - Any other element of the result is one of the old ones, which its id names. Only its config, component.name
+//     and component.version may differ.
 //
-// # Storing
+// An element whose config or component changes gets the current manifest of the component. The
+// order of members in a config does not count as a change; the text of a number does.
 //
-// A Service stands on a Store: storage/memory, storage/sqlite and storage/postgres are three, and
-// storage/storagetest.Apps says what another one has to do. A stored version is its Meta and a
-// Body, the JSON text of all else; reading serves these bytes as they are.
+// The type [Patch] builds a patch in Go. Session.Change and [ChangeApp] read an app, let a function build a patch, and
+// send it; they start again when somebody else has changed the app meanwhile.
 //
-// Errors wrap the sentinels ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge,
-// ErrUnprocessable, ErrBusy, ErrFull and ErrUnknown.
+// # History
+//
+// ListHistory returns the history of an app: who made each version and when, which version Restore took
+// its content from, which tags point to it now, and what changed since the version before, as the operations of a
+// JSON Patch without their values. It returns no content, so a page stays small. When the comparisons for a page
+// have taken as many steps as about 50 ms allow, the rest of the page has no changes and says so.
+//
+// Diff returns the difference between any two versions as a patch that Patch accepts while the first one is the
+// latest version. It is meant for people, so it has one operation for each thing that changed:
+//
+//   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation. An
+//     element that was edited is found again if its config shares at least half of its members and words, or if it
+//     has kept its place and its component.
+//   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
+//   - An element that was written again with the same config, for a component that had been made anew, is
+//     replaced: this copies the manifest of the component again.
+//
+// The work is counted in steps and not measured by a clock, so equal versions have equal diffs on every machine.
+//
+// # Tags
+//
+// A tag points to one version of one app. PutTag creates or moves it, and DeleteTag removes it; both record the move in
+// the same transaction. ListTagMoves returns the history of a tag: when, by whom, from where and to where. A tag that
+// already points to the version does not move and has no new entry. Moves are kept for good, also when the tag is
+// deleted, so an app may have 1,000 tags at a time, and tags of 10,000 names ever. Programs from before v0.1.0 recorded
+// no moves: a tag that has not moved since then has an empty history, and one that was deleted before then has none.
+//
+// PutTagRequest.From is a guard for people and programs that act on what they have seen: with PointsTo(v) the tag moves
+// only from v, with NoTag() it is only created. Otherwise the error has CodeMoved and says in PointsTo where the tag is. The
+// caller's rights are checked before the guard. A retry that follows a lost response needs an idempotency key: without
+// one, the tag is no longer where the guard says.
+//
+// Options.ProtectedTags names tags, such as production, that decide what is delivered. Creating, moving or deleting one takes a
+// moderator of every group of the app; its owner needs that too. The groups of the app decide who that is, so while an app has
+// a protected tag, changing its groups by Patch or Restore takes a moderator of every group as well. Both are checked in
+// the transaction of the write, on the latest version, and again before a repeat with an idempotency key is answered.
+//
+// # Checking a component
+//
+// CheckComponent says what a new version of a component would break before it is created. It validates the configs of all
+// elements that have a component of this name, in the latest and the tagged versions of the apps that the caller may
+// read, and stores nothing. Each element is judged as Patch judges it when only the version of its component changes. What
+// depends on the app as a whole, the size of its JSON for instance, is not judged. A store keeps an index of the
+// components that any version of an app has used; it is small and only grows. Of apps from before v0.1.0
+// only the latest version is in this index, so a check of any component looks at each of them that has older versions.
+//
+// # Idempotency keys
+//
+// A write may carry an idempotency key. If the same caller repeats the same call with the same key within a
+// day, the write is not done again, and the caller gets the result of the first call. The service checks
+// the caller's rights again before it answers. Any other call with that key is ErrUnprocessable. The
+// service keeps only ids and versions for a repeat, so the repeat returns the version or the component that
+// the first call made.
+//
+// # Changes
+//
+// Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that
+// changes nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of the
+// feed, and Service.Follow waits for what comes. A follower that resumes from a cursor sees every later change exactly
+// once, and the changes of one app, and those of components, come in the order of their commits. A caller sees the
+// changes of the apps that it may read at the time of reading; a change that takes an app away from it is an event
+// of type AppLeft. A caller that gains rights does not see the changes before its cursor. Cursors are encrypted and
+// belong to the store. Entries are kept for Options.KeepChanges; an older cursor is [ErrGone], and so is one of
+// a feed that has another identity, as after a restore from a backup. A store that an archive was imported into has a feed of its
+// own, which knows no cursor of another store.
+//
+// # Stores
+//
+// The packages storage/memory, storage/sqlite and storage/postgres implement Store. Only authors of drivers
+// need the types Store, Reader, Tx, Answer, Restoration, AppQuery, AppPosition, VersionQuery, TagQuery,
+// TagMoveRecord, TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState; they
+// are declared in store.go and query.go, and the suite storage/storagetest.Apps checks a driver.
+//
+// A stored version is its [Meta] and a [Body], the JSON text of everything else. A read returns these
+// bytes unchanged.
 package appsvc

@@ -1,29 +1,142 @@
 package appsvc
 
-import "errors"
+import (
+	"errors"
+	"fmt"
 
-// What a Service method or a Store answers when it does not do what was asked. Each comes wrapped
-// in a sentence that says what is wrong and where; test with errors.Is (contract, section 7).
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// The kinds of errors that a Service method or a Store returns. errors.Is finds the kind, and
+// errors.As finds an *Error with the details.
 var (
-	// ErrInvalid: the input is malformed or breaks a limit on its shape.
+	// ErrInvalid means that the input is malformed or breaks a limit.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the caller is known and may see the thing, but may not do this.
+	// ErrForbidden means that the caller may see the thing, but may not do this with it.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: there is no such thing, or the caller may not see it; the two read the same.
+	// ErrNotFound means that there is no such thing, or that the caller may not see it. The two errors are equal.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: the app has moved on since the caller read it, or a test of a patch failed.
+	// ErrConflict means that the app has changed since the caller read it, or that a test of a patch failed.
 	ErrConflict = errors.New("conflict")
-	// ErrTooLarge: more bytes or operations than a limit allows.
+	// ErrTooLarge means that the input or the result has more bytes or operations than a limit allows.
 	ErrTooLarge = errors.New("too large")
-	// ErrUnprocessable: well-formed, but it cannot be applied to what is there.
+	// ErrUnprocessable means that the request is well-formed, but cannot be applied to the stored data.
 	ErrUnprocessable = errors.New("cannot be applied")
-	// ErrExists: a Store already holds a row with this key.
+	// ErrGone means that the feed of changes does not go back to a cursor: entries after it were removed, or the feed
+	// has another identity now, as in a copy of the store.
+	ErrGone = errors.New("gone")
+	// ErrExists means that a Store already has a row with this key.
 	ErrExists = errors.New("already exists")
-	// ErrBusy: a Store could not get to its data in time; the same call may succeed later.
+	// ErrBusy means that a Store could not reach its data in time. The same call may succeed later.
 	ErrBusy = errors.New("the store is not available at the moment")
-	// ErrFull: a Store has no room to write; reads go on.
+	// ErrFull means that a Store has no room to write. Reads still work.
 	ErrFull = errors.New("storage is full")
-	// ErrUnknown: a Store lost sight of its data while it committed. The write may have been kept or not:
-	// nothing repeats it, so look, or repeat what may be repeated.
+	// ErrUnknown means that a Store lost its connection to the data during a commit, so the write may have been
+	// committed or not. The service does not retry it. Read the data to find out, or retry with the same idempotency key.
 	ErrUnknown = errors.New("it is not known whether the write was kept")
 )
+
+// The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".
+const (
+	CodeInvalid          = "invalid"           // ErrInvalid
+	CodeForbidden        = "forbidden"         // ErrForbidden
+	CodeNotFound         = "not_found"         // ErrNotFound
+	CodeStaleVersion     = "stale_version"     // ErrConflict: the app, or a component, changed meanwhile; read it and try again
+	CodeTestFailed       = "test_failed"       // ErrConflict: a test operation of a patch failed
+	CodeMoved            = "moved"             // ErrConflict: a tag points elsewhere than the request says; see PointsTo
+	CodeGone             = "gone"              // ErrGone
+	CodeTooLarge         = "too_large"         // ErrTooLarge
+	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or its result is not an app
+	CodeReadOnly         = "read_only"         // ErrUnprocessable: a patch changes a member that only the service writes
+	CodeUnknownComponent = "unknown_component" // ErrUnprocessable: there is no such component
+	CodeSchema           = "schema"            // ErrUnprocessable: a config breaks its schema; see Violations
+	CodeCost             = "cost"              // ErrUnprocessable: validating a config would take too long
+	CodeLimit            = "limit"             // ErrUnprocessable: a count or a length over a limit
+	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
+)
+
+// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set.
+type Error struct {
+	Kind error  // one of the sentinels of this package
+	Code string // one of the codes of this package
+
+	// Pointer is the JSON pointer (RFC 6901) of the wrong value. It points into the request body as it is over
+	// HTTP. If the result of a patch breaks a rule, it points into the patched document; if an operation of
+	// a patch does not apply, it points to the operation.
+	Pointer string
+	// Parameter is the name of the wrong query parameter or header, as it is over HTTP.
+	Parameter string
+	// Reason is the sentence without Pointer and Parameter.
+	Reason string
+	// Violations are the values in a config that break its schema, 100 at most. Their pointers begin at the
+	// config, to which Pointer points.
+	Violations []Violation
+	// Version is the latest version of the app, for CodeStaleVersion, CodeTestFailed and CodeMoved.
+	Version Version
+	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
+	PointsTo Version
+}
+
+// Error returns one sentence: Parameter or Pointer, and then Reason.
+func (e *Error) Error() string {
+	where := e.Pointer
+	if e.Parameter != "" {
+		where = e.Parameter
+	}
+	if where == "" {
+		return e.Reason
+	}
+	return where + ": " + e.Reason
+}
+
+// Unwrap returns the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+func invalid(pointer, format string, args ...any) *Error {
+	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
+}
+
+func invalidParameter(name, format string, args ...any) *Error {
+	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Parameter: name, Reason: fmt.Sprintf(format, args...)}
+}
+
+func forbidden(format string, args ...any) *Error {
+	return &Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) *Error {
+	return &Error{Kind: ErrNotFound, Code: CodeNotFound, Reason: fmt.Sprintf(format, args...)}
+}
+
+func tooLarge(format string, args ...any) *Error {
+	return &Error{Kind: ErrTooLarge, Code: CodeTooLarge, Reason: fmt.Sprintf(format, args...)}
+}
+
+// conflict is the error of a write to an app that is now at the version current.
+func conflict(code string, current Version, format string, args ...any) *Error {
+	return &Error{Kind: ErrConflict, Code: code, Version: current, Reason: fmt.Sprintf(format, args...)}
+}
+
+// unprocessable is the error of a request that cannot be applied; code says why.
+func unprocessable(code, pointer, format string, args ...any) *Error {
+	return &Error{Kind: ErrUnprocessable, Code: code, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
+}
+
+// below returns the error of a part as an error of the whole document, in which the part is at this pointer.
+// It returns other errors than *Error unchanged.
+func below(pointer string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		moved := *e
+		moved.Pointer = pointer + e.Pointer
+		return &moved
+	}
+	return err
+}
+
+// malformed is the error of JSON text that the strict reader refuses.
+func malformed(err error) error {
+	if e, ok := errors.AsType[*strictjson.Error](err); ok {
+		return invalid(e.Pointer, "%s", e.Sentence())
+	}
+	return invalid("", "%s", err)
+}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -13,7 +15,7 @@ import (
 // A service on the in-memory store with one component and one app: what the examples start from.
 func example() (*appsvc.Service, appsvc.Caller, appsvc.App) {
 	ctx := context.Background()
-	apps := appsvc.New(memory.NewApps(), nil)
+	apps := appsvc.New(memory.New().Apps(), nil)
 	me := appsvc.Caller{
 		URN:              "urn:vitrine:example.test:user=me",
 		Moderates:        []string{"urn:vitrine:example.test"},
@@ -21,10 +23,10 @@ func example() (*appsvc.Service, appsvc.Caller, appsvc.App) {
 	}
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js",
 		"configSchema":{"properties":{"question":{"type":"string"},"choices":{"default":2}}}}`
-	if _, err := apps.CreateComponent(ctx, me, []byte(manifest), ""); err != nil {
+	if _, err := apps.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		panic(err)
 	}
-	app, err := apps.CreateApp(ctx, me, appsvc.NewApp{
+	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{
 		Title:  "Front page",
 		Groups: []string{"urn:vitrine:example.test:site=1"},
 		Elements: []appsvc.NewElement{{
@@ -65,14 +67,14 @@ func ExampleService_Patch() {
 	fmt.Println(errors.Is(err, appsvc.ErrUnprocessable))
 	// Output:
 	// 1 <nil>
-	// true conflict: the patch is for version "0", but the app is at version "1"
+	// true the patch is for version "0", but the app is at version "1"
 	// true
 }
 
 func ExampleService_PutTag() {
 	apps, me, app := example()
 	ctx := context.Background()
-	_, err := apps.PutTag(ctx, me, appsvc.PutTag{AppID: app.ID, Name: "production", Version: 0})
+	_, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.NewVersion(0)})
 	fmt.Println(err)
 	live, err := apps.TaggedApp(ctx, me, app.ID, "production")
 	fmt.Println(live.Version, err)
@@ -83,7 +85,64 @@ func ExampleService_PutTag() {
 
 func ExampleService_Restore() {
 	apps, me, app := example()
-	again, err := apps.Restore(context.Background(), me, appsvc.Restore{AppID: app.ID, Version: 0})
+	again, err := apps.Restore(context.Background(), me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
 	fmt.Println(again.Version, string(again.Body) == string(app.Body), err)
 	// Output: 1 true <nil>
+}
+
+// Only leads may move the tag production.
+func ExampleOptions_check() {
+	leads := []string{"urn:vitrine:example.test:user=lead"}
+	apps := appsvc.New(memory.New().Apps(), &appsvc.Options{Check: func(_ context.Context, by appsvc.Caller, c appsvc.Change) error {
+		if c.Tag == "production" && !slices.Contains(leads, by.URN) {
+			return errors.New("only leads may move production")
+		}
+		return nil
+	}})
+
+	ctx := context.Background()
+	moderates := []string{"urn:vitrine:example.test"}
+	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: moderates}
+	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: moderates})
+	if err != nil {
+		panic(err)
+	}
+	put := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}
+	_, err = apps.PutTag(ctx, me, put)
+	fmt.Println(err, errors.Is(err, appsvc.ErrForbidden))
+	_, err = apps.PutTag(ctx, appsvc.Caller{URN: leads[0], Moderates: moderates}, put)
+	fmt.Println(err)
+	// Output:
+	// only leads may move production true
+	// <nil>
+}
+
+// A format is an annotation unless the engine is told to assert it. A service uses the engine that
+// stands in Options.Schemas.
+func ExampleNewSchemaEngine() {
+	engine := appsvc.NewSchemaEngine(&appsvc.SchemaOptions{
+		AssertFormats: true,
+		Formats: map[string]func(string) error{
+			"article-number": func(value string) error {
+				if !strings.HasPrefix(value, "A-") {
+					return errors.New("it begins with A-")
+				}
+				return nil
+			},
+		},
+	})
+	schema, err := engine.Compile([]byte(`{"properties": {"mail": {"format": "email"}, "article": {"format": "article-number"}}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	violations, err := schema.Validate([]byte(`{"mail": "nobody", "article": "7"}`))
+	for _, v := range violations {
+		fmt.Println(v)
+	}
+	fmt.Println(err)
+	// Output:
+	// /article: not of the format "article-number": it begins with A-
+	// /mail: not of the format "email"
+	// <nil>
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
+const site10 = network + ":site=10"
+
 // regroup gives an app other groups, as admin may.
 func (w *workshop) regroup(id string, groups []string) {
 	w.t.Helper()
@@ -46,8 +48,16 @@ func TestWhoMayChangeGroups(t *testing.T) {
 		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, appsvc.ErrForbidden},
 		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, appsvc.ErrForbidden},
 		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
-		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, network + ":site=10"}, nil},
-		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, network + ":site=10"}, appsvc.ErrForbidden},
+		{"a moderator takes that of others away and keeps theirs", moderator(site1), []string{site1, site2}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator exchanges that of others for another of theirs", moderator(site1, site10), []string{site1, site2}, []string{site1, site10}, appsvc.ErrForbidden},
+		{"a moderator adds a group of theirs and takes that of others away", moderator(site1, site10), []string{site1, site2}, []string{site10, site1}, appsvc.ErrForbidden},
+		{"a moderator of one site takes the network away", moderator(site1), []string{site1, network}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator of site 1 takes site 10 away", moderator(site1), []string{site1, site10}, []string{site1}, appsvc.ErrForbidden},
+		{"a moderator of the network takes a site away", moderator(network), []string{site1, site2}, []string{site1}, nil},
+		{"a moderator of both exchanges one for the other", moderator(site1, site2), []string{site1}, []string{site2}, nil},
+		{"the owner takes that of others away", owner, []string{site2, network}, []string{site2}, nil},
+		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, site10}, nil},
+		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, site10}, appsvc.ErrForbidden},
 		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, appsvc.ErrNotFound},
 	}
 	for _, test := range tests {
@@ -73,13 +83,13 @@ func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
 	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, appsvc.ErrNotFound) {
 		t.Errorf("before: %v", err)
 	}
-	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.Restore{AppID: id, Version: 0}); err != nil {
+	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Version(ctx, moderator(site1), id, 1); err != nil {
+	if _, err := w.Version(ctx, moderator(site1), id, appsvc.NewVersion(1)); err != nil {
 		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
 	}
-	if _, err := w.Version(ctx, moderator(site2), id, 1); !errors.Is(err, appsvc.ErrNotFound) {
+	if _, err := w.Version(ctx, moderator(site2), id, appsvc.NewVersion(1)); !errors.Is(err, appsvc.ErrNotFound) {
 		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
 	}
 }

@@ -1,15 +1,19 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // keyed is an operation that takes an Idempotency-Key.
@@ -23,39 +27,41 @@ type keyed struct {
 
 var keyedOperations = []keyed{
 	{"create", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
-		app, err := w.CreateApp(context.Background(), by, appsvc.NewApp{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
+		app, err := w.CreateApp(context.Background(), by, appsvc.CreateAppRequest{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"restore", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		app, err := w.Restore(context.Background(), by, appsvc.Restore{AppID: id, Version: choose(other, appsvc.Version(2), 0), IdempotencyKey: key})
+		app, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: choose(other, appsvc.NewVersion(2), appsvc.NewVersion(0)), IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"put a tag", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		page, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: "live", Version: choose(other, appsvc.Version(1), 0), Embed: true, IdempotencyKey: key})
-		return fmt.Sprint(page), err
+		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: choose(other, appsvc.NewVersion(1), appsvc.NewVersion(0)), Embed: true, IdempotencyKey: key})
+		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: id, Name: "live", Version: 2})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
 		return err
 	}},
 	{"put a tag of another name", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		page, err := w.PutTag(context.Background(), by, appsvc.PutTag{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key})
-		return fmt.Sprint(page), err
+		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key, Version: appsvc.NewVersion(0)})
+		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: id, Name: "live", Version: 2})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
 		return err
 	}},
 	{"delete a tag", func(w *workshop, by appsvc.Caller, id, key string, other bool) (string, error) {
-		return "", w.DeleteTag(context.Background(), by, id, choose(other, "old", "live"), key)
+		return "", w.DeleteTag(context.Background(), by, appsvc.DeleteTagRequest{AppID: id, Name: choose(other, "old", "live"), IdempotencyKey: key})
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: id, Name: "live", Version: 2})
+		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2)})
 		return err
 	}},
 	{"create a component", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
-		c, err := w.CreateComponent(context.Background(), by, []byte(`{"name":"new","version":"1","main":"`+choose(other, "other", "one")+`.js","configSchema":{}}`), key)
+		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"1","main":"` + choose(other, "other", "one") + `.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
-	}, func(w *workshop, _ string) error { return w.DeleteComponent(context.Background(), admin, "new", "") }},
+	}, func(w *workshop, _ string) error {
+		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})
+	}},
 	{"delete a component", func(w *workshop, by appsvc.Caller, _, key string, other bool) (string, error) {
-		return "", w.DeleteComponent(context.Background(), by, choose(other, "text", "any"), key)
+		return "", w.DeleteComponent(context.Background(), by, appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
 	}, func(w *workshop, _ string) error {
 		w.component(`{"name":"any","version":"again","main":"m.js","configSchema":{}}`)
 		return nil
@@ -76,7 +82,7 @@ func (w *workshop) keyedApp() string {
 	w.regroup(id, []string{site1, site2})
 	w.regroup(id, []string{site1})
 	for _, tag := range []string{"live", "old"} {
-		if _, err := w.PutTag(context.Background(), admin, appsvc.PutTag{AppID: id, Name: tag, Version: 2}); err != nil {
+		if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: tag, Version: appsvc.NewVersion(2)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -86,8 +92,8 @@ func (w *workshop) keyedApp() string {
 // all tells of everything that is stored.
 func (w *workshop) all() string {
 	w.t.Helper()
-	apps, _, err := w.Apps(context.Background(), admin, appsvc.ListApps{Sort: appsvc.CreatedAscending})
-	list, _, err2 := w.Components(context.Background(), admin, "")
+	apps, _, err := unpage(w.ListApps(context.Background(), admin, appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending}))
+	list, _, err2 := listed(w.ListComponents(context.Background(), admin, appsvc.ListComponentsRequest{}))
 	if err := errors.Join(err, err2); err != nil {
 		w.t.Fatal(err)
 	}
@@ -219,7 +225,7 @@ func TestAKeyLivesForADay(t *testing.T) {
 
 func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	w := newWorkshop(t)
-	in := appsvc.NewApp{Title: "x", Groups: []string{site1}, IdempotencyKey: "k",
+	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, IdempotencyKey: "k",
 		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "late", Version: "1"}, Config: []byte(`{}`)}}}
 	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, appsvc.ErrUnprocessable) {
 		t.Fatalf("error %v, want %v", err, appsvc.ErrUnprocessable)
@@ -237,13 +243,135 @@ func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 func TestARepeatShowsNothingThatIsHiddenByNow(t *testing.T) {
 	w := newWorkshop(t)
 	id, by := w.keyedApp(), moderator(site1)
-	restore := appsvc.Restore{AppID: id, Version: 2, IdempotencyKey: "k"}
+	restore := appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(2), IdempotencyKey: "k"}
 	if _, err := w.Restore(context.Background(), by, restore); err != nil {
 		t.Fatal(err)
 	}
 	w.regroup(id, []string{site2})
 	_, err := w.Restore(context.Background(), by, restore)
 	checkKind(t, err, appsvc.ErrNotFound)
+}
+
+// Each operation on an app is repeated by somebody who could use the app then and cannot now.
+func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
+	for _, op := range keyedOperations {
+		if op.name == "create" || strings.HasSuffix(op.name, "component") {
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			w, by := newWorkshop(t), moderator(site1)
+			id := w.keyedApp()
+			if _, err := op.do(w, by, id, "k", false); err != nil {
+				t.Fatal(err)
+			}
+			w.regroup(id, []string{site2})
+			_, hidden := op.do(w, by, id, "k", false)
+			checkKind(t, hidden, appsvc.ErrNotFound)
+			_, absent := op.do(w, by, absentID, "k", false)
+			checkHidden(t, hidden, absent, id, absentID)
+			_, other := op.do(w, by, id, "k", true)
+			checkHidden(t, other, absent, id, absentID)
+		})
+	}
+	for _, op := range keyedOperations {
+		if !strings.HasSuffix(op.name, "component") {
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			w, by := newWorkshop(t), editor
+			if _, err := op.do(w, by, "", "k", false); err != nil {
+				t.Fatal(err)
+			}
+			by.ManageComponents = false
+			_, err := op.do(w, by, "", "k", false)
+			checkKind(t, err, appsvc.ErrForbidden)
+		})
+	}
+	t.Run("create", func(t *testing.T) {
+		w, by := newWorkshop(t), editor
+		in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, IdempotencyKey: "k"}
+		if _, err := w.CreateApp(context.Background(), by, in); err != nil {
+			t.Fatal(err)
+		}
+		by.Moderates = nil
+		_, err := w.CreateApp(context.Background(), by, in)
+		checkKind(t, err, appsvc.ErrForbidden)
+	})
+}
+
+// What is kept of an answer are ids and versions, whatever was sent.
+func TestNoBodyIsKeptForARepeat(t *testing.T) {
+	const sent = "a text that stands in the body"
+	ctx, store := context.Background(), memory.New().Apps()
+	svc := appsvc.New(store, nil)
+	app, err := svc.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := `{"name":"new","version":"1","main":"m.js","description":"` + sent + `","configSchema":{}}`
+	made, err := svc.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = svc.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag", Version: appsvc.NewVersion(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svc.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: appsvc.NewVersion(0)}); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	if err := store.View(ctx, func(r appsvc.Reader) error {
+		for a, err := range r.Answers(ctx) {
+			if err != nil {
+				return err
+			}
+			kept++
+			if len(a.Result) > 200 || bytes.Contains(a.Result, []byte(sent)) {
+				t.Errorf("of the key %s is kept %s", a.Key, a.Result)
+			}
+		}
+		return nil
+	}); err != nil || kept != 4 {
+		t.Errorf("%d answers are kept, %v", kept, err)
+	}
+	if err := svc.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := svc.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+	if err != nil || !reflect.DeepEqual(again, made) {
+		t.Errorf("the repeat, when the component is gone, is answered %+v, %v\nthe first was %+v", again, err, made)
+	}
+}
+
+// The first release kept the whole component as the answer.
+func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	store := memory.New().Apps()
+	w.Service = appsvc.New(store, nil)
+	manifest := []byte(`{"name":"new","version":"1","main":"m.js","configSchema":{}}`)
+	made, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := json.Marshal(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Update(ctx, func(tx appsvc.Tx) error {
+		a, err := tx.Answer(ctx, editor.URN, "k")
+		if err != nil {
+			return err
+		}
+		a.Result = old
+		return tx.KeepAnswer(ctx, a, 0)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
+	if err != nil || !reflect.DeepEqual(again, made) {
+		t.Errorf("answered %+v, %v\nthe first was %+v", again, err, made)
+	}
 }
 
 func TestParallelRepeatsAreDoneOnce(t *testing.T) {
@@ -271,4 +399,12 @@ func TestParallelRepeatsAreDoneOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// textOf is an app as it is answered, "" for none.
+func textOf(app *appsvc.App) string {
+	if app == nil {
+		return ""
+	}
+	return string(app.AppendJSON(nil))
 }

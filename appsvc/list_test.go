@@ -27,18 +27,19 @@ func TestAListIsWhatCanBeReadOneByOne(t *testing.T) {
 	}
 	user := func() string { return fmt.Sprint(network, ":user=", random.IntN(4)) }
 	root := admin
+	root.Moderates = append(slices.Clone(groups), "urn:vitrine:none.test")
 	ids := map[string]string{} // the component of each app
 	for range 60 {
 		root.URN = user()
 		component := []appsvc.ComponentRef{{Name: "any", Version: "1"}, {Name: "text", Version: "2.0.0"}}[random.IntN(2)]
-		app, err := w.CreateApp(ctx, root, appsvc.NewApp{Title: "x", Groups: append(some(2), "urn:none:none"),
+		app, err := w.CreateApp(ctx, root, appsvc.CreateAppRequest{Title: "x", Groups: append(some(2), "urn:vitrine:none.test"),
 			Elements: []appsvc.NewElement{{Component: component, Config: []byte(`{}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids[app.ID] = component.Name
 		if random.IntN(2) == 0 {
-			if err := w.patchGroups(root, app.ID, append(some(2), "urn:none:none")); err != nil {
+			if err := w.patchGroups(root, app.ID, append(some(2), "urn:vitrine:none.test")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -53,7 +54,7 @@ func TestAListIsWhatCanBeReadOneByOne(t *testing.T) {
 				}
 			}
 			for _, sort := range []appsvc.Sort{"", "createdAt", "-createdAt", "updatedAt", "-updatedAt"} {
-				apps, _, err := w.Apps(ctx, by, appsvc.ListApps{Sort: sort, UsingComponent: component})
+				apps, _, err := unpage(w.ListApps(ctx, by, appsvc.ListAppsRequest{Sort: sort, UsingComponent: component}))
 				var got []string
 				for _, app := range apps {
 					got = append(got, app.ID)

@@ -19,7 +19,7 @@ var allSorts = []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, 
 // titledApp creates an app without elements.
 func (w *workshop) titledApp(title string) appsvc.App {
 	w.t.Helper()
-	app, err := w.CreateApp(context.Background(), editor, appsvc.NewApp{Title: title, Groups: []string{site1}})
+	app, err := w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{Title: title, Groups: []string{site1}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func (w *workshop) titledApps(count int) (ids []string) {
 }
 
 // walk goes through all pages, and calls between after each.
-func (w *workshop) walk(by appsvc.Caller, in appsvc.ListApps, between func()) (ids []string) {
+func (w *workshop) walk(by appsvc.Caller, in appsvc.ListAppsRequest, between func()) (ids []string) {
 	w.t.Helper()
 	for {
-		apps, next, err := w.Apps(context.Background(), by, in)
+		apps, next, err := unpage(w.ListApps(context.Background(), by, in))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestAWalkMeetsEachAppOnceWhileOthersAreAdded(t *testing.T) {
 			t.Run(fmt.Sprint(sort, " by ", limit), func(t *testing.T) {
 				w := newWorkshop(t)
 				there, added := w.titledApps(20), 0
-				met := w.walk(editor, appsvc.ListApps{Sort: sort, Limit: limit}, func() {
+				met := w.walk(editor, appsvc.ListAppsRequest{Sort: sort, Limit: limit}, func() {
 					if added++; added <= 10 { // an ascending walk must come to an end
 						w.clock = w.clock.Add(time.Duration(added%2) * time.Millisecond)
 						w.titledApp("new")
@@ -115,7 +115,7 @@ func TestAWalkMeetsAppsInOrder(t *testing.T) {
 		q := appsvc.AppQuery{Sort: sort}
 		slices.SortFunc(want, func(a, b appsvc.App) int { return q.Compare(appsvc.Head{Meta: a.Meta}, appsvc.Head{Meta: b.Meta}) })
 		for _, limit := range []int{1, 6, 20} {
-			got := w.walk(editor, appsvc.ListApps{Sort: sort, Limit: limit}, func() {})
+			got := w.walk(editor, appsvc.ListAppsRequest{Sort: sort, Limit: limit}, func() {})
 			if !slices.EqualFunc(got, want, func(id string, app appsvc.App) bool { return id == app.ID }) {
 				t.Errorf("%s by %d: %v", sort, limit, got)
 			}
@@ -126,11 +126,11 @@ func TestAWalkMeetsAppsInOrder(t *testing.T) {
 func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {
 	w := newWorkshop(t)
 	w.titledApps(7)
-	unasked := w.walk(editor, appsvc.ListApps{Limit: 2}, func() {})
-	if newest := w.walk(editor, appsvc.ListApps{Sort: appsvc.CreatedDescending}, func() {}); !slices.Equal(unasked, newest) {
+	unasked := w.walk(editor, appsvc.ListAppsRequest{Limit: 2}, func() {})
+	if newest := w.walk(editor, appsvc.ListAppsRequest{Sort: appsvc.CreatedDescending}, func() {}); !slices.Equal(unasked, newest) {
 		t.Errorf("%v, want %v", unasked, newest)
 	}
-	_, _, err := w.Apps(context.Background(), editor, appsvc.ListApps{Sort: "title"})
+	_, _, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Sort: "title"}))
 	checkKind(t, err, appsvc.ErrInvalid)
 }
 
@@ -139,7 +139,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 	w.titledApps(501)
 	app := w.titledApp("versions")
 	for range 500 {
-		if _, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID}); err != nil {
+		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,29 +150,29 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		{0, 100, 50, nil}, {1, 1, 1, nil}, {499, 499, 499, nil}, {500, 500, 500, nil},
 		{501, 0, 0, appsvc.ErrInvalid}, {-1, 0, 0, appsvc.ErrInvalid}, {1 << 30, 0, 0, appsvc.ErrInvalid},
 	} {
-		apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: test.limit})
+		apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: test.limit}))
 		checkKind(t, err, test.err)
 		if len(apps) != test.apps || (next == "") != (err != nil) {
 			t.Errorf("limit %d: %d apps, next %q; want %d", test.limit, len(apps), next, test.apps)
 		}
-		versions, more, err := w.Versions(ctx, editor, appsvc.ListVersions{AppID: app.ID, Before: appsvc.Latest, Limit: test.limit})
+		versions, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
 		checkKind(t, err, test.err)
 		if len(versions) != test.versions || more != (err == nil) {
 			t.Errorf("limit %d: %d versions, more %t; want %d", test.limit, len(versions), more, test.versions)
 		}
-		_, err = w.Tags(ctx, editor, appsvc.ListTags{AppID: app.ID, Limit: test.limit})
+		_, err = w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: app.ID, Limit: test.limit})
 		checkKind(t, err, test.err)
 	}
 }
 
 func TestTheLastPageSaysSo(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	if apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{}); len(apps) > 0 || next != "" || err != nil {
+	if apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{})); len(apps) > 0 || next != "" || err != nil {
 		t.Errorf("of none: %d apps, %q, %v", len(apps), next, err)
 	}
 	w.titledApps(3)
 	for limit, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
-		_, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: limit})
+		_, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: limit}))
 		if (next != "") != more || err != nil {
 			t.Errorf("limit %d of 3: next %q, %v", limit, next, err)
 		}
@@ -183,28 +183,28 @@ func TestVersionsAreWalkedNewestFirst(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.titledApp("x").ID
 	for range 9 {
-		if _, err := w.Restore(ctx, editor, appsvc.Restore{AppID: id}); err != nil {
+		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for limit := 1; limit <= 11; limit++ {
 		var got []appsvc.Version
-		in := appsvc.ListVersions{AppID: id, Before: appsvc.Latest, Limit: limit}
+		in := appsvc.ListVersionsRequest{AppID: id, Limit: limit}
 		for more := true; more; {
-			page, rest, err := w.Versions(ctx, editor, in)
+			page, rest, err := listed(w.ListVersions(ctx, editor, in))
 			if err != nil || len(page) == 0 || len(page) > limit {
-				t.Fatalf("limit %d, before %d: %d versions, %v", limit, in.Before, len(page), err)
+				t.Fatalf("limit %d, before %s: %d versions, %v", limit, in.Before, len(page), err)
 			}
 			for _, app := range page {
 				got = append(got, app.Version)
 			}
 			more, in.Before = rest, page[len(page)-1].Version
 		}
-		if want := []appsvc.Version{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
+		if want := []appsvc.Version{appsvc.NewVersion(9), appsvc.NewVersion(8), appsvc.NewVersion(7), appsvc.NewVersion(6), appsvc.NewVersion(5), appsvc.NewVersion(4), appsvc.NewVersion(3), appsvc.NewVersion(2), appsvc.NewVersion(1), appsvc.NewVersion(0)}; !slices.Equal(got, want) {
 			t.Errorf("limit %d: %v", limit, got)
 		}
 	}
-	if page, more, err := w.Versions(ctx, editor, appsvc.ListVersions{AppID: id, Before: 0}); len(page) > 0 || more || err != nil {
+	if page, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: id, Before: appsvc.NewVersion(0)})); len(page) > 0 || more || err != nil {
 		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
 	}
 }
@@ -214,12 +214,12 @@ func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
 	ctx := context.Background()
 	for _, bytes := range []int{1, 1000, 2500, 1 << 20} {
 		w := &workshop{t: t, clock: time.UnixMilli(0)}
-		w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: appsvc.Limits{PageBytes: bytes}})
+		w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: appsvc.Limits{PageBytes: bytes}})
 		var there []string
 		for range 6 {
 			there = append(there, w.titledApp(strings.Repeat("x", 800)).ID)
 		}
-		apps, next, err := w.Apps(ctx, editor, appsvc.ListApps{})
+		apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{}))
 		total := 0
 		for _, app := range apps {
 			total += len(app.AppendJSON(nil))
@@ -227,7 +227,7 @@ func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
 		if err != nil || len(apps) == 0 || total > bytes+2000 || (next == "") != (len(apps) == 6) {
 			t.Errorf("%d bytes: a page of %d apps in %d bytes, next %q, %v", bytes, len(apps), total, next, err)
 		}
-		met := w.walk(editor, appsvc.ListApps{}, func() {})
+		met := w.walk(editor, appsvc.ListAppsRequest{}, func() {})
 		slices.Sort(met)
 		slices.Sort(there)
 		if !slices.Equal(met, there) {
@@ -239,17 +239,17 @@ func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
 func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	w.titledApps(3)
-	_, next, err := w.Apps(ctx, editor, appsvc.ListApps{Limit: 1})
+	_, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: next}); err != nil {
+	if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: next})); err != nil {
 		t.Errorf("the cursor itself: %v", err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!", "ä", "\x00",
 		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
-		_, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: after})
+		_, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after}))
 		if checkKind(t, err, appsvc.ErrInvalid); err == nil {
 			t.Errorf("after %q", after)
 		}
@@ -257,22 +257,22 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for i := range next {
 		changed := []byte(next)
 		changed[i] = map[bool]byte{true: 'B', false: 'A'}[changed[i] == 'A']
-		if _, _, err := w.Apps(ctx, editor, appsvc.ListApps{After: string(changed)}); !errors.Is(err, appsvc.ErrInvalid) {
+		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err, appsvc.ErrInvalid) {
 			t.Errorf("changed at %d: %v", i, err)
 		}
 	}
-	_, _, err = w.Apps(ctx, editor, appsvc.ListApps{Sort: appsvc.UpdatedDescending, After: next})
+	_, _, err = unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Sort: appsvc.UpdatedDescending, After: next}))
 	checkKind(t, err, appsvc.ErrInvalid)
 }
 
 func TestACursorGivesNoRights(t *testing.T) {
 	w := newWorkshop(t)
 	w.titledApps(5)
-	_, next, err := w.Apps(context.Background(), editor, appsvc.ListApps{Limit: 1})
+	_, next, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Limit: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	apps, next, err := w.Apps(context.Background(), moderator(site2), appsvc.ListApps{After: next})
+	apps, next, err := unpage(w.ListApps(context.Background(), moderator(site2), appsvc.ListAppsRequest{After: next}))
 	if len(apps) > 0 || next != "" || err != nil {
 		t.Errorf("somebody else got %d apps, %q, %v", len(apps), next, err)
 	}

@@ -5,51 +5,83 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// appPath is where the app is in the document that a patch changes.
+// appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// versionPath is where a patch must test the version that it was made for.
+// patchFactor times the size of an app is about the memory that a patch of it takes.
+const patchFactor = 4
+
+// versionPath is the JSON pointer of the version, which every patch must test.
 const versionPath = appPath + "/version"
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next
-// version (contract, endpoint 4). The patch addresses the document that App answers over HTTP,
-// {"apps":[App]}, and must hold a test of /apps/0/version; a patch that changes nothing stores
-// nothing and returns the latest version.
+// version. The patch is for the body of a read over HTTP, an object whose member "apps" is a list with the
+// app, and must contain a test operation of /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
 //
-// ErrInvalid for what is no patch or has no such test, ErrTooLarge beyond 1,000 operations, 1 MiB
-// or a document of 4 MiB, ErrConflict when the app has another version or a test fails,
-// ErrUnprocessable when an operation does not apply or the result is no app that may follow,
-// ErrForbidden where it would add a group that the caller does not moderate.
+// It returns:
+//   - ErrInvalid if the text is not a JSON Patch or does not test the version;
+//   - ErrTooLarge if the patch has more than 1,000 operations or 1 MiB, or the patched document more than 4 MiB;
+//   - ErrConflict if the app has another version or a test operation fails;
+//   - ErrUnprocessable if an operation does not apply, or if the result breaks a rule of apps;
+//   - ErrForbidden if the caller may not add or remove the groups that differ.
 func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte) (App, error) {
+	if err := by.check(); err != nil {
+		return App{}, err
+	}
 	ops, err := s.decodePatch(patch)
 	if err != nil {
 		return App{}, err
 	}
-	head, app, err := s.latest(ctx, by, id)
+	head, app, err := s.readLatest(ctx, by, id)
 	if err != nil {
+		return App{}, err
+	}
+	if err := memlimit.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
 		return App{}, err
 	}
 	d, changed, err := s.patched(app, ops)
 	if err != nil || !changed {
 		return app, err
 	}
-	if err := by.mayCreateIn(added(head.Groups, d.groups)); err != nil {
+	if err := s.admitGroups(ctx, by, head, d.groups); err != nil {
 		return App{}, err
 	}
-	used, err := s.complete(ctx, appPath, d)
+	next, used, cached, err := s.completeCached(ctx, appPath, d)
 	if err != nil {
 		return App{}, err
 	}
+	patched, changed, err := s.storePatch(ctx, by, head, app.Body, next, used)
+	if cached && changed { // since they were cached, not since they were read
+		s.components.drop(used)
+		if next, used, err = s.complete(ctx, appPath, d); err != nil {
+			return App{}, err
+		}
+		s.components.put(used)
+		patched, _, err = s.storePatch(ctx, by, head, app.Body, next, used)
+	}
+	return patched, err
+}
+
+// storePatch stores the draft as the version after head, which has the body old. changed reports that the error is due to
+// a component in used, which is not the same any more.
+func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, changed bool, err error) {
+	id := head.ID
 	err = s.store.Update(ctx, func(tx Tx) error {
+		changed = false
+		if err := tx.Announce(ctx, id, slices.Collect(maps.Keys(used))); err != nil {
+			return err
+		}
 		now, err := usable(ctx, tx, by, id)
 		if err != nil {
 			return err
@@ -57,17 +89,30 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 		if now.Version != head.Version {
 			return stale(head.Version.String(), now.Version)
 		}
-		if err := recheck(ctx, tx, used); err != nil {
+		if err := s.mayRegroup(ctx, tx, by, appPath+"/groups", now, d.groups); err != nil {
 			return err
 		}
-		app, err = s.addVersion(ctx, tx, s.next(now, by), d, s.limits.DocumentBytes)
+		if err := recheck(ctx, tx, used, now.Version); err != nil {
+			_, changed = errors.AsType[*Error](err)
+			return err
+		}
+		app, err = s.addVersion(ctx, tx, by, Change{Type: AppUpdated, Before: now, Old: old}, s.next(now, by), d, s.limits.DocumentBytes)
 		return err
 	})
-	return app, err
+	return app, changed, err
 }
 
-// latest reads what a patch is applied to.
-func (s *Service) latest(ctx context.Context, by Caller, id string) (h Head, app App, err error) {
+// admitGroups refuses groups that the caller may not give the app, before any config is validated. The write checks
+// again.
+func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []string) error {
+	if sameGroups(h.Groups, groups) {
+		return nil
+	}
+	return s.store.View(ctx, func(r Reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
+}
+
+// readLatest reads the version that a patch is applied to.
+func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head, app App, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
 		if h, err = usable(ctx, r, by, id); err != nil {
 			return err
@@ -79,23 +124,23 @@ func (s *Service) latest(ctx context.Context, by Caller, id string) (h Head, app
 }
 
 func stale(tested string, now Version) error {
-	return fmt.Errorf("%w: the patch is for version %q, but the app is at version %q", ErrConflict, tested, now)
+	return conflict(CodeStaleVersion, now, "the patch is for version %q, but the app is at version %q", tested, now)
 }
 
 func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	if len(patch) > s.limits.PatchBytes {
-		return nil, fmt.Errorf("%w: the patch has %d bytes, at most %d", ErrTooLarge, len(patch), s.limits.PatchBytes)
+		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
 	}
 	ops, err := jsonpatch.Decode(patch, s.limits.PatchOps)
 	if err != nil {
-		return nil, patchError(err)
+		return nil, patchError(err, Version{})
 	}
 	for _, op := range ops {
 		if _, ok := testedVersion(op); ok {
 			return ops, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: the patch needs a test of %s with a string, the version it was made for", ErrInvalid, versionPath)
+	return nil, invalid("", "the patch needs a test of %s with a string, the version it was made for", versionPath)
 }
 
 // testedVersion returns the version that op tests for.
@@ -110,22 +155,28 @@ func testedVersion(op jsonpatch.Op) (string, bool) {
 	return version, true
 }
 
-// patchError gives an error of the patch library its kind.
-func patchError(err error) error {
-	for from, kind := range map[error]error{
-		jsonpatch.ErrMalformed: ErrInvalid,
-		jsonpatch.ErrTooLarge:  ErrTooLarge,
-		jsonpatch.ErrTest:      ErrConflict,
-		jsonpatch.ErrApply:     ErrUnprocessable,
-	} {
-		if errors.Is(err, from) {
-			return fmt.Errorf("%w: %s", kind, strings.TrimPrefix(err.Error(), from.Error()+": "))
-		}
+// patchError returns an error of package jsonpatch as an error of this package. A failed test carries current,
+// the latest version of the app.
+func patchError(err error, current Version) error {
+	e, ok := errors.AsType[*jsonpatch.Error](err)
+	if !ok {
+		return err
 	}
-	return err
+	out := &Error{Pointer: e.Pointer, Reason: e.Reason}
+	switch e.Kind {
+	case jsonpatch.ErrMalformed:
+		out.Kind, out.Code = ErrInvalid, CodeInvalid
+	case jsonpatch.ErrTooLarge:
+		out.Kind, out.Code = ErrTooLarge, CodeTooLarge
+	case jsonpatch.ErrTest:
+		out.Kind, out.Code, out.Version = ErrConflict, CodeTestFailed, current
+	case jsonpatch.ErrApply:
+		out.Kind, out.Code = ErrUnprocessable, CodeNotApplicable
+	}
+	return out
 }
 
-// patched applies ops to app and returns the content that results, and whether it is another one.
+// patched applies ops to app. It returns the resulting content, and whether it differs from the old.
 func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 	for _, op := range ops {
 		if v, ok := testedVersion(op); ok && v != app.Version.String() {
@@ -142,19 +193,23 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
 	}
 	reached := reach(ops, len(elements))
 	before := document(app.Meta, body, elements, reached)
-	after, err := jsonpatch.Apply(before, ops, jsonpatch.Limits{
-		Document: s.limits.DocumentBytes, Looks: 16 * s.limits.DocumentBytes, Moves: 5 * s.limits.DocumentBytes})
+	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())
 	if err != nil {
-		return draft{}, false, patchError(err)
+		return draft{}, false, patchError(err, app.Version)
 	}
 	d, err := judge(before, after, old, reached)
 	if err != nil {
-		return draft{}, false, fmt.Errorf("%w: %w", ErrUnprocessable, err)
+		return draft{}, false, err
 	}
-	if err := s.limits.checkShape(ErrUnprocessable, appPath, d); err != nil {
+	if err := s.limits.checkShape(appPath, d); err != nil {
 		return draft{}, false, err
 	}
 	return d, !d.same(old), nil
+}
+
+// patchWork bounds the work of a patch.
+func (l Limits) patchWork() jsonpatch.Limits {
+	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
 }
 
 // same reports whether two drafts hold the same content.
@@ -165,9 +220,9 @@ func (d draft) same(old draft) bool {
 		})
 }
 
-// judge is the rule of what a patch may do: it looks at the result alone, and of the elements only
-// at those that were reached. Outside title, groups and elements nothing may differ. It says what is
-// wrong by a pointer into the document.
+// judge applies the rules of what a patch may change. It compares the documents before and after; of the
+// elements it compares only those that reached marks. Only title, groups and elements may differ. The
+// pointer of an error is one into the document.
 func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 	was, err := onlyApp(before)
 	if err != nil {
@@ -178,19 +233,19 @@ func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 		return draft{}, err
 	}
 	if err := sameMembers(was, is, "title", "groups", "elements"); err != nil {
-		return draft{}, fmt.Errorf("/apps/0%w", err)
+		return draft{}, below(appPath, err)
 	}
 	title, ok := rawjson.Text(is.Get("title"))
 	if !ok {
-		return draft{}, errors.New("/apps/0/title: must be a string")
+		return draft{}, unprocessable(CodeNotApplicable, appPath+"/title", "must be a string")
 	}
 	groups, ok := texts(is.Get("groups"))
 	if !ok {
-		return draft{}, errors.New("/apps/0/groups: must be an array of strings")
+		return draft{}, unprocessable(CodeNotApplicable, appPath+"/groups", "must be an array of strings")
 	}
 	elements, err := rawjson.Items(is.Get("elements"))
 	if err != nil {
-		return draft{}, errors.New(elementsPath + ": must be an array")
+		return draft{}, unprocessable(CodeNotApplicable, elementsPath, "must be an array")
 	}
 	d := draft{title, groups, make([]draftElement, len(elements))}
 	for i, raw := range elements {
@@ -199,26 +254,26 @@ func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 			continue
 		}
 		if d.elements[i], err = judgeElement(raw, old); err != nil {
-			return draft{}, fmt.Errorf("%s/%d%w", elementsPath, i, err)
+			return draft{}, below(fmt.Sprintf("%s/%d", elementsPath, i), err)
 		}
 	}
 	return d, nil
 }
 
-// sameMembers reports the first member that one object has and the other has not, or that differs
-// and is not among the free ones.
+// sameMembers returns an error about the first member that only one object has, or that differs and is not
+// among the free ones.
 func sameMembers(was, is rawjson.Object, free ...string) error {
 	for _, m := range is {
 		if was.Get(m.Name) == nil {
-			return fmt.Errorf("/%s: there is no such member", m.Name)
+			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "there is no such member")
 		}
 	}
 	for _, m := range was {
 		switch now := is.Get(m.Name); {
 		case now == nil:
-			return fmt.Errorf("/%s: must not be removed", m.Name)
+			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
 		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, now, jsonpatch.SameText):
-			return fmt.Errorf("/%s: is read-only", m.Name)
+			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "is read-only")
 		}
 	}
 	return nil
@@ -233,15 +288,15 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 	}
 	top, err := rawjson.Members(doc)
 	if err != nil || len(top) != 1 || top[0].Name != "apps" {
-		return nil, errors.New(`the document must stay an object with the one member "apps"`)
+		return nil, unprocessable(CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
 	}
 	apps, err := rawjson.Items(top[0].Value)
 	if err != nil || len(apps) != 1 {
-		return nil, errors.New("/apps: must stay an array of one app")
+		return nil, unprocessable(CodeNotApplicable, "/apps", "must stay an array of one app")
 	}
 	app, err := rawjson.Members(apps[0])
 	if err != nil {
-		return nil, errors.New("/apps/0: must stay an object")
+		return nil, unprocessable(CodeNotApplicable, appPath, "must stay an object")
 	}
 	return app, nil
 }
@@ -251,26 +306,28 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 func judgeElement(raw []byte, old draft) (draftElement, error) {
 	members, err := rawjson.Members(raw)
 	if err != nil {
-		return draftElement{}, errors.New(": must be an object")
+		return draftElement{}, unprocessable(CodeNotApplicable, "", "must be an object")
 	}
 	for _, m := range members {
 		if m.Name != "id" && m.Name != "component" && m.Name != "config" {
-			return draftElement{}, fmt.Errorf("/%s: an element has no such member", m.Name)
+			return draftElement{}, unprocessable(CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "an element has no such member")
 		}
 	}
 	component, config := members.Get("component"), members.Get("config")
 	if component == nil {
-		return draftElement{}, errors.New("/component: missing")
+		return draftElement{}, unprocessable(CodeNotApplicable, "/component", "missing")
 	}
 	if config == nil {
-		return draftElement{}, errors.New("/config: missing")
+		return draftElement{}, unprocessable(CodeNotApplicable, "/config", "missing")
 	}
 	if id := members.Get("id"); id != nil {
 		return keptElement(id, component, config, old)
 	}
 	e := draftElement{config: config}
 	if err := strictjson.Decode(component, &e.ref); err != nil {
-		return e, fmt.Errorf("%w: a new element has a component {name, version} and a config, a kept one its id and all that it had", strictjson.Within("/component", err))
+		wrong, _ := errors.AsType[*Error](misshapen("/component", err))
+		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id and all that it had"
+		return e, wrong
 	}
 	return e, nil
 }
@@ -278,11 +335,11 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
 	id, ok := rawjson.Text(rawID)
 	if !ok {
-		return draftElement{}, errors.New("/id: must be a string")
+		return draftElement{}, unprocessable(CodeNotApplicable, "/id", "must be a string")
 	}
 	index, err := strconv.Atoi(id)
 	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != id {
-		return draftElement{}, fmt.Errorf("/id: there is no element %q: leave id out of a new element", id)
+		return draftElement{}, unprocessable(CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
 	}
 	was := old.elements[index]
 	manifest, wasConfig, err := was.open()
@@ -291,7 +348,7 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 	}
 	ref, err := keptComponent(component, manifest)
 	if err != nil {
-		return draftElement{}, fmt.Errorf("/component%w", err)
+		return draftElement{}, below("/component", err)
 	}
 	if ref == storedRef(manifest) && jsonpatch.Equal(config, wasConfig, jsonpatch.SameText) {
 		return was, nil
@@ -307,20 +364,20 @@ func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 	}
 	is, err := rawjson.Members(raw)
 	if err != nil {
-		return ref, errors.New(": must be an object")
+		return ref, unprocessable(CodeNotApplicable, "", "must be an object")
 	}
 	was, err := rawjson.Members(manifest)
 	if err != nil {
-		return ref, fmt.Errorf(": stored manifest: %w", err)
+		return ref, fmt.Errorf("stored manifest: %w", err)
 	}
 	if err := sameMembers(was, is, "name", "version"); err != nil {
 		return ref, err
 	}
 	if err := strictjson.Decode(is.Get("name"), &ref.Name); err != nil {
-		return ref, strictjson.Within("/name", err)
+		return ref, misshapen("/name", err)
 	}
 	if err := strictjson.Decode(is.Get("version"), &ref.Version); err != nil {
-		return ref, strictjson.Within("/version", err)
+		return ref, misshapen("/version", err)
 	}
 	return ref, nil
 }

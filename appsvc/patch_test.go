@@ -33,9 +33,11 @@ type workshop struct {
 	clock time.Time
 }
 
-func newWorkshop(t *testing.T) *workshop {
+func newWorkshop(t *testing.T) *workshop { return newLimitedWorkshop(t, appsvc.Limits{}) }
+
+func newLimitedWorkshop(t *testing.T, limits appsvc.Limits) *workshop {
 	w := &workshop{t: t, clock: time.UnixMilli(1_700_000_000_000)}
-	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Now: func() time.Time { return w.clock }})
+	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Now: func() time.Time { return w.clock }, Limits: limits})
 	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/text.js","vendor":{"a":1.10},
 		"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}}}`)
 	w.component(`{"name":"text","version":"2.0.0","main":"https://example.test/text2.js",
@@ -46,7 +48,7 @@ func newWorkshop(t *testing.T) *workshop {
 
 func (w *workshop) component(manifest string) {
 	w.t.Helper()
-	if _, err := w.CreateComponent(context.Background(), editor, []byte(manifest), ""); err != nil {
+	if _, err := w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -54,7 +56,7 @@ func (w *workshop) component(manifest string) {
 // app creates an app of two elements, text with size 1 and any with a nested config.
 func (w *workshop) app() appsvc.App {
 	w.t.Helper()
-	app, err := w.CreateApp(context.Background(), editor, appsvc.NewApp{
+	app, err := w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{
 		Title:  "First",
 		Groups: []string{site1},
 		Elements: []appsvc.NewElement{
@@ -112,10 +114,10 @@ func TestPatch(t *testing.T) {
 		{name: "an index that is not canonical", patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`), err: appsvc.ErrUnprocessable},
 		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`), err: appsvc.ErrUnprocessable},
 		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/9"},
-		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: ": /apps/0/elements/0/config: does not conform to"},
+		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/0/config: does not conform to"},
 		{name: "a config against its schema says where", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: appsvc.ErrUnprocessable, says: "/size"},
 		{name: "a new component with the old config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`), err: appsvc.ErrUnprocessable, says: "/size"},
-		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: appsvc.ErrUnprocessable, says: `: /apps/0/elements/0/component: there is no component "text" version "3"`},
+		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: appsvc.ErrUnprocessable, says: `/apps/0/elements/0/component: there is no component "text" version "3"`},
 		{name: "a config that is no object", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: appsvc.ErrUnprocessable, says: "elements/1/config"},
 		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`), err: appsvc.ErrUnprocessable},
 		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/1/config"},
@@ -133,8 +135,8 @@ func TestPatch(t *testing.T) {
 		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`), err: appsvc.ErrUnprocessable},
 		{name: "a new element with an id", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any","version":"1"},"config":{}}}`), err: appsvc.ErrUnprocessable},
 		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"any.js"},"config":{}}}`), err: appsvc.ErrUnprocessable},
-		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: appsvc.ErrUnprocessable, says: ": /apps/0/elements/0/component/version: want a string, have a number"},
-		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"m.js"},"config":{}}}`), err: appsvc.ErrUnprocessable, says: ": /apps/0/elements/2/component/main: unknown member"},
+		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/0/component/version: want a string, have a number"},
+		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"m.js"},"config":{}}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
 		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements/2"},
 		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: appsvc.ErrUnprocessable, says: "/apps/0/elements"},
 		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: appsvc.ErrUnprocessable},
@@ -174,7 +176,7 @@ func TestPatch(t *testing.T) {
 				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
 				}
-				if now.Version != 0 || !bytes.Equal(now.Body, before.Body) {
+				if now.Version.Number() != 0 || !bytes.Equal(now.Body, before.Body) {
 					t.Errorf("a refused patch left version %s: %s", now.Version, now.Body)
 				}
 				return
@@ -182,7 +184,7 @@ func TestPatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Version != 1 || got.UpdatedAt != before.UpdatedAt+1000 || got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
+			if got.Version.Number() != 1 || got.UpdatedAt != before.UpdatedAt+1000 || got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
 				t.Errorf("got %+v, stored %+v", got.Meta, now.Meta)
 			}
 			for _, part := range tt.want {
@@ -190,7 +192,7 @@ func TestPatch(t *testing.T) {
 					t.Errorf("no %s in %s", part, got.Body)
 				}
 			}
-			if old, err := w.Version(ctx, editor, before.ID, 0); err != nil || !bytes.Equal(old.Body, before.Body) {
+			if old, err := w.Version(ctx, editor, before.ID, appsvc.NewVersion(0)); err != nil || !bytes.Equal(old.Body, before.Body) {
 				t.Errorf("version 0 is now %s, %v", old.Body, err)
 			}
 		})
@@ -208,7 +210,7 @@ func TestPatchThatChangesNothing(t *testing.T) {
 			w := newWorkshop(t)
 			before := w.app()
 			got, err := w.Patch(context.Background(), editor, before.ID, []byte("["+ops+"]"))
-			if err != nil || got.Version != 0 || !bytes.Equal(got.Body, before.Body) {
+			if err != nil || got.Version.Number() != 0 || !bytes.Equal(got.Body, before.Body) {
 				t.Errorf("got version %s, %v", got.Version, err)
 			}
 		})
@@ -251,7 +253,7 @@ func TestElementsKeepTheirComponents(t *testing.T) {
 	w := newWorkshop(t)
 	ctx := context.Background()
 	app := w.app()
-	if err := w.DeleteComponent(ctx, editor, "text", ""); err != nil {
+	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	patch := func(version int, op string) (appsvc.App, error) {
@@ -272,8 +274,8 @@ func TestElementsKeepTheirComponents(t *testing.T) {
 	if err != nil || !strings.Contains(string(got.Body), "new.js") {
 		t.Errorf("a written element has not the manifest of now: %s, %v", got.Body, err)
 	}
-	restored, err := w.Restore(ctx, editor, appsvc.Restore{AppID: app.ID, Version: 0})
-	if err != nil || restored.Version != 3 || !bytes.Equal(restored.Body, app.Body) {
+	restored, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)})
+	if err != nil || restored.Version.Number() != 3 || !bytes.Equal(restored.Body, app.Body) {
 		t.Errorf("restored = %s, %v", restored.Body, err)
 	}
 }
@@ -309,7 +311,17 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 		<-done
 	}
 	now, err := w.App(ctx, editor, app.ID)
-	if err != nil || now.Version != 80 || strings.Count(string(now.Body), `"x"`) != 80 {
+	if err != nil || now.Version.Number() != 80 || strings.Count(string(now.Body), `"x"`) != 80 {
 		t.Errorf("version %s with %d additions, %v", now.Version, strings.Count(string(now.Body), `"x"`), err)
 	}
+}
+
+// unpage takes a page apart.
+func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+	return p.Items, p.Next, err
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
 }

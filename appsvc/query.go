@@ -8,10 +8,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Sort is an order of apps; apps of the same time stand by ascending ID, whatever the order.
+// This file and store.go are for authors of drivers, except Sort, which requests have too.
+
+// Sort is an order of apps. Apps of the same time are ordered by ascending ID, whatever the order.
 type Sort string
 
-// The orders of GET /apps/ (contract, section 4.1).
+// The orders in which apps can be listed.
 const (
 	CreatedAscending  Sort = "createdAt"
 	CreatedDescending Sort = "-createdAt"
@@ -19,23 +21,25 @@ const (
 	UpdatedDescending Sort = "-updatedAt"
 )
 
-// AppQuery asks for latest versions of apps. Match and Compare are its meaning.
+// AppQuery asks a Store for latest versions of apps; drivers answer it. Match and Compare define its meaning: the
+// memory driver calls them, and the suite compares every driver with them.
 type AppQuery struct {
 	Owner     string       // apps of this owner, or
 	Groups    []string     // with a group that one of these URNs contains
 	Component string       // powering an element; "" = any
 	Sort      Sort         // one of the four
-	After     *AppPosition // only what comes after this; nil = from the start
+	After     *AppPosition // only apps after this position; nil = from the start
 	Limit     int          // at most so many; 0 = all
 }
 
-// AppPosition is a place in an order of apps: the time the order goes by, and the ID.
+// AppPosition is a position in the order of an AppQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and
+// its ID. There may be no app at the position.
 type AppPosition struct {
 	Time int64
 	ID   string
 }
 
-// Match reports whether the app with this head is among those asked for, the limit aside.
+// Match reports whether q asks for the app with this head. It ignores the limit.
 func (q AppQuery) Match(h Head) bool {
 	if q.Component != "" && !slices.Contains(h.Components, q.Component) {
 		return false
@@ -51,7 +55,7 @@ func (q AppQuery) Match(h Head) bool {
 // Compare is negative when a comes before b.
 func (q AppQuery) Compare(a, b Head) int { return q.compare(q.Position(a), q.Position(b)) }
 
-// Position returns where the app with this head stands in the order of q.
+// Position returns the position of the app with this head in the order of q.
 func (q AppQuery) Position(h Head) AppPosition {
 	if q.Sort == UpdatedAscending || q.Sort == UpdatedDescending {
 		return AppPosition{h.UpdatedAt, h.ID}
@@ -59,7 +63,7 @@ func (q AppQuery) Position(h Head) AppPosition {
 	return AppPosition{h.CreatedAt, h.ID}
 }
 
-// Descending reports whether times go down.
+// Descending reports whether the latest time comes first.
 func (q AppQuery) Descending() bool { return strings.HasPrefix(string(q.Sort), "-") }
 
 func (q AppQuery) compare(a, b AppPosition) int {
@@ -70,14 +74,29 @@ func (q AppQuery) compare(a, b AppPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// VersionQuery asks for versions of one app, newest first.
+// UserQuery asks a Store for apps of which some version has an element of a component. Match defines its meaning as far
+// as a Head tells.
+type UserQuery struct {
+	Component string
+	Owner     string   // apps of this owner, or
+	Groups    []string // with a group that one of these URNs contains
+	From      string   // only apps with this ID or a higher one
+}
+
+// Match reports whether an app with this head is one of the owner or of the groups, and not before From. Which components
+// its versions have had is not in a head.
+func (q UserQuery) Match(h Head) bool {
+	return h.ID >= q.From && AppQuery{Owner: q.Owner, Groups: q.Groups}.Match(h)
+}
+
+// VersionQuery asks a Store for versions of one app, newest first.
 type VersionQuery struct {
 	AppID  string
-	Before Version // only lower ones; Latest = from the newest on
+	Before Version // only lower ones; zero = from the newest on
 	Limit  int     // at most so many; 0 = all
 }
 
-// TagQuery asks for tags of one app, by name.
+// TagQuery asks a Store for tags of one app, by name in byte order.
 type TagQuery struct {
 	AppID string
 	Name  string // this tag alone; "" = all
@@ -85,7 +104,15 @@ type TagQuery struct {
 	Limit int    // at most so many; 0 = all
 }
 
-// ComponentQuery asks for components, by name and then in the order of adding.
+// TagMoveQuery asks a Store for moves of one tag, newest first.
+type TagMoveQuery struct {
+	AppID  string
+	Name   string
+	Before int64 // only moves with a lower Number; 0 = from the newest on
+	Limit  int   // at most so many; 0 = all
+}
+
+// ComponentQuery asks a Store for components, by name in byte order and then in the order of adding.
 type ComponentQuery struct {
 	Name    string // of this name alone; "" = all
 	Version string // of this version alone; "" = all

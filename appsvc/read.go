@@ -3,23 +3,38 @@ package appsvc
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// App returns the latest version of an app (contract, endpoint 3). ErrNotFound when there is no
-// such app, or the caller neither owns it nor moderates one of its groups; so do all methods that
-// take an app's id.
+// App returns the latest version of an app. Like every method that takes the id of an app, it returns
+// ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups.
 func (s *Service) App(ctx context.Context, by Caller, id string) (App, error) {
 	return s.Version(ctx, by, id, Latest)
 }
 
-// Version returns a version of an app (contract, endpoint 6). Who may read it is decided by the
-// groups that the latest version has. ErrNotFound.
+// Version returns a version of an app. The groups of the latest version decide who may read it. It
+// returns ErrNotFound if the app has no such version, and ErrInvalid for the zero Version.
 func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) (App, error) {
+	return s.versionFor(ctx, by, readable, id, v)
+}
+
+// right finds out whether a caller has a right to an app: readable or usable.
+type right func(ctx context.Context, r Reader, by Caller, id string) (Head, error)
+
+// versionFor returns a version of an app to which the caller has this right.
+func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
+	if err := by.check(); err != nil {
+		return App{}, err
+	}
 	var app App
+	if v.IsZero() {
+		return App{}, errNoVersion()
+	}
 	err := s.store.View(ctx, func(r Reader) error {
-		if _, err := usable(ctx, r, by, id); err != nil {
+		if _, err := may(ctx, r, by, id); err != nil {
 			return err
 		}
 		var err error
@@ -29,91 +44,149 @@ func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) 
 	return app, err
 }
 
+func errNoVersion() error {
+	return invalid("/appVersion", "a version is missing: name one, or ask for the latest")
+}
+
 func findVersion(ctx context.Context, r Reader, id string, v Version) (App, error) {
 	app, err := r.App(ctx, id, v)
 	if errors.Is(err, ErrNotFound) {
-		return App{}, fmt.Errorf("%w: version %q of app %q", ErrNotFound, v, id)
+		return App{}, notFound("app %q has no version %q", id, v)
 	}
 	return app, err
 }
 
-// ListVersions asks for versions of an app, newest first.
-type ListVersions struct {
+// ListVersionsRequest asks for versions of an app, newest first.
+type ListVersionsRequest struct {
 	AppID  string
-	Before Version // only lower ones; Latest = from the newest on
+	Before Version // only lower ones; the zero Version = from the newest on
+	After  string  // Next of the page before; "" = the first page
 	Limit  int     // 1 to 500; 0 = 50
 }
 
-// Versions returns a page of versions of an app and whether older ones remain (contract,
-// endpoint 5). ErrInvalid, ErrNotFound.
-func (s *Service) Versions(ctx context.Context, by Caller, in ListVersions) (apps []App, more bool, err error) {
+// Below returns the lower one of Before and After: the page has only versions below it. It returns the
+// zero Version if neither is set, and ErrInvalid if After is not a cursor of this list.
+func (in ListVersionsRequest) Below() (Version, error) {
+	if in.After == "" {
+		return in.Before, nil
+	}
+	last, err := ParseVersion(in.After)
+	if err != nil {
+		return Version{}, invalidParameter("after", "not a cursor of this list")
+	}
+	if in.Before.Number() >= 0 && in.Before.Compare(last) < 0 {
+		return in.Before, nil
+	}
+	return last, nil
+}
+
+// ListVersions returns a page of the versions of an app, newest first. A page may end before the limit if
+// its bodies are large. It returns ErrInvalid if Limit is out of range or After is not a cursor of this list.
+func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRequest) (Page[App], error) {
+	if err := by.check(); err != nil {
+		return Page[App]{}, err
+	}
 	limit, err := s.limits.pageLimit(in.Limit, 50)
 	if err != nil {
-		return nil, false, err
+		return Page[App]{}, err
 	}
+	before, err := in.Below()
+	if err != nil {
+		return Page[App]{}, err
+	}
+	var out Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
-		if _, err := usable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readable(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
-		page := newPage[App](limit, s.limits.PageBytes)
-		for app, err := range r.Versions(ctx, VersionQuery{AppID: in.AppID, Before: in.Before, Limit: limit + 1}) {
+		page := newGathering[App](ctx, limit, s.limits.PageBytes)
+		for app, err := range r.Versions(ctx, VersionQuery{AppID: in.AppID, Before: before, Limit: limit + 1}) {
 			if err != nil {
 				return err
 			}
-			if !page.add(app, len(app.Body)) {
+			if ok, err := page.add(app, len(app.Body)); err != nil {
+				return err
+			} else if !ok {
 				break
 			}
 		}
-		apps, more = page.items, page.more
+		out = Page[App]{Items: page.items}
+		if page.more {
+			out.Next = page.items[len(page.items)-1].Version.String()
+		}
 		return nil
 	})
-	return apps, more, err
+	return out, err
 }
 
-// ListApps asks for apps, each as its latest version.
-type ListApps struct {
+// AllVersions yields the versions of an app, newest first, page by page.
+func (s *Service) AllVersions(ctx context.Context, by Caller, in ListVersionsRequest) iter.Seq2[App, error] {
+	return paging.All(in.After, func(after string) ([]App, string, error) {
+		in.After = after
+		page, err := s.ListVersions(ctx, by, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ListAppsRequest asks for apps, each as its latest version.
+type ListAppsRequest struct {
 	Sort           Sort   // "" = CreatedDescending
 	UsingComponent string // name of a component that powers an element; "" = any
+	After          string // Next of the page before; "" = the first page
 	Limit          int    // 1 to 500; 0 = 100
-	After          string // what an earlier page gave as next; "" = from the start
 }
 
-// Apps returns a page of the apps that the caller may use, and where the next one starts: "" when
-// there is none (contract, endpoint 1). ErrInvalid.
-func (s *Service) Apps(ctx context.Context, by Caller, in ListApps) (apps []App, next string, err error) {
+// ListApps returns a page of the apps that the caller may use. It returns ErrInvalid if Sort is unknown, if
+// Limit is out of range, or if After is not a cursor of this list in this order.
+func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
+	if err := by.check(); err != nil {
+		return Page[App]{}, err
+	}
 	limit, err := s.limits.pageLimit(in.Limit, 100)
 	if err != nil {
-		return nil, "", err
+		return Page[App]{}, err
 	}
-	q := AppQuery{Owner: by.URN, Groups: by.Moderates, Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1}
+	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads), Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1}
 	if q.Sort == "" {
 		q.Sort = CreatedDescending
 	}
 	if !slices.Contains(sorts, q.Sort) {
-		return nil, "", fmt.Errorf("%w: sort: %q: want createdAt, -createdAt, updatedAt or -updatedAt", ErrInvalid, in.Sort)
+		return Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
 	}
 	if in.After != "" {
 		after, err := parseCursor(in.After, q.Sort)
 		if err != nil {
-			return nil, "", err
+			return Page[App]{}, err
 		}
 		q.After = &after
 	}
+	var out Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
-		page := newPage[App](limit, s.limits.PageBytes)
+		page := newGathering[App](ctx, limit, s.limits.PageBytes)
 		for app, err := range r.Apps(ctx, q) {
 			if err != nil {
 				return err
 			}
-			if !page.add(app, len(app.Body)) {
+			if ok, err := page.add(app, len(app.Body)); err != nil {
+				return err
+			} else if !ok {
 				break
 			}
 		}
-		apps, next = page.items, ""
+		out = Page[App]{Items: page.items}
 		if page.more {
-			next = q.Position(Head{Meta: apps[len(apps)-1].Meta}).cursor(q.Sort)
+			out.Next = q.Position(Head{Meta: page.items[len(page.items)-1].Meta}).cursor(q.Sort)
 		}
 		return nil
 	})
-	return apps, next, err
+	return out, err
+}
+
+// AllApps yields the apps that the caller may use, from in.After on, page by page.
+func (s *Service) AllApps(ctx context.Context, by Caller, in ListAppsRequest) iter.Seq2[App, error] {
+	return paging.All(in.After, func(after string) ([]App, string, error) {
+		in.After = after
+		page, err := s.ListApps(ctx, by, in)
+		return page.Items, page.Next, err
+	})
 }

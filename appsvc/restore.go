@@ -2,21 +2,28 @@ package appsvc
 
 import (
 	"context"
-	"slices"
+	"errors"
 )
 
-// Restore says which version of which app to bring back.
-type Restore struct {
+// RestoreRequest names the version of an app whose content to store again.
+type RestoreRequest struct {
 	AppID          string
 	Version        Version // Latest is allowed
 	IdempotencyKey string  // "" = none
 }
 
-// Restore stores an older version of an app, or the latest again, as a new highest one. What was
-// stored is copied; no config is validated again, and tags do not move. ErrNotFound, and
-// ErrForbidden where it would add a group that the caller does not moderate (contract, endpoint 7).
-func (s *Service) Restore(ctx context.Context, by Caller, in Restore) (App, error) {
-	once, err := newOnce(by, in.IdempotencyKey, "restore", in)
+// Restore stores the content of a version of an app as its new latest version. It copies the stored
+// content, validates no config again, and moves no tag. It returns ErrNotFound if there is no such
+// app or version, and ErrForbidden if the caller may not add or remove the groups that differ.
+func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {
+	if err := by.check(); err != nil {
+		return App{}, err
+	}
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "restore", struct {
+		AppID          string
+		Version        int64
+		IdempotencyKey string
+	}{in.AppID, in.Version.Number(), in.IdempotencyKey})
 	if err != nil {
 		return App{}, err
 	}
@@ -30,8 +37,9 @@ func (s *Service) Restore(ctx context.Context, by Caller, in Restore) (App, erro
 		d, err = old.Body.draft()
 		return err
 	}
-	prepare := func() error { return take(s.Version(ctx, by, in.AppID, in.Version)) }
-	return s.writeVersion(ctx, once, prepare, func(tx Tx) (App, error) {
+	prepare := func() error { return take(s.versionFor(ctx, by, usable, in.AppID, in.Version)) }
+	write.app = in.AppID
+	restored, err := s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
 		head, err := usable(ctx, tx, by, in.AppID)
 		if err != nil {
 			return App{}, err
@@ -41,14 +49,31 @@ func (s *Service) Restore(ctx context.Context, by Caller, in Restore) (App, erro
 				return App{}, err
 			}
 		}
-		if err := by.mayCreateIn(added(head.Groups, d.groups)); err != nil {
+		if err := s.mayRegroup(ctx, tx, by, "", head, d.groups); err != nil {
 			return App{}, err
 		}
-		return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)
+		c := Change{Type: AppRestored, Before: head, Restored: old.Version}
+		if s.check != nil {
+			latest, err := tx.App(ctx, in.AppID, Latest)
+			if err != nil {
+				return App{}, err
+			}
+			c.Old = latest.Body
+		}
+		return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)
 	})
+	return restored, s.missing(ctx, by, in.AppID, "/appId", err)
 }
 
-// added returns the groups that are new.
-func added(before, after []string) []string {
-	return slices.DeleteFunc(slices.Clone(after), func(g string) bool { return slices.Contains(before, g) })
+// missing adds to an ErrNotFound the JSON pointer of the member that names the missing thing: the pointer app if
+// the app is missing, "/appVersion" if only its version is. The pointer app is "" if the request body does
+// not name the app.
+func (s *Service) missing(ctx context.Context, by Caller, id, app string, err error) error {
+	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if _, absent := s.App(ctx, by, id); absent != nil {
+		return below(app, err)
+	}
+	return below("/appVersion", err)
 }

@@ -3,8 +3,8 @@ package appsvc
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +15,7 @@ import (
 // SchemaEngine compiles a component's configSchema, so that configs can be validated against it.
 // The service hands it only schemas that passed its own static guard: bounded in size, depth and
 // patterns, valid against the meta-schema of their draft, free of references that leave the document
-// and of reference cycles that consume no input (contract, section 2.3). Before each validation the
+// and of reference cycles that consume no input. Before each validation the
 // service estimates its cost, and refuses the config where the estimate is too high.
 //
 // An implementation must be safe for concurrent use, must fetch nothing, and must keep nothing of
@@ -26,23 +26,45 @@ type SchemaEngine interface {
 
 // Schema validates configs. Implementations must be safe for concurrent use.
 type Schema interface {
-	// Validate returns what is wrong with config, nothing when it is valid.
-	// An error means that no verdict was reached; it refuses the config too.
+	// Validate returns the violations of config, none if it is valid. Their order must depend only on schema and
+	// config; the service reports the first 100. It returns an error if it could not decide; the service
+	// refuses the config then.
 	Validate(config []byte) ([]Violation, error)
 }
 
-// Violation is one place where a config breaks its schema.
+// Violation is one value in a config that breaks the schema.
 type Violation struct {
-	Pointer string // JSON pointer into the config, "" for the whole of it
-	Reason  string // what is wrong there, in words
+	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the config, "" for the whole of it
+	Keyword string `json:"keyword"` // keyword of the schema that refuses it, "" where the engine does not say
+	Message string `json:"message"` // what is wrong there, in words
 }
 
 // String gives the violation as part of a sentence.
 func (v Violation) String() string {
 	if v.Pointer == "" {
-		return v.Reason
+		return v.Message
 	}
-	return v.Pointer + ": " + v.Reason
+	return v.Pointer + ": " + v.Message
+}
+
+// violations is the error of a config that breaks its schema. It has at most 100 violations, in an order that
+// depends only on schema and config. The service returns them in Error.Violations.
+type violations []Violation
+
+// maxViolations is how many violations of one config are reported, and maxSentences how many of
+// them the sentence of the error names.
+const (
+	maxViolations = 100
+	maxSentences  = 5
+)
+
+// Error names the first few violations.
+func (v violations) Error() string {
+	var parts []string
+	for _, violation := range v[:min(len(v), maxSentences)] {
+		parts = append(parts, violation.String())
+	}
+	return strings.Join(parts, "; ")
 }
 
 // schemas checks configSchemas and validates configs, with an engine behind the guard.
@@ -66,7 +88,7 @@ type compiledSchema struct {
 	free   bool // accepts anything, so that no config need be looked at
 }
 
-// check returns an error that says what keeps a configSchema from being taken, and where in it.
+// check returns an error if a configSchema is not accepted. The error says what is wrong, and where.
 func (s *schemas) check(schema []byte) error {
 	_, err := s.compile(schema)
 	return err
@@ -75,38 +97,59 @@ func (s *schemas) check(schema []byte) error {
 // validate returns an error that says where and why config breaks schema, or that validating it
 // would take too long. The config is strict JSON.
 func (s *schemas) validate(schema, config []byte) error {
-	return s.validateOn(new(schemaguard.Tab), schema, config)
+	return s.validateWithin(new(schemaguard.Budget), schema, config)
 }
 
-// validateOn is validate for one of the configs of a request, whose costs are on tab.
-func (s *schemas) validateOn(tab *schemaguard.Tab, schema, config []byte) error {
+// validateWithin is validate for one of the configs of a request, which share a budget.
+func (s *schemas) validateWithin(budget *schemaguard.Budget, schema, config []byte) error {
 	compiled, err := s.cache.get(schema, s.compile)
-	if err != nil || compiled.free {
+	if err != nil {
 		return err
+	}
+	return compiled.judge(budget, config)
+}
+
+// judge returns an error that says where and why config breaks the schema, or that validating it exceeds the budget.
+func (c *compiledSchema) judge(budget *schemaguard.Budget, config []byte) error {
+	if c.free {
+		return nil
 	}
 	decoded, err := decodeJSON(config)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	if err := tab.Afford(compiled.guard, config, decoded); err != nil {
+	if err := budget.Spend(c.guard, config, decoded); err != nil {
 		return err
 	}
-	violations, err := compiled.validate(config, decoded)
+	found, err := c.validate(config, decoded)
 	if err != nil {
 		return err
 	}
-	return refusal(violations)
+	return refusal(found)
+}
+
+// formats returns the names of the engine's own formats, which are not warned of.
+func (s *schemas) formats() []string {
+	own, ok := s.engine.(defaultEngine)
+	if !ok {
+		return nil
+	}
+	return slices.Collect(maps.Keys(own.formats.Own))
 }
 
 // compile compiles schema behind the guard.
 func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	defer rescue("compiling the schema", &err)
+	if own, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
+		guard, err := own.formats.Compile(schema)
+		if err != nil {
+			return nil, err
+		}
+		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, isFree(schema)}, nil
+	}
 	guard, err := schemaguard.Compile(schema)
 	if err != nil {
 		return nil, err
-	}
-	if _, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
-		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, isFree(schema)}, nil
 	}
 	own, err := s.engine.Compile(schema)
 	if err != nil {
@@ -127,7 +170,7 @@ func isFree(schema []byte) bool {
 	})
 }
 
-func (c *compiledSchema) validate(config []byte, decoded any) (violations []Violation, err error) {
+func (c *compiledSchema) validate(config []byte, decoded any) (_ []Violation, err error) {
 	defer rescue("validating the config", &err)
 	if own, ok := c.schema.(defaultSchema); ok {
 		return own.validateDecoded(decoded)
@@ -142,16 +185,12 @@ func rescue(doing string, err *error) {
 	}
 }
 
-// refusal makes one sentence of violations, nil of none.
-func refusal(violations []Violation) error {
-	if len(violations) == 0 {
+// refusal returns what was found as an error, nil if nothing was.
+func refusal(found []Violation) error {
+	if len(found) == 0 {
 		return nil
 	}
-	var parts []string
-	for _, v := range violations[:min(len(violations), maxViolations)] {
-		parts = append(parts, v.String())
-	}
-	return errors.New(strings.Join(parts, "; "))
+	return violations(found[:min(len(found), maxViolations)])
 }
 
 // decodeJSON decodes JSON that was checked before and keeps the text of its numbers.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,10 @@ func TestSchemaVerdicts(t *testing.T) {
 		{"minLength counts characters", `{"minLength":2}`, `"éé"`, `"é"`, "1 characters, want at least 2"},
 		{"maxLength", `{"maxLength":1}`, `"𝄞"`, `"ab"`, "2 characters, want at most 1"},
 		{"pattern", `{"pattern":"^\\d+\\/$"}`, `"12/"`, `"x"`, "does not match the pattern"},
+		{"a pattern that looks ahead", `{"pattern":"^(?!x-)[a-z-]+$"}`, `"a-x"`, `"x-a"`, "does not match the pattern"},
+		{"a pattern that looks behind", `{"pattern":"(?<!-)$"}`, `"a"`, `"a-"`, "does not match the pattern"},
+		{"a pattern that refers back", `{"pattern":"^(['\"]).*\\1$"}`, `"'a'"`, `"'a\""`, "does not match the pattern"},
+		{"a property name that looks ahead", `{"patternProperties":{"^(?!x-)":{"type":"number"}},"additionalProperties":{"type":"string"}}`, `{"a":1,"x-a":""}`, `{"a":"","x-a":""}`, "/a: want number"},
 		{"minItems", `{"minItems":1}`, `[1]`, `[]`, "0 items, want at least 1"},
 		{"maxItems", `{"maxItems":1}`, `[1]`, `[1,2]`, "2 items, want at most 1"},
 		{"uniqueItems", `{"uniqueItems":true}`, `[1,true]`, `[1,{},1.0]`, "items 0 and 2 are equal"},
@@ -117,13 +122,103 @@ func TestSchemaSentences(t *testing.T) {
 			t.Fatalf("%v, then %v", first, err)
 		}
 	}
-	if strings.Count(first, ";") != maxViolations-1 || !strings.HasPrefix(first, "/1: want string, have number; /2:") {
+	if strings.Count(first, ";") != maxSentences-1 || !strings.HasPrefix(first, "/1: want string, have number; /2:") {
 		t.Error(first)
 	}
 	object := jsonObject(1000, func(i int) (string, string) { return strings.Repeat("n", 1000) + fmt.Sprint(i), "1" })
 	if err := s.validate([]byte(schema), []byte(object)); err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "and 995 more") {
 		t.Errorf("have %v", err)
 	}
+}
+
+// TestPatternsWithoutAVerdict uses a pattern that no matcher finishes with, behind the guard's
+// estimate and without it.
+func TestPatternsWithoutAVerdict(t *testing.T) {
+	const schema = `{"pattern":"^(a*)*\\1b"}`
+	config := []byte(`"` + strings.Repeat("a", 64) + `"`)
+	if err := newSchemas(nil).validate([]byte(schema), config); !errors.Is(err, schemaguard.ErrCostly) {
+		t.Errorf("the service: have %v", err)
+	}
+	compiled, err := DefaultSchemaEngine().Compile([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if violations, err := compiled.Validate(config); !errors.Is(err, schemaguard.ErrCostly) || violations != nil {
+			t.Errorf("the engine: have %v, %v", violations, err)
+		}
+	}
+	var all sync.WaitGroup // one compiled pattern matches for many at a time
+	for i := range 8 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for range 200 {
+				if v, err := compiled.Validate([]byte(`"` + strings.Repeat("a", 2+i%3) + `b"`)); err != nil || len(v) > 0 {
+					t.Error(v, err)
+				}
+			}
+		}()
+	}
+	all.Wait()
+}
+
+// TestViolations reads what is wrong as values: no program has to take the sentence apart.
+func TestViolations(t *testing.T) {
+	const d7 = `{"$schema":"http://json-schema.org/draft-07/schema#",`
+	for _, tc := range []struct {
+		name, schema, config string
+		want                 []Violation
+	}{
+		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []Violation{{"/a", "type", "want string, have number"}}},
+		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []Violation{{"/a~1b~0c", "minimum", "want at least 1"}}},
+		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []Violation{{"/0", "required", `missing: "a"`}}},
+		{"several, by pointer", `{"properties":{"b":{"maxLength":1},"a":{"enum":[1]}}}`, `{"b":"xx","a":2}`,
+			[]Violation{{"/a", "enum", "want one of 1"}, {"/b", "maxLength", "2 characters, want at most 1"}}},
+		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []Violation{{"", "type", "want string, have number"}}},
+		{"not", `{"not":{"type":"object"}}`, `{}`, []Violation{{"", "not", "it is what not excludes"}}},
+		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []Violation{{"", "oneOf", "alternatives 0 and 1 of oneOf both apply"}}},
+		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []Violation{{"/a", "const", `want "x"`}}},
+		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []Violation{{"", "dependencies", `missing beside "a": "b"`}}},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []Violation{{"", "dependentRequired", `missing beside "a": "b"`}}},
+		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []Violation{{"", "additionalProperties", `not allowed: "a"`}}},
+		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []Violation{{"/not", "properties", "nothing is allowed here"}}},
+		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []Violation{{"/1", "items", "nothing is allowed here"}}},
+		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []Violation{{"/0", "prefixItems", "nothing is allowed here"}}},
+		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []Violation{{"/a", "unevaluatedProperties", "nothing is allowed here"}}},
+		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []Violation{{"/a", "$defs", "nothing is allowed here"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := fmt.Errorf("wrapped: %w", newSchemas(nil).validate([]byte(tc.schema), []byte(tc.config)))
+			have, ok := errors.AsType[violations](err)
+			if !ok || !slices.Equal(have, tc.want) {
+				t.Errorf("have %v of %v, want %v", have, err, tc.want)
+			}
+		})
+	}
+	t.Run("a hundred at most, the same each time", func(t *testing.T) {
+		config := jsonObject(500, func(i int) (string, string) { return fmt.Sprintf("p%03d", i), "1" })
+		var first violations
+		for range 5 {
+			have, _ := errors.AsType[violations](newSchemas(nil).validate([]byte(`{"additionalProperties":{"type":"string"}}`), []byte(config)))
+			if len(have) != 100 || have[0].Pointer != "/p000" || have[99].Pointer != "/p099" {
+				t.Fatalf("%d violations, %v", len(have), have)
+			}
+			if first == nil {
+				first = have
+			}
+			if !slices.Equal(first, have) {
+				t.Fatalf("%v, then %v", first, have)
+			}
+		}
+		if n := strings.Count(first.Error(), ";"); n != maxSentences-1 {
+			t.Errorf("the sentence names %d: %v", n+1, first)
+		}
+		many := engineFunc(func([]byte) ([]Violation, error) { return make([]Violation, 200), nil })
+		if have, _ := errors.AsType[violations](newSchemas(many).validate([]byte(`{}`), []byte(`{}`))); len(have) != 100 {
+			t.Errorf("%d violations of an engine of one's own", len(have))
+		}
+	})
 }
 
 // TestSchemaFetchesNothing points every kind of reference at a listener and at a file.
@@ -240,8 +335,8 @@ func TestSchemaCache(t *testing.T) {
 			_ = s.validate([]byte(`{}`), []byte(`{}`))
 			_ = s.validate(fmt.Appendf(nil, `{"title":"%d"}`, i), []byte(`{}`))
 		}
-		if n := s.cache.recent.Len(); n != maxCachedSchemas || len(s.cache.entries) != n {
-			t.Errorf("%d schemas, %d entries", n, len(s.cache.entries))
+		if n := s.cache.entries.Len(); n != maxCachedSchemas {
+			t.Errorf("%d schemas", n)
 		}
 		if n := engine.compiled.Load(); n != 2*maxCachedSchemas+1 {
 			t.Errorf("compiled %d times", n)
@@ -252,8 +347,8 @@ func TestSchemaCache(t *testing.T) {
 		for i := range 40 {
 			_ = s.validate(fmt.Appendf(nil, `{"title":"%d%s"}`, i, strings.Repeat("x", 200_000)), []byte(`{}`))
 		}
-		if s.cache.bytes > maxCachedBytes || s.cache.bytes < maxCachedBytes/2 {
-			t.Errorf("%d bytes", s.cache.bytes)
+		if n := s.cache.entries.Size(); n > maxCachedBytes || n < maxCachedBytes/2 {
+			t.Errorf("%d bytes", n)
 		}
 	})
 	t.Run("patterns count as they are compiled", func(t *testing.T) {
@@ -261,7 +356,7 @@ func TestSchemaCache(t *testing.T) {
 		for i := range 60 {
 			_ = s.validate(fmt.Appendf(nil, `{"pattern":"%d%s"}`, i, strings.Repeat("a{1000}", 9)), []byte(`{}`))
 		}
-		if n := s.cache.recent.Len(); n < 10 || n == 60 {
+		if n := s.cache.entries.Len(); n < 10 || n == 60 {
 			t.Errorf("%d schemas", n)
 		}
 	})
@@ -272,8 +367,8 @@ func TestSchemaCache(t *testing.T) {
 				t.Error("valid")
 			}
 		}
-		if s.cache.recent.Len() != 0 || s.cache.bytes != 0 {
-			t.Errorf("%d schemas, %d bytes", s.cache.recent.Len(), s.cache.bytes)
+		if s.cache.entries.Len() != 0 || s.cache.entries.Size() != 0 {
+			t.Errorf("%d schemas, %d bytes", s.cache.entries.Len(), s.cache.entries.Size())
 		}
 	})
 }
@@ -291,7 +386,9 @@ func TestOwnEngine(t *testing.T) {
 		says   string
 	}{
 		{"valid", func([]byte) ([]Violation, error) { return nil, nil }, ""},
-		{"violations", func([]byte) ([]Violation, error) { return []Violation{{"/a", "too blue"}, {"", "too old"}}, nil }, "/a: too blue; too old"},
+		{"violations", func([]byte) ([]Violation, error) {
+			return []Violation{{"/a", "colour", "too blue"}, {"", "", "too old"}}, nil
+		}, "/a: too blue; too old"},
 		{"no verdict", func([]byte) ([]Violation, error) { return nil, errors.New("no ink") }, "no ink"},
 		{"a panic", func([]byte) ([]Violation, error) { panic("oops") }, "validating the config failed: oops"},
 	} {
@@ -323,6 +420,9 @@ func FuzzSchema(f *testing.F) {
 		{`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,"items":{"$recursiveRef":"#"}}`, `[[]]`},
 		{`{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x.test/a","definitions":{"a":{"id":"b"}},"allOf":[{"$ref":"b"}]}`, `{}`},
 		{`{"pattern":"((a{0,100}){0,10}){0,1}$","patternProperties":{"^\\s[]":false}}`, `"aaa"`},
+		{`{"pattern":"^(?!a*b)(?<=(c*)\\1)","patternProperties":{"(?=(?<!x)y)*":false}}`, `"aaa"`},
+		{`{"pattern":"^(a*)*\\1b","propertyNames":{"pattern":"(?<n>a)\\k<n>"}}`, `"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`},
+		{`{"format":"regex","properties":{"a":{"format":"date"},"b":{"format":"uri-template"}}}`, `"(?=a)\\1{1,1001}"`},
 		{`{"multipleOf":0.1,"enum":[1,1.0,1e2],"uniqueItems":true}`, `1e1000000`},
 		{`{"oneOf":[{"const":1},{"not":{"if":{},"then":{},"else":false}}],"dependencies":{"a":["b"]}}`, `{"a":1}`},
 		{`{"x":{"y":[{"contains":{}}]},"$ref":"#/x/y/0"}`, `[1]`},
@@ -330,16 +430,22 @@ func FuzzSchema(f *testing.F) {
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
-	s := newSchemas(nil)
+	s, asserting := newSchemas(nil), newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: true}))
 	f.Fuzz(func(t *testing.T, schema, config []byte) {
+		_, unsound := SchemaWarnings(schema)
 		if err := s.check(schema); err != nil {
 			if strings.Contains(err.Error(), "cannot be compiled: runtime") {
 				t.Errorf("%s: %v", schema, err)
 			}
 			return
 		}
-		if err := s.validate(schema, config); err != nil && strings.Contains(err.Error(), "failed") {
-			t.Errorf("%s, %s: %v", schema, config, err) // a panic was caught
+		if unsound != nil {
+			t.Errorf("%s is taken and has no warnings: %v", schema, unsound)
+		}
+		for _, s := range []*schemas{s, asserting} {
+			if err := s.validate(schema, config); err != nil && strings.Contains(err.Error(), "failed") {
+				t.Errorf("%s, %s: %v", schema, config, err) // a panic was caught
+			}
 		}
 		_, _ = WithDefaults(schema, config)
 	})

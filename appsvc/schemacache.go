@@ -1,35 +1,36 @@
 package appsvc
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"sync"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// Bounds of a schemaCache: schemas, and bytes of memory that they take by the guard's estimate.
+// Bounds of a schemaCache: the number of schemas, and their bytes of memory as the guard estimates them.
 const (
 	maxCachedSchemas = 512
 	maxCachedBytes   = 64 << 20
 )
 
-// schemaCache keeps the schemas that were used last, by their content, so that two components can
-// share an entry only where they have the same schema. The zero value is empty.
+// schemaCache keeps the compiled schemas that were used last. Its keys are digests of the schemas, so two components
+// share an entry only if they have the same schema. The zero value is empty.
 type schemaCache struct {
 	mu      sync.Mutex
-	entries map[[sha256.Size]byte]*list.Element
-	recent  list.List // of *schemaEntry, the last used first
-	bytes   int
+	entries *lru.Cache[[sha256.Size]byte, *schemaEntry] // nil before the first
 }
 
 type schemaEntry struct {
 	key      [sha256.Size]byte
-	weight   int // 0 until it is compiled
 	once     sync.Once
 	compiled *compiledSchema
 	err      error
 }
 
-// get returns the compiled form of schema. However many ask for it at a time, it is compiled once.
+// leastSize is the size of a schema in the cache at least, which bounds their number.
+const leastSize = maxCachedBytes / maxCachedSchemas
+
+// get returns the compiled form of schema. Calls at the same time compile it only once.
 func (c *schemaCache) get(schema []byte, compile func([]byte) (*compiledSchema, error)) (*compiledSchema, error) {
 	entry := c.entry(schema)
 	entry.once.Do(func() {
@@ -43,45 +44,26 @@ func (c *schemaCache) entry(schema []byte) *schemaEntry {
 	key := sha256.Sum256(schema)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at, ok := c.entries[key]; ok {
-		c.recent.MoveToFront(at)
-		return at.Value.(*schemaEntry)
-	}
-	entry := &schemaEntry{key: key}
 	if c.entries == nil {
-		c.entries = map[[sha256.Size]byte]*list.Element{}
+		c.entries = lru.New[[sha256.Size]byte, *schemaEntry](maxCachedBytes)
 	}
-	c.entries[key] = c.recent.PushFront(entry)
-	c.shrink()
+	entry, found := c.entries.Get(key)
+	if !found {
+		entry = &schemaEntry{key: key}
+		c.entries.Put(key, entry, leastSize) // its weight is known when it is compiled
+	}
 	return entry
 }
 
-// weigh counts an entry that was compiled, unless it is gone already, or drops it if it was not.
+// weigh gives a compiled entry its size, unless it was evicted meanwhile. It removes an entry that did not compile.
 func (c *schemaCache) weigh(entry *schemaEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.entries[entry.key]
-	if !ok || at.Value != entry {
-		return
+	switch have, found := c.entries.Get(entry.key); {
+	case !found || have != entry:
+	case entry.err != nil:
+		c.entries.Remove(entry.key)
+	default:
+		c.entries.Put(entry.key, entry, max(entry.compiled.guard.Weight(), leastSize))
 	}
-	if entry.err != nil {
-		c.remove(at)
-		return
-	}
-	entry.weight = entry.compiled.guard.Weight()
-	c.bytes += entry.weight
-	c.shrink()
-}
-
-// shrink removes what was not used for the longest time while there is too much.
-func (c *schemaCache) shrink() {
-	for c.recent.Len() > 1 && (c.recent.Len() > maxCachedSchemas || c.bytes > maxCachedBytes) {
-		c.remove(c.recent.Back())
-	}
-}
-
-func (c *schemaCache) remove(at *list.Element) {
-	entry := c.recent.Remove(at).(*schemaEntry)
-	delete(c.entries, entry.key)
-	c.bytes -= entry.weight
 }

@@ -151,6 +151,49 @@ var attacks = []struct {
 	{"pattern with many alternatives", func(n int) (string, string) {
 		return `{"pattern":"(a|aa|aaa|aaaa|[a-c]+|[a-d]*)*b"}`, `"` + strings.Repeat("a", n) + `"`
 	}},
+	{"a lookahead from everywhere", func(n int) (string, string) {
+		return `{"pattern":"(?!.*foo)x"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"lookaheads in lookaheads", func(n int) (string, string) {
+		return `{"pattern":"` + nest(100, "(?=.*", "b", ")") + `"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a lookbehind of letters", func(n int) (string, string) {
+		return `{"pattern":"(?<!\\p{L}{0,50}[^\\p{Greek}]*)b"}`, `"` + strings.Repeat("\U00010400", n/4) + `"`
+	}},
+	{"lookaheads on short strings", func(n int) (string, string) {
+		return `{"items":{"pattern":"^(?=.*[a-z])(?!x-)(?<=^)[a-z-]+$"}}`, jsonArray(n, same(`"abcdefgh"`))
+	}},
+	{"a lookahead of many steps on short strings", func(n int) (string, string) {
+		return `{"items":{"pattern":"(?=` + strings.Repeat("a{1000}", 9) + `)"}}`, jsonArray(n, same(`"a"`))
+	}},
+	{"many patterns that look ahead", func(n int) (string, string) {
+		return `{"patternProperties":` + jsonObject(100, func(i int) (string, string) { return fmt.Sprintf("^(?!x%d).*%d$", i, i), "true" }) + `}`,
+			jsonObject(n, func(i int) (string, string) { return fmt.Sprintf("ab%d", i), "1" })
+	}},
+	{"a repetition of many times on short strings", func(n int) (string, string) {
+		return `{"items":{"pattern":"^[a-z]{0,6000}$"}}`, jsonArray(n, same(`"abcdefgh"`))
+	}},
+	{"a repetition of many times from everywhere", func(n int) (string, string) {
+		return `{"pattern":"([a-z]?){3000}b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a back-reference from everywhere", func(n int) (string, string) {
+		return `{"pattern":"(a+)\\1b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a back-reference to long texts", func(n int) (string, string) {
+		return `{"pattern":"^(a*)a*?\\1b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a back-reference in nested loops", func(n int) (string, string) {
+		return `{"pattern":"^((a+)*)*\\2b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a back-reference beside many groups", func(n int) (string, string) {
+		return `{"pattern":"^(?:` + strings.Repeat("(a?)", 200) + `a)*?\\1b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"a back-reference behind a lookbehind", func(n int) (string, string) {
+		return `{"pattern":"(?<=(a+))\\1b"}`, `"` + strings.Repeat("a", n) + `"`
+	}},
+	{"back-references on short strings", func(n int) (string, string) {
+		return `{"items":{"pattern":"^(['\"]).*\\1$"}}`, jsonArray(n, same(`"'abcdefgh'"`))
+	}},
 	{"patterns of property names", func(n int) (string, string) {
 		return `{"patternProperties":` + jsonObject(100, func(i int) (string, string) { return fmt.Sprintf("(a|b)*%d$", i), "true" }) + `}`,
 			jsonObject(n, func(i int) (string, string) { return fmt.Sprintf("ab%d", i), "1" })
@@ -293,7 +336,7 @@ func largest(make func(n int) (schema, config string)) int {
 			last = schema
 		}
 		decoded, err := decodeJSON([]byte(config))
-		return err != nil || guard.Afford([]byte(config), decoded) != nil
+		return err != nil || guard.CheckCost([]byte(config), decoded) != nil
 	}
 	low := 1 << max(0, sort.Search(20, func(i int) bool { return refused(1 << i) })-1)
 	return low + sort.Search(16, func(i int) bool { return refused(low + (i+1)*low/16) })*low/16

@@ -10,13 +10,17 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // Bounds of WithDefaults: values visited and copied, and bytes of the result.
 const (
-	maxDefaultWork  = 1 << 20
-	maxDefaultBytes = 16 << 20
+	maxDefaultWork    = 1 << 20
+	maxAppDefaultWork = 1 << 18 // of all configs of an app together; each takes some hundred bytes of memory
+	maxDefaultBytes   = 16 << 20
 )
 
 // WithDefaults returns config completed with the defaults of schema: what a component is run with.
@@ -38,94 +42,135 @@ const (
 // Neither schema nor config is validated; a keyword of the wrong type is ignored. It is an error if
 // one of them is not strict JSON, or if the result would be larger than 16 MiB or much larger than both.
 func WithDefaults(schema, config []byte) ([]byte, error) {
-	s, err := parseTree(schema)
-	if err != nil {
+	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
 	}
-	c, err := parseTree(config)
-	if err != nil {
+	if err := strictjson.Check(config, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the config: %w", err)
 	}
-	d := defaulter{root: s, work: maxDefaultWork, bytes: maxDefaultBytes}
-	d.complete(c, []*tree{s})
-	if d.work < 0 || d.bytes < 0 {
+	d := defaulter{root: newTree(compact(schema)), work: maxDefaultWork, bytes: maxDefaultBytes}
+	merged, ok := d.merged(nil, compact(config))
+	if !ok {
 		return nil, errors.New("the schema: its defaults make the config too large")
 	}
-	var out bytes.Buffer
-	c.write(&out)
-	return out.Bytes(), nil
+	return merged, nil
 }
 
-// tree is a JSON value that keeps the order of members and the text of what has no members.
+// WithDefaults returns the app with each config completed, as the function WithDefaults does it, with
+// the configSchema of the manifest that the element copied. What is returned is for showing alone: it
+// is stored nowhere. The answer of the app has at most so many bytes; 0 means 16 MiB. An answer beyond
+// that, or one that takes too much work, is an error of kind ErrUnprocessable with the code CodeCost.
+func (a App) WithDefaults(most int) (App, error) {
+	if most == 0 {
+		most = maxDefaultBytes
+	}
+	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
+	if err != nil || at < 0 {
+		return App{}, errors.New("stored body: no elements")
+	}
+	draft, err := a.Body.draft()
+	if err != nil {
+		return App{}, err
+	}
+	d := defaulter{work: maxAppDefaultWork, bytes: most - len(a.Body)}
+	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
+	var last []byte // the manifest that d.root was taken from: neighbours often have the same
+	for i, e := range draft.elements {
+		manifest, config, err := e.open()
+		if err != nil {
+			return App{}, err
+		}
+		if last == nil || !bytes.Equal(manifest, last) {
+			schema, err := Component{Manifest: manifest}.ConfigSchema()
+			if err != nil {
+				return App{}, err
+			}
+			d.root, last = newTree(schema), manifest
+		}
+		out = append(out, "[,"[min(i, 1)])
+		out = append(append(appendHead(out, i), manifest...), configName...)
+		ok := false
+		if out, ok = d.merged(out, config); !ok {
+			return App{}, tooMuchDefault(most)
+		}
+		out = append(out, '}')
+	}
+	if len(draft.elements) == 0 {
+		out = append(out, '[')
+	}
+	a.Body = append(out, "]}"...)
+	if a.checkSize(most) != nil {
+		return App{}, tooMuchDefault(most)
+	}
+	return a, nil
+}
+
+func tooMuchDefault(most int) error {
+	return &Error{Kind: ErrUnprocessable, Code: CodeCost, Parameter: "withDefaults",
+		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
+}
+
+// tree is a JSON value that keeps the order of members and the text of what has no members. It is taken
+// apart when somebody looks into it; what nobody looks into stays the text it was.
 type tree struct {
-	kind     jsontext.Kind // '{', '[', or 0 for all the rest
-	text     []byte
+	kind     byte // '{', '[', or 0 for all the rest
+	opened   bool
+	text     []byte // compact
 	names    []string
 	children []*tree
 }
 
-func parseTree(data []byte) (*tree, error) {
-	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
-		return nil, err
+// newTree returns the tree of a compact JSON text.
+func newTree(text []byte) *tree {
+	t := &tree{text: text}
+	if text[0] == '{' || text[0] == '[' {
+		t.kind = text[0]
 	}
-	return readTree(jsontext.NewDecoder(bytes.NewReader(data)))
+	return t
 }
 
-func readTree(d *jsontext.Decoder) (*tree, error) {
-	kind := d.PeekKind()
-	if kind != '{' && kind != '[' {
-		text, err := d.ReadValue()
-		return &tree{text: bytes.Clone(text)}, err
+// open takes the value apart, one level deep. The text was checked when it was stored or given.
+func (t *tree) open() *tree {
+	if t.opened || t.kind == 0 {
+		return t
 	}
-	t := &tree{kind: kind}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
-	for d.PeekKind() != kind+2 { // the closing one
-		if kind == '{' {
-			name, err := d.ReadToken()
-			if err != nil {
-				return nil, err
-			}
-			t.names = append(t.names, name.String())
+	t.opened = true
+	if t.kind == '{' {
+		members, _ := rawjson.Members(t.text)
+		t.names, t.children = make([]string, len(members)), make([]*tree, len(members))
+		for i, m := range members {
+			t.names[i], t.children[i] = m.Name, newTree(m.Value)
 		}
-		child, err := readTree(d)
-		if err != nil {
-			return nil, err
-		}
-		t.children = append(t.children, child)
+		return t
 	}
-	_, err := d.ReadToken()
-	return t, err
+	items, _ := rawjson.Items(t.text)
+	t.children = make([]*tree, len(items))
+	for i, item := range items {
+		t.children[i] = newTree(item)
+	}
+	return t
 }
 
-func (t *tree) write(out *bytes.Buffer) {
-	switch t.kind {
-	case 0:
-		out.Write(t.text)
-		return
-	case '{':
-		out.WriteByte('{')
-	case '[':
-		out.WriteByte('[')
+func (t *tree) append(out []byte) []byte {
+	if !t.opened {
+		return append(out, t.text...)
 	}
+	out = append(out, t.kind)
 	for i, child := range t.children {
 		if i > 0 {
-			out.WriteByte(',')
+			out = append(out, ',')
 		}
 		if t.kind == '{' {
-			name, _ := jsontext.AppendQuote(nil, t.names[i])
-			out.Write(name)
-			out.WriteByte(':')
+			out = append(appendString(out, t.names[i]), ':')
 		}
-		child.write(out)
+		out = child.append(out)
 	}
-	out.WriteByte(byte(t.kind + 2))
+	return append(out, t.kind+2) // the closing one
 }
 
 // member returns the member of that name, nil when there is none.
 func (t *tree) member(name string) *tree {
-	if i := slices.Index(t.names, name); t.kind == '{' && i >= 0 {
+	if i := slices.Index(t.open().names, name); i >= 0 {
 		return t.children[i]
 	}
 	return nil
@@ -134,7 +179,7 @@ func (t *tree) member(name string) *tree {
 // list returns the elements of the member that is an array of that name.
 func (t *tree) list(name string) []*tree {
 	if m := t.member(name); m != nil && m.kind == '[' {
-		return m.children
+		return m.open().children
 	}
 	return nil
 }
@@ -158,6 +203,26 @@ type defaulter struct {
 	work  int
 	bytes int
 	open  []*tree // the defaults that are being completed
+}
+
+// merged appends config, completed, to out. It reports false if there was too much to do.
+func (d *defaulter) merged(out, config []byte) ([]byte, bool) {
+	value := newTree(config)
+	d.complete(value, []*tree{d.root})
+	if d.work < 0 || d.bytes < 0 {
+		return out, false
+	}
+	return value.append(out), true
+}
+
+// opened takes a config apart, if there is work left for what is in it.
+func (d *defaulter) opened(value *tree) bool {
+	if most := len(value.text) / 2; !value.opened && most > d.work && rawjson.Widest(value.text) > d.work {
+		d.work = -1
+		return false
+	}
+	d.work -= len(value.open().children)
+	return d.work >= 0
 }
 
 // together returns schemas and, each in the order of their precedence, those that apply with them.
@@ -201,10 +266,10 @@ func (d *defaulter) resolve(ref string) *tree {
 		d.work--
 		switch at.kind {
 		case '{':
-			at = at.member(strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~"))
+			at = at.member(jsonpointer.Unescape(token))
 		case '[':
 			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at.children) {
+			if err != nil || i < 0 || i >= len(at.open().children) {
 				return nil
 			}
 			at = at.children[i]
@@ -225,7 +290,7 @@ func (d *defaulter) anchor(t *tree, name string) *tree {
 	if t.str("$anchor") == name || t.str("$dynamicAnchor") == name || t.str("$id") == "#"+name || t.str("id") == "#"+name {
 		return t
 	}
-	for _, child := range t.children {
+	for _, child := range t.open().children {
 		if found := d.anchor(child, name); found != nil {
 			return found
 		}
@@ -238,7 +303,9 @@ func (d *defaulter) complete(value *tree, schemas []*tree) {
 	if d.work--; d.work < 0 || d.bytes < 0 || value.kind == 0 {
 		return
 	}
-	schemas = d.together(schemas)
+	if schemas = d.together(schemas); len(schemas) == 0 {
+		return
+	}
 	if value.kind == '{' {
 		d.completeObject(value, schemas)
 	} else {
@@ -248,6 +315,9 @@ func (d *defaulter) complete(value *tree, schemas []*tree) {
 
 func (d *defaulter) completeObject(value *tree, schemas []*tree) {
 	names, properties := d.properties(schemas)
+	if len(names) == 0 || !d.opened(value) {
+		return
+	}
 	for _, name := range names {
 		d.work -= 1 + len(value.names)/16
 		if member := value.member(name); member != nil {
@@ -276,7 +346,7 @@ func (d *defaulter) properties(schemas []*tree) (names []string, properties map[
 		if of == nil || of.kind != '{' {
 			continue
 		}
-		d.work -= len(of.names)
+		d.work -= len(of.open().names)
 		for i, name := range of.names {
 			if properties[name] == nil {
 				names = append(names, name)
@@ -300,20 +370,14 @@ func (d *defaulter) defaultOf(schemas []*tree) *tree {
 func (d *defaulter) clone(t *tree) *tree {
 	d.work--
 	d.bytes -= len(t.text) + 2
-	out := &tree{kind: t.kind, text: t.text, names: slices.Clone(t.names)}
-	for i, child := range t.children {
-		if d.work < 0 || d.bytes < 0 {
-			return out
-		}
-		if t.kind == '{' {
-			d.bytes -= len(t.names[i]) + 3
-		}
-		out.children = append(out.children, d.clone(child))
-	}
-	return out
+	return newTree(t.text)
 }
 
 func (d *defaulter) completeArray(value *tree, schemas []*tree) {
+	says := func(schema *tree) bool { return schema.member("items") != nil || schema.list("prefixItems") != nil }
+	if !slices.ContainsFunc(schemas, says) || !d.opened(value) {
+		return
+	}
 	for i, element := range value.children {
 		var apply []*tree
 		for _, schema := range schemas {

@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -86,5 +87,46 @@ func TestWithDefaultsRefuses(t *testing.T) {
 				t.Errorf("have %d bytes, want an error", len(got))
 			}
 		})
+	}
+}
+
+func TestAnAppWithDefaultsHasEachConfigCompleted(t *testing.T) {
+	element := func(i int, schema, config string) string {
+		return fmt.Sprintf(`{"id":"%d","component":{"name":"c","version":"1","id":"i","description":null,"main":"/x.js","configSchema":%s},"config":%s}`, i, schema, config)
+	}
+	app := func(elements ...string) appsvc.App {
+		return appsvc.App{Meta: appsvc.Meta{ID: "a", Version: appsvc.NewVersion(3)},
+			Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + strings.Join(elements, ",") + `]}`)}
+	}
+	const one, two = `{"properties":{"a":{"default":1.10}}}`, `{"properties":{"a":{"default":[2]}}}`
+	stored := app(element(0, one, `{}`), element(1, one, `{"a":5}`), element(2, two, `{"b":{"a":1}}`))
+	want := app(element(0, one, `{"a":1.10}`), element(1, one, `{"a":5}`), element(2, two, `{"b":{"a":1},"a":[2]}`))
+	have, err := stored.WithDefaults(0)
+	if err != nil || string(have.Body) != string(want.Body) || have.Meta != want.Meta {
+		t.Errorf("have %s, %v\nwant %s", have.Body, err, want.Body)
+	}
+	if none, err := app().WithDefaults(0); err != nil || string(none.Body) != string(app().Body) {
+		t.Errorf("without elements: %s, %v", none.Body, err)
+	}
+	size := len(want.AppendJSON(nil)) + len(`{"apps":[]}`)
+	if _, err := stored.WithDefaults(size); err != nil {
+		t.Errorf("an answer of just as many bytes as are allowed: %v", err)
+	}
+	_, err = stored.WithDefaults(size - 1)
+	if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrUnprocessable || e.Code != appsvc.CodeCost || e.Parameter != "withDefaults" {
+		t.Errorf("an answer of one byte more than is allowed: %v", err)
+	}
+}
+
+// The work of all elements together has one bound: many that are just small enough are too many.
+func TestAnAppWithTooMuchToCompleteIsRefused(t *testing.T) {
+	config := `{"a":[` + strings.Repeat(`{},`, 200_000) + `{}]}`
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, `,{"id":"%d","component":{"name":"c","version":"1","configSchema":{"properties":{"a":{"items":{"properties":{"b":{}}}}}}},"config":%s}`, i, config)
+	}
+	app := appsvc.App{Body: appsvc.Body(`{"title":"x","owner":{"urn":"u"},"groups":["g"],"elements":[` + b.String()[1:] + `]}`)}
+	if _, err := app.WithDefaults(0); !errors.Is(err, appsvc.ErrUnprocessable) {
+		t.Errorf("have %v, want ErrUnprocessable", err)
 	}
 }

@@ -4,23 +4,55 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// DefaultSchemaEngine returns the engine that a Service uses when it is given none. It knows
-// drafts 04, 06, 07, 2019-09 and 2020-12, reads numbers exactly, takes patterns as ECMA 262 without
-// looking around and references back, and treats format and content keywords as annotations in
-// every draft. It keeps nothing between schemas and fetches nothing.
-func DefaultSchemaEngine() SchemaEngine { return defaultEngine{} }
+// SchemaOptions are what NewSchemaEngine may be told; the zero value means the defaults.
+type SchemaOptions struct {
+	// AssertFormats makes the standard formats refuse configs, in every draft: date-time, date, time,
+	// duration, email, hostname, ipv4, ipv6, uri, uri-reference, iri, iri-reference, uri-template,
+	// uuid, json-pointer, relative-json-pointer and regex. By default a format is an annotation:
+	// configs that are stored already would become invalid otherwise, where authors relied on no more.
+	AssertFormats bool
 
-type defaultEngine struct{}
+	// Formats are formats of one's own by name. They refuse configs whether or not AssertFormats is
+	// set, and one with the name of a standard format replaces it. Each is called with the strings at
+	// its places and returns nil or an error that says what is wrong; other values are valid. It must
+	// be safe for concurrent use, answer the same each time, and take time linear in the string: the
+	// bound on the cost of a validation counts on about 80 ns a byte.
+	Formats map[string]func(value string) error
+}
 
-func (defaultEngine) Compile(schema []byte) (Schema, error) {
-	guarded, err := schemaguard.Compile(schema)
+// DefaultSchemaEngine returns the engine that a Service uses when it is given none: that of
+// NewSchemaEngine without options.
+func DefaultSchemaEngine() SchemaEngine { return NewSchemaEngine(nil) }
+
+// NewSchemaEngine returns an engine for Options.Schemas; opts may be nil. It knows drafts 04, 06,
+// 07, 2019-09 and 2020-12, reads numbers exactly, takes patterns as ECMA 262 in its Unicode form, and
+// treats content keywords and, unless told otherwise, formats as annotations in every draft. It
+// keeps nothing between schemas and fetches nothing.
+//
+// Patterns are matched in time linear in the text, by package regexp or, those with lookarounds, by
+// a simulation. Only a pattern with back-references is matched by trying and going back, and gives
+// up after a fixed number of steps: then Validate returns an error and no verdict.
+func NewSchemaEngine(opts *SchemaOptions) SchemaEngine {
+	if opts == nil {
+		return defaultEngine{}
+	}
+	return defaultEngine{schemaguard.Formats{Standard: opts.AssertFormats, Own: maps.Clone(opts.Formats)}}
+}
+
+type defaultEngine struct{ formats schemaguard.Formats }
+
+func (e defaultEngine) Compile(schema []byte) (Schema, error) {
+	guarded, err := e.formats.Compile(schema)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +70,14 @@ func (s defaultSchema) Validate(config []byte) ([]Violation, error) {
 }
 
 // validateDecoded is Validate for a config that is decoded already, its numbers as json.Number.
-func (s defaultSchema) validateDecoded(config any) ([]Violation, error) {
+func (s defaultSchema) validateDecoded(config any) (violations []Violation, err error) {
+	defer func() {
+		if r := recover(); r == schemaguard.ErrCostly { // a pattern gave up: it can tell in no other way
+			violations, err = nil, schemaguard.ErrCostly
+		} else if r != nil {
+			panic(r)
+		}
+	}()
 	var verdict *jsonschema.ValidationError
 	switch err := s.schema.Validate(config); {
 	case err == nil:
@@ -49,9 +88,6 @@ func (s defaultSchema) validateDecoded(config any) ([]Violation, error) {
 		return nil, err
 	}
 }
-
-// maxViolations is how many violations of one config are told.
-const maxViolations = 5
 
 // violationsOf returns the first violations in the order of their pointers. Those without causes
 // name the places; what is above them only says that something below failed.
@@ -76,9 +112,9 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 	for _, e := range smallest {
 		var pointer strings.Builder
 		for _, token := range e.InstanceLocation {
-			pointer.WriteString("/" + escapePointer(token))
+			pointer.WriteString("/" + jsonpointer.Escape(token))
 		}
-		v := Violation{pointer.String(), schemaguard.Reason(e.ErrorKind)}
+		v := Violation{pointer.String(), schemaguard.Keyword(e), schemaguard.Reason(e.ErrorKind)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
@@ -89,8 +125,4 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 func compareErrors(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
 		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
-}
-
-func escapePointer(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

@@ -1,43 +1,79 @@
 package appsvc
 
 import (
+	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 )
 
-// Service holds the rules of apps, versions, tags and components. Its methods take the caller
-// right after ctx; they are safe for concurrent use and keep nothing between calls but compiled
-// schemas. Their errors wrap the sentinels of this package.
+// Service applies the rules of apps, versions, tags and components to a Store. Its methods take the caller
+// right after ctx and are safe for concurrent use. Between calls it keeps only compiled schemas. Its
+// errors wrap the sentinels of this package.
 type Service struct {
 	store   Store
 	now     func() time.Time
 	newID   func() string
 	schemas *schemas
-	limits  Limits
+
+	components componentCache
+	limits     Limits
+	check      func(ctx context.Context, by Caller, c Change) error
+	keep       time.Duration // of entries of the feed; negative = for ever
+	writes     atomic.Uint32 // entries that this Service has written
+	watches    *watches
+
+	protected func(tag string) bool
 }
 
-// Options are what New may be told; the zero value of each field means its default.
+// Options configure a Service. The zero value of each field means its default.
 type Options struct {
 	Now     func() time.Time // the clock; time.Now
 	NewID   func() string    // ids of apps and components; random UUIDs (version 4)
 	Schemas SchemaEngine     // DefaultSchemaEngine()
 	Limits  Limits
+
+	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
+	// in small steps, together with later changes.
+	KeepChanges time.Duration
+
+	// ProtectedTags reports whether tags of this name are protected; nil protects none. Creating, moving and
+	// deleting a protected tag takes a moderator of every group of the app; being its owner is not enough. So does
+	// every change of the groups of an app that has a protected tag. The function must answer the same for the
+	// same name, and is called inside transactions.
+	ProtectedTags func(name string) bool
+
+	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
+	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
+	// back and the caller gets the error. The kind of that error is ErrForbidden, unless it wraps another kind of
+	// this package or is an *Error. An *Error keeps its Code; over HTTP that should be one of this package's codes.
+	// An error that wraps ErrBusy means that the check could not be made.
+	//
+	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
+	// called several times for one call, since a store may run a transaction again. Other writers wait while
+	// it runs. So it should decide from its arguments and ask nothing over a network. It must not call the
+	// Service.
+	Check func(ctx context.Context, by Caller, c Change) error
 }
 
-// Limits bound what the service accepts and answers; zero means the default (contract, section 8).
+// Limits bound the input that the service accepts and the pages that it returns. Zero means the default.
 type Limits struct {
 	Title         int // characters of a title; 1,024
 	Elements      int // of an app; 1,000
 	Groups        int // of an app; 100
 	Name          int // characters of a component's name, id or version; 128
 	Page          int // items that a page can be asked for; 500
+	HistoryPage   int // versions that a page of the history can be asked for; 100
 	AppIDs        int // in TagsNamed; 100
+	Tags          int // of an app; 1,000
+	TagNames      int // names of tags that an app may ever have had; 10,000
 	PatchOps      int // operations of a patch; 1,000
 	PatchBytes    int // of a patch; 1 MiB
-	DocumentBytes int // of a patched app as it is answered; 4 MiB
-	AppBytes      int // of a created or restored one, whose components' manifests count too; 16 MiB
-	PageBytes     int // a page ends when it has reached so many; 16 MiB
+	DocumentBytes int // of the JSON of a patched app; 4 MiB
+	AppBytes      int // of the JSON of a created or restored app, with the manifests of its elements; 16 MiB
+	ManifestBytes int // of a component; 1 MiB
+	PageBytes     int // a page ends when it has reached this size; 16 MiB
 }
 
 // New returns a Service on a store; opts may be nil.
@@ -52,7 +88,14 @@ func New(store Store, opts *Options) *Service {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults()}
+	if o.KeepChanges == 0 {
+		o.KeepChanges = keepChanges
+	}
+	if o.ProtectedTags == nil {
+		o.ProtectedTags = func(string) bool { return false }
+	}
+	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
+		check: o.Check, keep: o.KeepChanges, watches: newWatches(store), protected: o.ProtectedTags}
 }
 
 func (l Limits) withDefaults() Limits {
@@ -66,11 +109,15 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Groups, 100)
 	or(&l.Name, 128)
 	or(&l.Page, 500)
+	or(&l.HistoryPage, 100)
 	or(&l.AppIDs, 100)
+	or(&l.Tags, 1000)
+	or(&l.TagNames, 10_000)
 	or(&l.PatchOps, 1000)
 	or(&l.PatchBytes, 1<<20)
 	or(&l.DocumentBytes, 4<<20)
 	or(&l.AppBytes, 16<<20)
+	or(&l.ManifestBytes, 1<<20)
 	or(&l.PageBytes, 16<<20)
 	return l
 }

@@ -3,50 +3,59 @@ package appsvc
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"regexp"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Tag is a named pointer to a version of an app; it can be moved (contract, section 2.4).
+// Tag is a named pointer to a version of an app; it can be moved.
 type Tag struct {
-	AppID      string
-	Name       string
-	AppVersion Version
+	AppID      string  `json:"appId"`
+	Name       string  `json:"name"`
+	AppVersion Version `json:"appVersion"`
+
+	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag. The
+	// service sets it by Options.ProtectedTags; stores neither keep nor return it.
+	Protected bool `json:"protected,omitzero"`
+
+	// App is the version that the tag points to, if the request asked for it with Embed. It is not part of
+	// the JSON of a tag: over HTTP the apps are a list of their own.
+	App *App `json:"-"`
 }
 
 var tagName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
-// TagPage is a list of tags. Apps holds the version that each tag points to, in the same order,
-// when it was asked for.
-type TagPage struct {
-	Tags []Tag
-	Apps []App
-	More bool // tags remain beyond a full page
-}
+// ValidTagName reports whether a tag can have this name: a letter, digit or underscore, then up to 127 of these,
+// dots and hyphens.
+func ValidTagName(name string) bool { return tagName.MatchString(name) }
 
-// ListTags asks for the tags of an app, by name.
-type ListTags struct {
+// ListTagsRequest asks for the tags of an app, by name.
+type ListTagsRequest struct {
 	AppID string
 	After string // only names after this one
-	Limit int    // 1 to 500; 0 = all
+	Limit int    // 1 to 500; 0 = as many as a page holds
 	Embed bool   // with the versions they point to
 }
 
-// Tags returns a page of the tags of an app (contract, endpoint 8). It ends before the limit when
-// it has reached 16 MiB. ErrInvalid, ErrNotFound.
-func (s *Service) Tags(ctx context.Context, by Caller, in ListTags) (TagPage, error) {
+// ListTags returns a page of the tags of an app. A page ends before the limit when it has reached 16 MiB. It
+// returns ErrInvalid if Limit is out of range.
+func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
+	if err := by.check(); err != nil {
+		return Page[Tag]{}, err
+	}
 	limit, err := s.limits.pageLimit(in.Limit, 0)
 	if err != nil {
-		return TagPage{}, err
+		return Page[Tag]{}, err
 	}
 	q := TagQuery{AppID: in.AppID, After: in.After}
 	if limit > 0 {
 		q.Limit = limit + 1
 	}
-	var out TagPage
+	var out Page[Tag]
 	err = s.store.View(ctx, func(r Reader) (err error) {
-		if _, err := usable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readable(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		out, err = s.tagPage(ctx, r, q, limit, in.Embed)
@@ -55,88 +64,168 @@ func (s *Service) Tags(ctx context.Context, by Caller, in ListTags) (TagPage, er
 	return out, err
 }
 
-func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (TagPage, error) {
-	page := newPage[Tag](limit, s.limits.PageBytes)
-	var apps []App
-	for tag, err := range r.Tags(ctx, q) {
-		if err != nil {
-			return TagPage{}, err
-		}
-		var app App
-		if embed {
-			if app, err = r.App(ctx, tag.AppID, tag.AppVersion); err != nil {
-				return TagPage{}, err
-			}
-		}
-		if !page.add(tag, len(tag.Name)+100+len(app.Body)) {
-			break
-		}
-		if embed {
-			apps = append(apps, app)
-		}
-	}
-	return TagPage{page.items, apps, page.more}, nil
+// AllTags yields the tags of an app, from in.After on, page by page.
+func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
+	return paging.All(in.After, func(after string) ([]Tag, string, error) {
+		in.After = after
+		page, err := s.ListTags(ctx, by, in)
+		return page.Items, page.Next, err
+	})
 }
 
-// Tag returns one tag of an app, alone on its page (contract, endpoint 9). ErrNotFound.
-func (s *Service) Tag(ctx context.Context, by Caller, appID, name string, embed bool) (TagPage, error) {
-	var out TagPage
-	err := s.store.View(ctx, func(r Reader) (err error) {
-		if _, err := usable(ctx, r, by, appID); err != nil {
+func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (Page[Tag], error) {
+	page := newGathering[Tag](ctx, limit, s.limits.PageBytes)
+	for tag, err := range r.Tags(ctx, q) {
+		if err != nil {
+			return Page[Tag]{}, err
+		}
+		tag.Protected = s.protected(tag.Name)
+		size := len(tag.Name) + 100
+		if embed {
+			app, err := r.App(ctx, tag.AppID, tag.AppVersion)
+			if err != nil {
+				return Page[Tag]{}, err
+			}
+			tag.App, size = &app, size+len(app.Body)
+		}
+		if ok, err := page.add(tag, size); err != nil {
+			return Page[Tag]{}, err
+		} else if !ok {
+			break
+		}
+	}
+	out := Page[Tag]{Items: page.items}
+	if page.more {
+		out.Next = page.items[len(page.items)-1].Name
+	}
+	return out, nil
+}
+
+// TagRequest asks for one tag of an app.
+type TagRequest struct {
+	AppID string
+	Name  string
+	Embed bool // with the version it points to
+}
+
+// Tag returns one tag of an app. It returns ErrNotFound if the app has no tag of this name.
+func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
+	if err := by.check(); err != nil {
+		return Tag{}, err
+	}
+	return s.tag(ctx, by, in)
+}
+
+// tag is Tag for a caller who may be restricted to some tags.
+func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
+	var out Tag
+	err := s.store.View(ctx, func(r Reader) error {
+		if _, err := readable(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
-		if !tagName.MatchString(name) {
-			return noTag(appID, name)
+		if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {
+			return forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
 		}
-		out, err = s.tagPage(ctx, r, TagQuery{AppID: appID, Name: name}, 1, embed)
-		if err == nil && len(out.Tags) == 0 {
-			return noTag(appID, name)
+		if !tagName.MatchString(in.Name) {
+			return noTag(in.AppID, in.Name)
 		}
-		return err
+		page, err := s.tagPage(ctx, r, TagQuery{AppID: in.AppID, Name: in.Name}, 1, in.Embed)
+		if err != nil {
+			return err
+		}
+		if len(page.Items) == 0 {
+			return noTag(in.AppID, in.Name)
+		}
+		out = page.Items[0]
+		return nil
 	})
 	return out, err
 }
 
 func noTag(appID, name string) error {
-	return fmt.Errorf("%w: tag %q of app %q", ErrNotFound, name, appID)
+	return notFound("app %q has no tag %q", appID, name)
 }
 
-// TaggedApp returns the version of an app that a tag points to (contract, endpoint 12). ErrNotFound.
+// TaggedApp returns the version of an app that a tag points to. It returns ErrNotFound if the app has no tag
+// of this name. A caller with TagsOnly gets the app without its owner, its editor and its groups, and
+// ErrForbidden for a tag that is not among its Tags.
 func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
-	page, err := s.Tag(ctx, by, appID, name, true)
+	if err := by.wellFormed(); err != nil {
+		return App{}, err
+	}
+	tag, err := s.tag(ctx, by, TagRequest{AppID: appID, Name: name, Embed: true})
 	if err != nil {
 		return App{}, err
 	}
-	return page.Apps[0], nil
+	if by.TagsOnly {
+		return tag.App.withoutPeople()
+	}
+	return *tag.App, nil
 }
 
-// PutTag says where a tag is to point.
-type PutTag struct {
+// PutTagRequest names a tag and the version that it will point to.
+type PutTagRequest struct {
 	AppID          string
-	Name           string  // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
-	Version        Version // Latest is allowed
-	Embed          bool    // answer with the version too
-	IdempotencyKey string  // "" = none
+	Name           string   // [A-Za-z0-9_][A-Za-z0-9._-]{0,127}
+	Version        Version  // Latest is allowed
+	From           TagGuard // where the tag must point before: PointsTo(v) or NoTag(); zero = anywhere
+	Embed          bool     // return the version too
+	IdempotencyKey string   // "" = none
 }
 
-// PutTag creates a tag or moves it (contract, endpoint 10). ErrInvalid for a name that no tag can
-// have, ErrNotFound for an unknown app or version.
-func (s *Service) PutTag(ctx context.Context, by Caller, in PutTag) (TagPage, error) {
+// keptTag is the stored result of PutTag for a repeat.
+type keptTag struct {
+	AppID, Name string
+	AppVersion  int64
+}
+
+// PutTag creates a tag or moves it, and records the move. A tag that already points to the version is left as
+// it is. It returns:
+//   - ErrInvalid if no tag can have the name;
+//   - ErrForbidden if the tag is protected and the caller does not moderate every group of the app;
+//   - ErrNotFound if the app has no such version;
+//   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
+//     points;
+//   - ErrUnprocessable if the tag is new and the app has 1,000 tags already, or if the name is new and the app has
+//     had tags of 10,000 names.
+func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag, error) {
+	if err := by.check(); err != nil {
+		return Tag{}, err
+	}
 	if !tagName.MatchString(in.Name) {
-		return TagPage{}, fmt.Errorf("%w: tag: %q: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", ErrInvalid, in.Name)
+		return Tag{}, invalid("", "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", in.Name)
 	}
-	once, err := newOnce(by, in.IdempotencyKey, "put tag", in)
+	if err := in.From.check(); err != nil {
+		return Tag{}, err
+	}
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "put tag", struct {
+		AppID, Name    string
+		Version        int64
+		Embed          bool
+		IdempotencyKey string
+		From           string `json:",omitempty"`
+	}{in.AppID, in.Name, in.Version.Number(), in.Embed, in.IdempotencyKey, in.From.key()})
 	if err != nil {
-		return TagPage{}, err
+		return Tag{}, err
 	}
-	var tag Tag
+	var kept keptTag
 	var app App
 	prepare := func() (err error) {
-		app, err = s.Version(ctx, by, in.AppID, in.Version)
+		if s.protected(in.Name) { // rights come before what the request says
+			if err := s.AdmitTagChange(ctx, by, in.AppID, in.Name); err != nil {
+				return err
+			}
+		}
+		app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)
 		return err
 	}
-	repeated, err := s.write(ctx, once, &tag, prepare, func(tx Tx) error {
+	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
+	write.app, write.may = in.AppID, may
+	repeated, err := s.write(ctx, write, &kept, prepare, func(tx Tx) error {
 		head, err := usable(ctx, tx, by, in.AppID)
+		if err == nil {
+			err = may(head)
+		}
 		if err != nil {
 			return err
 		}
@@ -145,50 +234,149 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTag) (TagPage, er
 				return err
 			}
 		}
-		tag = Tag{in.AppID, in.Name, app.Version}
-		return tx.SetTag(ctx, tag)
+		kept = keptTag{in.AppID, in.Name, app.Version.Number()}
+		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
+		if err == nil {
+			err = in.From.holds(in.Name, from, head.Version)
+		}
+		if err != nil || from == app.Version {
+			return err
+		}
+		last, err := lastMove(ctx, tx, in.AppID, in.Name)
+		if err != nil {
+			return err
+		}
+		if from.IsZero() {
+			if err := s.limits.checkTags(ctx, tx, last); err != nil {
+				return err
+			}
+		}
+		if err := s.recordMove(ctx, tx, by, last, from, app.Version); err != nil {
+			return err
+		}
+		if err := tx.SetTag(ctx, Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version}); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
+			From: from, To: app.Version, Tag: in.Name})
 	})
 	if err == nil && repeated {
-		app, err = s.Version(ctx, by, tag.AppID, tag.AppVersion)
+		app, err = s.Version(ctx, by, in.AppID, NewVersion(kept.AppVersion))
 	}
 	if err != nil {
-		return TagPage{}, err
+		return Tag{}, s.missing(ctx, by, in.AppID, "", err)
 	}
-	out := TagPage{Tags: []Tag{tag}}
+	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version, Protected: s.protected(in.Name)}
 	if in.Embed {
-		out.Apps = []App{app}
+		out.App = &app
 	}
 	return out, nil
 }
 
-// DeleteTag removes a tag (contract, endpoint 11). ErrNotFound.
-func (s *Service) DeleteTag(ctx context.Context, by Caller, appID, name, idempotencyKey string) error {
-	once, err := newOnce(by, idempotencyKey, "delete tag", []string{appID, name})
+// pointsTo returns the version that a tag points to, the zero Version if there is no such tag.
+func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error) {
+	for tag, err := range r.Tags(ctx, TagQuery{AppID: appID, Name: name}) {
+		return tag.AppVersion, err
+	}
+	return Version{}, nil
+}
+
+// checkTags returns ErrUnprocessable if the app may not have one more tag: it has as many as it may have, or the
+// name is new, because last is no move, and the app has had as many names as it may ever have.
+func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) error {
+	names := map[string]bool{}
+	for tag, err := range r.Tags(ctx, TagQuery{AppID: last.AppID, Limit: l.Tags}) {
+		if err != nil {
+			return err
+		}
+		names[tag.Name] = true
+	}
+	if n := len(names); n >= l.Tags {
+		return unprocessable(CodeLimit, "", "the app has %d tags, which is as many as an app can have: move or delete one", n)
+	}
+	if last.Number > 0 {
+		return nil
+	}
+	ever := len(names)
+	for name, err := range r.TagNames(ctx, last.AppID) {
+		if err != nil {
+			return err
+		}
+		if !names[name] {
+			ever++
+		}
+		if ever >= l.TagNames {
+			break
+		}
+	}
+	if ever >= l.TagNames {
+		return unprocessable(CodeLimit, "", "the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
+	}
+	return nil
+}
+
+// DeleteTagRequest names a tag to remove.
+type DeleteTagRequest struct {
+	AppID          string
+	Name           string
+	IdempotencyKey string // "" = none
+}
+
+// DeleteTag removes a tag, and records that. Its history stays. It returns ErrNotFound if the app has no tag of
+// this name, and ErrForbidden if the tag is protected and the caller does not moderate every group of the app.
+func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest) error {
+	if err := by.check(); err != nil {
+		return err
+	}
+	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete tag", []string{in.AppID, in.Name})
 	if err != nil {
 		return err
 	}
-	_, err = s.write(ctx, once, &struct{}{}, nil, func(tx Tx) error {
-		if _, err := usable(ctx, tx, by, appID); err != nil {
+	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
+	write.app, write.may = in.AppID, may
+	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
+		head, err := usable(ctx, tx, by, in.AppID)
+		if err != nil {
 			return err
 		}
-		err := tx.DeleteTag(ctx, appID, name)
-		if errors.Is(err, ErrNotFound) {
-			return noTag(appID, name)
+		if err := may(head); err != nil {
+			return err
 		}
-		return err
+		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
+		if err != nil {
+			return err
+		}
+		err = tx.DeleteTag(ctx, in.AppID, in.Name)
+		if errors.Is(err, ErrNotFound) {
+			return noTag(in.AppID, in.Name)
+		}
+		if err != nil {
+			return err
+		}
+		last, err := lastMove(ctx, tx, in.AppID, in.Name)
+		if err == nil {
+			err = s.recordMove(ctx, tx, by, last, from, Version{})
+		}
+		if err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, Change{Type: TagDeleted, AppID: in.AppID, Before: head, After: head, From: from, Tag: in.Name})
 	})
 	return err
 }
 
-// TagsNamed returns the tag of one name of each of the apps, in their order. Apps without it, and
-// apps that the caller may not use, are left out (contract, endpoint 13). ErrInvalid for no app or
-// more than 100, ErrNotFound for a name that no tag can have.
+// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs. It leaves out apps
+// without such a tag and apps that the caller may not use. It returns ErrInvalid unless there are 1 to 100
+// ids, and ErrNotFound if no tag can have the name.
 func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
+	if err := by.check(); err != nil {
+		return nil, err
+	}
 	if len(appIDs) == 0 || len(appIDs) > s.limits.AppIDs {
-		return nil, fmt.Errorf("%w: appId: given %d times, want 1 to %d", ErrInvalid, len(appIDs), s.limits.AppIDs)
+		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.limits.AppIDs)
 	}
 	if !tagName.MatchString(name) {
-		return nil, fmt.Errorf("%w: no tag can be named %q", ErrNotFound, name)
+		return nil, notFound("no tag can be named %q", name)
 	}
 	var tags []Tag
 	err := s.store.View(ctx, func(r Reader) error {
@@ -197,7 +385,7 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 			if slices.Contains(appIDs[:i], id) {
 				continue
 			}
-			if _, err := usable(ctx, r, by, id); errors.Is(err, ErrNotFound) {
+			if _, err := readable(ctx, r, by, id); errors.Is(err, ErrNotFound) {
 				continue
 			} else if err != nil {
 				return err
@@ -206,6 +394,7 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 				if err != nil {
 					return err
 				}
+				tag.Protected = s.protected(name)
 				tags = append(tags, tag)
 			}
 		}

@@ -17,58 +17,58 @@ func (w *workshop) tagged(names ...string) string {
 	w.t.Helper()
 	id := w.titledApp("x").ID
 	for range 2 {
-		if _, err := w.Restore(context.Background(), editor, appsvc.Restore{AppID: id}); err != nil {
+		if _, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	for _, name := range names {
-		w.putTag(id, name, 1)
+		w.putTag(id, name, appsvc.NewVersion(1))
 	}
 	return id
 }
 
 func (w *workshop) putTag(id, name string, v appsvc.Version) {
 	w.t.Helper()
-	if _, err := w.PutTag(context.Background(), editor, appsvc.PutTag{AppID: id, Name: name, Version: v}); err != nil {
+	if _, err := w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// tagVersion is the version that a tag points to, or -1.
+// tagVersion is the version that a tag points to, the zero Version if there is no tag.
 func (w *workshop) tagVersion(id, name string) appsvc.Version {
-	page, err := w.Tag(context.Background(), editor, id, name, false)
-	if err != nil || len(page.Tags) != 1 {
-		return -1
+	tag, err := w.Tag(context.Background(), editor, appsvc.TagRequest{AppID: id, Name: name})
+	if err != nil {
+		return appsvc.Version{}
 	}
-	return page.Tags[0].AppVersion
+	return tag.AppVersion
 }
 
 func TestPutTagCreatesAndMoves(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged()
-	for _, v := range []appsvc.Version{1, 0, 2, 2, appsvc.Latest} {
-		page, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: "live", Version: v, Embed: true})
+	for _, v := range []appsvc.Version{appsvc.NewVersion(1), appsvc.NewVersion(0), appsvc.NewVersion(2), appsvc.NewVersion(2), appsvc.Latest} {
+		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v, Embed: true})
 		want := v
 		if v == appsvc.Latest {
-			want = 2
+			want = appsvc.NewVersion(2)
 		}
-		if err != nil || !slices.Equal(page.Tags, []appsvc.Tag{{AppID: id, Name: "live", AppVersion: want}}) || len(page.Apps) != 1 || page.Apps[0].Version != want {
-			t.Errorf("put at %d: %+v, %v", v, page, err)
+		if err != nil || tag.AppID != id || tag.Name != "live" || tag.AppVersion != want || tag.App == nil || tag.App.Version != want {
+			t.Errorf("put at %s: %+v, %v", v, tag, err)
 		}
 		if got := w.tagVersion(id, "live"); got != want {
-			t.Errorf("put at %d: it points to %d", v, got)
+			t.Errorf("put at %s: it points to %s", v, got)
 		}
 		app, err := w.TaggedApp(ctx, editor, id, "live")
 		if err != nil || app.Version != want {
-			t.Errorf("put at %d: the tagged app is version %d, %v", v, app.Version, err)
+			t.Errorf("put at %s: the tagged app is version %s, %v", v, app.Version, err)
 		}
 	}
-	for _, v := range []appsvc.Version{3, 1 << 40} {
-		_, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: "live", Version: v})
+	for _, v := range []appsvc.Version{appsvc.NewVersion(3), appsvc.NewVersion(1 << 40)} {
+		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v})
 		checkKind(t, err, appsvc.ErrNotFound)
 	}
-	if got := w.tagVersion(id, "live"); got != 2 {
-		t.Errorf("a tag that could not be moved points to %d", got)
+	if got := w.tagVersion(id, "live"); got.Number() != 2 {
+		t.Errorf("a tag that could not be moved points to %s", got)
 	}
 }
 
@@ -76,11 +76,11 @@ func TestTagsStayWhereTheyAre(t *testing.T) {
 	w := newWorkshop(t)
 	id, other := w.tagged("live"), w.tagged("live")
 	w.regroup(id, []string{site1, site2})
-	if _, err := w.Restore(context.Background(), admin, appsvc.Restore{AppID: id, Version: 0}); err != nil {
+	if _, err := w.Restore(context.Background(), admin, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	w.putTag(other, "live", 0)
-	if got := w.tagVersion(id, "live"); got != 1 {
+	w.putTag(other, "live", appsvc.NewVersion(0))
+	if got := w.tagVersion(id, "live"); got.Number() != 1 {
 		t.Errorf("after a patch, a restore and another app's tag: %d, want 1", got)
 	}
 }
@@ -89,9 +89,9 @@ func TestDeleteTag(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live", "Live", "live2")
 	for _, want := range []error{nil, appsvc.ErrNotFound} {
-		checkKind(t, w.DeleteTag(ctx, editor, id, "live", ""), want)
+		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), want)
 	}
-	if w.tagVersion(id, "live") != -1 || w.tagVersion(id, "Live") != 1 || w.tagVersion(id, "live2") != 1 {
+	if w.tagVersion(id, "live") != (appsvc.Version{}) || w.tagVersion(id, "Live").Number() != 1 || w.tagVersion(id, "live2").Number() != 1 {
 		t.Error("another tag is gone, or the one is still there")
 	}
 }
@@ -105,7 +105,7 @@ func TestTagNames(t *testing.T) {
 	} {
 		w := newWorkshop(t)
 		id := w.tagged("another")
-		_, err := w.PutTag(ctx, editor, appsvc.PutTag{AppID: id, Name: name, Version: 1})
+		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: appsvc.NewVersion(1)})
 		if valid != (err == nil) {
 			t.Errorf("put %q: %v", name, err)
 		}
@@ -113,11 +113,11 @@ func TestTagNames(t *testing.T) {
 			continue
 		}
 		checkKind(t, err, appsvc.ErrInvalid)
-		_, err = w.Tag(ctx, editor, id, name, true)
+		_, err = w.Tag(ctx, editor, appsvc.TagRequest{AppID: id, Name: name, Embed: true})
 		checkKind(t, err, appsvc.ErrNotFound)
 		_, err = w.TaggedApp(ctx, editor, id, name)
 		checkKind(t, err, appsvc.ErrNotFound)
-		checkKind(t, w.DeleteTag(ctx, editor, id, name, ""), appsvc.ErrNotFound)
+		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: name}), appsvc.ErrNotFound)
 		_, err = w.TagsNamed(ctx, editor, name, []string{id})
 		checkKind(t, err, appsvc.ErrNotFound)
 	}
@@ -127,28 +127,28 @@ func TestTagsAreListedByName(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	names := []string{"0", "10", "2", "A", "B", "_", "a", "a-", "a.", "aB", "ab", "b"}
 	id := w.tagged("b", "_", "a.", "A", "ab", "10", "a", "0", "B", "a-", "2", "aB")
-	w.putTag(id, "a", 2)
+	w.putTag(id, "a", appsvc.NewVersion(2))
 	for limit := range len(names) + 2 {
 		var got []string
-		in := appsvc.ListTags{AppID: id, Limit: limit, Embed: true}
+		in := appsvc.ListTagsRequest{AppID: id, Limit: limit, Embed: true}
 		for more := true; more; {
-			page, err := w.Tags(ctx, editor, in)
-			if err != nil || len(page.Tags) == 0 || limit > 0 && len(page.Tags) > limit || len(page.Apps) != len(page.Tags) {
+			page, err := w.ListTags(ctx, editor, in)
+			if err != nil || len(page.Items) == 0 || limit > 0 && len(page.Items) > limit {
 				t.Fatalf("limit %d after %q: %+v, %v", limit, in.After, page, err)
 			}
-			for i, tag := range page.Tags {
-				if got = append(got, tag.Name); page.Apps[i].Version != tag.AppVersion || page.Apps[i].ID != id {
-					t.Errorf("tag %+v comes with version %d", tag, page.Apps[i].Version)
+			for _, tag := range page.Items {
+				if got = append(got, tag.Name); tag.App.Version != tag.AppVersion || tag.App.ID != id {
+					t.Errorf("tag %+v comes with version %s", tag, tag.App.Version)
 				}
 			}
-			more, in.After = page.More, page.Tags[len(page.Tags)-1].Name
+			more, in.After = page.Next != "", page.Next
 		}
 		if !slices.Equal(got, names) {
 			t.Errorf("limit %d: %v, want %v", limit, got, names)
 		}
 	}
-	page, err := w.Tags(ctx, editor, appsvc.ListTags{AppID: w.tagged()})
-	if err != nil || len(page.Tags) > 0 || page.More {
+	page, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: w.tagged()})
+	if err != nil || len(page.Items) > 0 || page.Next != "" {
 		t.Errorf("of none: %+v, %v", page, err)
 	}
 }
@@ -156,25 +156,25 @@ func TestTagsAreListedByName(t *testing.T) {
 func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
 	ctx := context.Background()
 	w := &workshop{t: t, clock: time.UnixMilli(0)}
-	w.Service = appsvc.New(memory.NewApps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 2500}})
+	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 2500}})
 	id := w.titledApp(strings.Repeat("x", 1000)).ID
 	for i := range 6 {
-		w.putTag(id, fmt.Sprint("t", i), 0)
+		w.putTag(id, fmt.Sprint("t", i), appsvc.NewVersion(0))
 	}
-	page, err := w.Tags(ctx, editor, appsvc.ListTags{AppID: id})
-	if err != nil || len(page.Tags) != 6 || page.More || page.Apps != nil {
-		t.Errorf("tags alone: %d of 6, %v", len(page.Tags), err)
+	page, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: id})
+	if err != nil || len(page.Items) != 6 || page.Next != "" || page.Items[0].App != nil {
+		t.Errorf("tags alone: %d of 6, %v", len(page.Items), err)
 	}
-	page, err = w.Tags(ctx, editor, appsvc.ListTags{AppID: id, Embed: true})
-	if err != nil || len(page.Tags) < 2 || len(page.Tags) > 3 || !page.More || len(page.Apps) != len(page.Tags) {
-		t.Errorf("with apps of 1,000 bytes on a page of 2,500: %d tags, %d apps, more %t, %v", len(page.Tags), len(page.Apps), page.More, err)
+	page, err = w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: id, Embed: true})
+	if err != nil || len(page.Items) < 2 || len(page.Items) > 3 || page.Next == "" || page.Items[0].App == nil {
+		t.Errorf("with apps of 1,000 bytes on a page of 2,500: %d tags, next %q, %v", len(page.Items), page.Next, err)
 	}
 }
 
 func TestTagsNamed(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	first, second, without, hidden := w.tagged("live"), w.tagged("live"), w.tagged("Live"), w.tagged("live")
-	w.putTag(second, "live", 2)
+	w.putTag(second, "live", appsvc.NewVersion(2))
 	w.regroup(hidden, []string{site2})
 	by := moderator(site1)
 	tag := func(id string, v appsvc.Version) appsvc.Tag {
@@ -187,11 +187,11 @@ func TestTagsNamed(t *testing.T) {
 		want []appsvc.Tag
 		err  error
 	}{
-		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, 2), tag(first, 1)}, nil},
-		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, 1), tag(second, 2)}, nil},
-		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, 1)}, nil},
+		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, appsvc.NewVersion(2)), tag(first, appsvc.NewVersion(1))}, nil},
+		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, appsvc.NewVersion(1)), tag(second, appsvc.NewVersion(2))}, nil},
+		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, appsvc.NewVersion(1))}, nil},
 		{"nothing at all", []string{hidden}, nil, nil},
-		{"of a hundred", many, []appsvc.Tag{tag(second, 2)}, nil},
+		{"of a hundred", many, []appsvc.Tag{tag(second, appsvc.NewVersion(2))}, nil},
 		{"of a hundred and one", append(many, first), nil, appsvc.ErrInvalid},
 		{"of none", nil, nil, appsvc.ErrInvalid},
 	} {
@@ -203,4 +203,25 @@ func TestTagsNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnAppHasOnlySoManyTags(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id, other := w.app().ID, w.app().ID
+	for n := range 1000 {
+		w.putTag(id, fmt.Sprint("tag-", n), appsvc.NewVersion(0))
+	}
+	before := w.everything(id)
+	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: appsvc.NewVersion(0)})
+	checkKind(t, err, appsvc.ErrUnprocessable)
+	if after := w.everything(id); after != before {
+		t.Error("the tag was stored all the same")
+	}
+	w.regroup(id, []string{site1, site2})
+	w.putTag(id, "tag-7", appsvc.NewVersion(1)) // one that is there may be moved
+	w.putTag(other, "one-more", appsvc.NewVersion(0))
+	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "tag-8"}); err != nil {
+		t.Fatal(err)
+	}
+	w.putTag(id, "one-more", appsvc.NewVersion(0))
 }

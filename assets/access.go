@@ -1,19 +1,21 @@
 package assets
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Caller is who asks. Whoever makes one vouches for it: the service checks no tokens.
+// Caller is who asks. Whoever makes one vouches for it: the service checks no tokens. It checks that URN
+// names a user and that Moderates names networks and sites; a caller with any other URN there is
+// ErrInvalid in every method.
 type Caller struct {
 	URN       string   // urn:<vendor>:<network>:user=<id>
-	Moderates []string // URNs of what the caller moderates, all that is inside included
+	Moderates []string // URNs of the networks and sites that the caller moderates; a network includes its sites
 	Roles     []string // ids of roles
-	Groups    []string // URNs of groups the caller belongs to
+	Groups    []string // URNs of groups the caller belongs to; one matches the grants to that very URN
+	TagsOnly  bool     // may read apps by some tags and nothing else: every method answers ErrForbidden
 }
 
 // userSegment stands in a user's URN between the network's URN and the user's id.
@@ -28,20 +30,28 @@ type member struct {
 	best      map[*node]*Permission
 }
 
-// memberOf returns the caller as a member of the network. ErrForbidden when it is none.
+// memberOf returns the caller as a member of the network. ErrInvalid when one of its URNs is malformed,
+// ErrForbidden when it does not belong to the network.
 func memberOf(by Caller, networkURN string) (member, error) {
+	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
+		return member{}, invalid("", "%s", err)
+	}
+	if by.TagsOnly {
+		return member{}, forbidden("", "this caller may read apps by their tags, and do nothing else")
+	}
 	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
 	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {
 		m.id = id
 	}
 	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
 	if !m.moderator && !urn.Contains(networkURN, by.URN) {
-		return member{}, fmt.Errorf("%w: the caller does not belong to the network", ErrForbidden)
+		return member{}, forbidden("", "the caller does not belong to the network")
 	}
 	return m, nil
 }
 
-// holds reports whether the permission is granted to the member.
+// holds reports whether the permission is granted to the member. The id in a caller's URN has no colon, so
+// a permission that names a user by URN never matches the id of another one.
 func (m member) holds(p Permission) bool {
 	switch {
 	case p.User != nil:
@@ -68,7 +78,7 @@ func (m member) own(n *node) *Permission {
 	var best *Permission
 	for i := range n.Permissions {
 		p := &n.Permissions[i]
-		if (best == nil || p.Operation.level() > best.Operation.level()) && m.holds(*p) {
+		if (best == nil || levelOf(p.Operation) > levelOf(best.Operation)) && m.holds(*p) {
 			best = p
 		}
 	}
@@ -86,7 +96,7 @@ type right struct {
 	open  bool        // no grant is met on the way up, and every folder on it inherits
 }
 
-// right is the one rule about folders (contract, section 4.2): a folder's grants are its own and,
+// right is the one rule about folders: a folder's grants are its own and,
 // as long as it inherits, those of its parent, and so on upwards. A folder is open to every member
 // when the way up ends at the top without a grant. Whether it is deleted is another question.
 func (m member) right(n *node) right {
@@ -96,8 +106,8 @@ func (m member) right(n *node) right {
 	r := right{open: true}
 	for at := n; at != nil; at = at.parent {
 		r.open = r.open && len(at.Permissions) == 0
-		if p := m.own(at); p != nil && p.Operation.level() > r.level {
-			r.level, r.grant, r.at = p.Operation.level(), p, at
+		if p := m.own(at); p != nil && levelOf(p.Operation) > r.level {
+			r.level, r.grant, r.at = levelOf(p.Operation), p, at
 		}
 		if !at.Inherit {
 			r.open = false

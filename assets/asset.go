@@ -2,10 +2,17 @@ package assets
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Asset is an asset as a caller sees it (contract, section 2.5). The HTML in its content is what was
+// Asset is an asset as a caller sees it. The HTML in its content is what was
 // sent, and as such not to be trusted.
 type Asset struct {
 	ID        string
@@ -16,7 +23,7 @@ type Asset struct {
 	Body      Body
 }
 
-// AppendJSON appends the asset as it is answered: the stored body with what goes before it. Nothing
+// AppendJSON appends the asset as it is over HTTP: the stored body with what goes before it. Nothing
 // of it is decoded.
 func (a Asset) AppendJSON(b []byte) []byte {
 	b = appendString(append(b, `{"id":`...), a.ID)
@@ -44,16 +51,63 @@ func (a Asset) size() int {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (a Asset) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
-// Asset returns one asset (A3). ErrNotFound when there is none with this id that the caller sees.
+// UnmarshalJSON is the inverse of MarshalJSON. The body keeps the bytes of its members.
+func (a *Asset) UnmarshalJSON(text []byte) error {
+	var head struct {
+		ID      string         `json:"id"`
+		Content jsontext.Value `json:"content"`
+		Library struct {
+			ID string `json:"id"`
+		} `json:"library"`
+		CreatedAt time.Time `json:"createdAt"`
+		UpdatedAt time.Time `json:"updatedAt"`
+		Folders   []Folder  `json:"folders"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return err
+	}
+	if head.ID == "" || head.Content == nil {
+		return errors.New("an asset lacks its id or its content")
+	}
+	body, err := bodyOf(text)
+	if err != nil {
+		return err
+	}
+	*a = Asset{ID: head.ID, Library: head.Library.ID, CreatedAt: head.CreatedAt.UnixMilli(), UpdatedAt: head.UpdatedAt.UnixMilli(), Body: body}
+	if len(head.Folders) > 0 {
+		a.Folders = head.Folders
+	}
+	return nil
+}
+
+// bodyOf returns the members of an asset that are its body.
+func bodyOf(text []byte) (Body, error) {
+	members, err := strictjson.Members(text)
+	if err != nil {
+		return nil, err
+	}
+	body := make(Body, 0, len(text))
+	for _, m := range members {
+		if slices.Contains([]string{"id", "library", "createdAt", "updatedAt", "folders"}, m.Name) {
+			continue
+		}
+		body = appendString(append(body, ','), m.Name)
+		body = append(append(body, ':'), m.Value...)
+	}
+	body[0] = '{' // in the place of the first comma: there is a content
+	return append(body, '}'), nil
+}
+
+// Asset returns one asset. ErrNotFound when there is none with this id that the caller sees.
 func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
 	var out Asset
-	err := s.view(ctx, by, lib, func(ss *session) error {
+	err := s.view(ctx, by, lib, func(ss *request) error {
 		r, err := ss.find(id)
 		if err != nil {
 			return err
 		}
 		if r == nil {
-			return fmt.Errorf("%w: asset: there is no such asset", ErrNotFound)
+			return noAsset("")
 		}
 		out = ss.asset(*r)
 		return nil
@@ -62,7 +116,7 @@ func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) 
 }
 
 // find returns the asset with this id, nil when there is none that the caller sees.
-func (ss *session) find(id string) (*Record, error) {
+func (ss *request) find(id string) (*Record, error) {
 	ordinal, ok := ss.seal.open(sealedID, id)
 	if !ok {
 		return nil, nil
@@ -75,7 +129,7 @@ func (ss *session) find(id string) (*Record, error) {
 }
 
 // asset returns the record as the caller sees it.
-func (ss *session) asset(r Record) Asset {
+func (ss *request) asset(r Record) Asset {
 	a := Asset{
 		ID: ss.seal.close(sealedID, r.Ordinal), Library: ss.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
@@ -89,18 +143,20 @@ func (ss *session) asset(r Record) Asset {
 }
 
 // put stores the record and what it is found by. ErrInvalid when it takes the request over Limits.Terms.
-func (ss *session) put(r Record, x Index) error {
+func (ss *request) put(r Record, x Index) error {
 	if ss.terms += len(x.Terms); ss.terms > ss.limits.Terms {
-		return fmt.Errorf("%w: the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
-			ErrInvalid, ss.limits.Terms)
+		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
+			ss.limits.Terms)
 	}
 	ss.wrote = true
+	ss.changes.put(r.Ordinal)
 	return ss.tx.PutAsset(ss.ctx, r, x)
 }
 
 // remove removes the asset.
-func (ss *session) remove(r Record) error {
+func (ss *request) remove(r Record) error {
 	ss.wrote = true
+	ss.changes.remove(r.Ordinal)
 	ss.state.Count--
 	return ss.tx.DeleteAsset(ss.ctx, r.Ordinal)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-func (d *desk) change(by assets.Caller, in assets.ChangeAssets) (assets.ChangedAssets, error) {
+func (d *desk) change(by assets.Caller, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
 	return d.ChangeAssets(ctx, by, lib, in)
 }
 
@@ -44,19 +44,19 @@ func TestAddingAgain(t *testing.T) {
 	via, rights := int64(1), int64(2)
 	in := newAsset("x", "first text", f1)
 	in.SafeTags, in.Via, in.Rights = []string{"a", "b"}, &via, &rights
-	first, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	first, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	d.want("the first", err, "ok")
 	d.now = d.now.Add(time.Second)
 
-	same, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	same, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	d.want("the same", err, "ok")
 	if a, b := string(same.Added[0].AppendJSON(nil)), string(first.Added[0].AppendJSON(nil)); a != b {
 		t.Errorf("adding the same again answers\n%s\nnot\n%s", a, b)
 	}
 
-	again := newAsset("x", "second text", f2)
+	again := newAsset("x", "second text", f2, f1)
 	again.Via = new(int64)
-	out, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{again, newAsset("y", "other", f2), again}})
+	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{again, newAsset("y", "other", f2), again, newAsset("x", "second text", f2)}})
 	d.want("another content", err, "ok")
 	got := bodyOf(t, out.Added[0])
 	if len(out.Added) != 2 || out.Added[0].ID != first.Added[0].ID || out.Added[1].ID == out.Added[0].ID || len(out.Added[0].Folders) != 2 || got.Content.Content != "second text" ||
@@ -67,22 +67,95 @@ func TestAddingAgain(t *testing.T) {
 		t.Errorf("created %s, published %s, updated %s", got.CreatedAt, got.Content.Published, got.UpdatedAt)
 	}
 	for query, want := range map[string]int64{"first": 0, "second": 1, "text": 1, "": 2} {
-		if n := d.total(member, assets.Search{Query: query}); n != want {
+		if n := d.total(member, assets.SearchRequest{Query: query}); n != want {
 			t.Errorf("%q finds %d, want %d", query, n, want)
 		}
 	}
 	cleared := newAsset("x", "second text")
 	cleared.SafeTags = []string{}
-	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{cleared}})
+	out, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{cleared}})
 	d.want("no tags", err, "ok")
 	if got := bodyOf(t, out.Added[0]); len(got.Tags) != 0 || len(out.Added[0].Folders) != 2 {
 		t.Errorf("an empty list of tags leaves %v in %d folders", got.Tags, len(out.Added[0].Folders))
 	}
 	other := newAsset("x", "other generator")
 	other.Generator.ID = "G"
-	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{other}})
+	out, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{other}})
 	if d.want("another generator", err, "ok"); out.Added[0].ID == first.Added[0].ID {
 		t.Error("the same id of another generator is the same asset")
+	}
+}
+
+// Content meant for one place never appears in another.
+func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	f1, _ := d.folder("1", "", true)
+	f2, _ := d.folder("2", "", true)
+	f3, _ := d.folder("3", "", true)
+	gone, _ := d.folder("gone", "", true)
+	filed, both, loose, away := d.asset("filed", "first", f1), d.asset("both", "first", f1, f2), d.asset("loose", "first"), d.asset("away", "first", gone)
+	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		add  []assets.NewAsset
+		id   string // of the asset in the sentence
+		at   string // pointer in the sentence, "" = no conflict
+	}{
+		{"another folder", []assets.NewAsset{newAsset("filed", "", f2)}, filed, "/add/0"},
+		{"another folder for one of two", []assets.NewAsset{newAsset("both", "", f1, f3)}, both, "/add/0"},
+		{"another folder in the last item", []assets.NewAsset{newAsset("new", "", f1), newAsset("filed", ""), newAsset("filed", "", f3)}, filed, "/add/2"},
+		{"another folder than the deleted one", []assets.NewAsset{newAsset("away", "", f1)}, away, "/add/0"},
+		{"two folders in two items", []assets.NewAsset{newAsset("new", "", f1), newAsset("new", "", f2)}, "", "/add/1"},
+		{"its folder", []assets.NewAsset{newAsset("filed", "", f1)}, "", ""},
+		{"one of its folders", []assets.NewAsset{newAsset("both", "", f2)}, "", ""},
+		{"no folder", []assets.NewAsset{newAsset("both", "")}, "", ""},
+		{"its folder and another", []assets.NewAsset{newAsset("filed", "", f2, f1)}, "", ""},
+		{"a folder for what is in none", []assets.NewAsset{newAsset("loose", "", f2)}, "", ""},
+		{"more folders in each item", []assets.NewAsset{newAsset("new", "", f1), newAsset("new", "", f1, f2), newAsset("new", "", f2)}, "", ""},
+	} {
+		_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: c.add})
+		if c.at == "" {
+			d.want(c.what, err, "ok")
+			continue
+		}
+		if d.want(c.what, err, "conflict"); err != nil && (!strings.Contains(err.Error(), c.at+": ") || !strings.Contains(err.Error(), c.id)) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+	if n := d.total(moderator, assets.SearchRequest{Query: "first"}); n != 0 {
+		t.Errorf("%d assets keep the first content of %s", n, loose)
+	}
+}
+
+// A folder that the caller does not see makes no conflict: its answer would tell of it.
+func TestHiddenFoldersMakeNoConflict(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	mine, _ := d.folder("mine", "", true, grants...)
+	also, _ := d.folder("also", "", true, grants...)
+	hidden, _ := d.folder("hidden", "", false)
+	d.asset("x", "", mine, hidden)
+	_, err := d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("x", "", mine, also)}})
+	d.want("beside a hidden folder", err, "ok")
+	_, err = d.change(manager, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("x", "", hidden)}})
+	d.want("the hidden folder", err, "not found")
+}
+
+// What was registered ahead of its original does not receive the original's content.
+func TestAnAssetRegisteredAheadReceivesNothing(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	theirs, _ := d.folder("theirs", "", false, assets.Permission{Operation: assets.Edit, User: &assets.Subject{ID: "member"}})
+	ours, _ := d.folder("ours", "", false, grants...)
+	_, err := d.change(member, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("post", "ahead", theirs)}})
+	d.want("a member registers it in its folder", err, "ok")
+	for name, want := range map[string]string{"moderator": "conflict", "writer": "forbidden"} {
+		by := map[string]assets.Caller{"moderator": moderator, "writer": writer}[name]
+		_, err := d.change(by, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("post", "the original", ours)}})
+		d.want("a "+name+" adds the original elsewhere", err, want)
+	}
+	if n := d.total(member, assets.SearchRequest{Query: "original"}); n != 0 {
+		t.Error("the member reads the original")
 	}
 }
 
@@ -90,22 +163,22 @@ func TestAssetRequestsAreAtomic(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	granted, _ := d.folder("granted", "", true, grants...)
 	mine, public := d.asset("mine", "", granted), d.asset("public", "")
-	for what, in := range map[string]assets.ChangeAssets{
+	for what, in := range map[string]assets.ChangeAssetsRequest{
 		"a removal that is forbidden": {Add: []assets.NewAsset{newAsset("new", "", granted)}, Remove: []string{mine, public}},
 		"an addition that is":         {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("public", "", granted)}, Remove: []string{mine}},
 		"no folder":                   {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("none", "")}},
 	} {
 		_, err := d.change(writer, in)
 		d.want(what, err, "forbidden")
-		if n := d.total(moderator, assets.Search{}); n != 2 {
+		if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
 			t.Errorf("%s: %d assets are there", what, n)
 		}
 	}
-	out, err := d.change(writer, assets.ChangeAssets{Remove: []string{"absent", mine, mine}})
+	out, err := d.change(writer, assets.ChangeAssetsRequest{Remove: []string{"absent", mine, mine}})
 	if d.want("a removal", err, "ok"); !slices.Equal(out.Removed, []string{mine}) {
 		t.Errorf("removed %v", out.Removed)
 	}
-	out, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("public", "")}, Remove: []string{public}})
+	out, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("public", "")}, Remove: []string{public}})
 	if d.want("removed and added", err, "ok"); out.Added[0].ID == public || !slices.Equal(out.Removed, []string{public}) {
 		t.Errorf("what is removed and added in one request keeps its id %s", public)
 	}
@@ -116,12 +189,12 @@ func TestCreatedAtNeverDecreases(t *testing.T) {
 	d.asset("1", "")
 	d.now = d.now.Add(-time.Hour)
 	d.asset("2", "")
-	page := d.search(member, assets.Search{Order: assets.Ascending})
+	page := d.search(member, assets.SearchRequest{Order: assets.Ascending})
 	if a, b := page.Assets[0], page.Assets[1]; b.CreatedAt < a.CreatedAt || b.UpdatedAt < b.CreatedAt {
 		t.Errorf("created %d and then %d", a.CreatedAt, b.CreatedAt)
 	}
 	a := page.Assets[1].ID
-	if _, err := d.change(moderator, assets.ChangeAssets{Remove: []string{a}}); err != nil {
+	if _, err := d.change(moderator, assets.ChangeAssetsRequest{Remove: []string{a}}); err != nil {
 		t.Fatal(err)
 	}
 	d.now = d.now.Add(-time.Hour)
@@ -148,7 +221,7 @@ func TestAWalkMeetsEveryAssetOnceWhileOthersComeAndGo(t *testing.T) {
 			stayed[id] = true
 		}
 		met := map[string]int{}
-		in := assets.Search{Order: order, Limit: 7, Query: "x"}
+		in := assets.SearchRequest{Order: order, Limit: 7, Query: "x"}
 		for more := true; more && len(met) < 200; {
 			page := d.search(member, in)
 			for _, a := range page.Assets {
@@ -163,7 +236,7 @@ func TestAWalkMeetsEveryAssetOnceWhileOthersComeAndGo(t *testing.T) {
 				add()
 			}
 			gone := page.Assets[rng.IntN(len(page.Assets))].ID // sometimes the one that the cursor stands on
-			if _, err := d.change(moderator, assets.ChangeAssets{Remove: []string{gone}}); err != nil {
+			if _, err := d.change(moderator, assets.ChangeAssetsRequest{Remove: []string{gone}}); err != nil {
 				t.Fatal(err)
 			}
 			delete(there, gone)
@@ -186,10 +259,10 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 	for i := range 5 {
 		d.asset(fmt.Sprint(i), "x")
 	}
-	all := d.search(member, assets.Search{})
+	all := d.search(member, assets.SearchRequest{})
 	cursor := map[int]string{} // of asset i
 	for i := range 5 {
-		page := d.search(member, assets.Search{Limit: 1, Order: assets.Ascending, Since: cursor[i-1]})
+		page := d.search(member, assets.SearchRequest{Limit: 1, Order: assets.Ascending, Since: cursor[i-1]})
 		cursor[i] = page.Paging.Next
 		if page.Paging.Prev != page.Paging.Next || page.Paging.HasPrev != (i > 0) || page.Paging.HasNext != (i < 4) || page.Paging.Total != 5 {
 			t.Errorf("page %d: %+v", i, page.Paging)
@@ -199,16 +272,16 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 		t.Errorf("the page of all: %+v", p)
 	}
 	for name, c := range map[string]struct {
-		in               assets.Search
+		in               assets.SearchRequest
 		hasPrev, hasNext bool
 		found            int
 	}{
-		"newer than the newest":      {assets.Search{Since: cursor[4]}, true, false, 0},
-		"older than the oldest":      {assets.Search{Until: cursor[0]}, false, true, 0},
-		"newer, nothing of the kind": {assets.Search{Since: cursor[2], Query: "none"}, false, false, 0},
-		"two older ones":             {assets.Search{Until: cursor[3], Limit: 2}, true, true, 2},
-		"two newer ones":             {assets.Search{Since: cursor[2], Limit: 2}, true, false, 2},
-		"the newest two":             {assets.Search{Limit: 2}, true, false, 2},
+		"newer than the newest":      {assets.SearchRequest{Since: cursor[4]}, true, false, 0},
+		"older than the oldest":      {assets.SearchRequest{Until: cursor[0]}, false, true, 0},
+		"newer, nothing of the kind": {assets.SearchRequest{Since: cursor[2], Query: "none"}, false, false, 0},
+		"two older ones":             {assets.SearchRequest{Until: cursor[3], Limit: 2}, true, true, 2},
+		"two newer ones":             {assets.SearchRequest{Since: cursor[2], Limit: 2}, true, false, 2},
+		"the newest two":             {assets.SearchRequest{Limit: 2}, true, false, 2},
 	} {
 		p := d.search(member, c.in)
 		if p.Paging.HasPrev != c.hasPrev || p.Paging.HasNext != c.hasNext || len(p.Assets) != c.found || (p.Paging.Next == "") != (c.found == 0) {
@@ -220,11 +293,11 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 func TestTheOnlyAssetIsOnOneSideOfItsCursor(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	d.asset("1", "x")
-	cursor := d.search(member, assets.Search{}).Paging.Next
-	if p := d.search(member, assets.Search{Since: cursor}); !p.Paging.HasPrev || p.Paging.HasNext || len(p.Assets) != 0 {
+	cursor := d.search(member, assets.SearchRequest{}).Paging.Next
+	if p := d.search(member, assets.SearchRequest{Since: cursor}); !p.Paging.HasPrev || p.Paging.HasNext || len(p.Assets) != 0 {
 		t.Errorf("since: %+v", p)
 	}
-	if p := d.search(member, assets.Search{Until: cursor}); p.Paging.HasPrev || !p.Paging.HasNext || len(p.Assets) != 0 {
+	if p := d.search(member, assets.SearchRequest{Until: cursor}); p.Paging.HasPrev || !p.Paging.HasNext || len(p.Assets) != 0 {
 		t.Errorf("until: %+v", p)
 	}
 }
@@ -232,8 +305,8 @@ func TestTheOnlyAssetIsOnOneSideOfItsCursor(t *testing.T) {
 func TestAnIDIsNoCursor(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	id := d.asset("1", "x")
-	cursor := d.search(member, assets.Search{}).Paging.Next
-	_, err := d.Search(ctx, member, lib, assets.Search{Since: id})
+	cursor := d.search(member, assets.SearchRequest{}).Paging.Next
+	_, err := d.Search(ctx, member, lib, assets.SearchRequest{Since: id})
 	d.want("an id as a cursor", err, "invalid")
 	_, err = d.Asset(ctx, member, lib, cursor)
 	d.want("a cursor as an id", err, "not found")
@@ -243,18 +316,18 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	other := assets.Library{Network: "example.test", ID: "other"}
 	read := func(by assets.Caller) error {
-		_, err := d.Search(ctx, by, other, assets.Search{})
+		_, err := d.Search(ctx, by, other, assets.SearchRequest{})
 		return err
 	}
-	_, err := d.Search(ctx, member, lib, assets.Search{})
+	_, err := d.Search(ctx, member, lib, assets.SearchRequest{})
 	d.want("reading the default library", err, "ok")
 	d.want("reading another", read(moderator), "not found")
-	_, err = d.ChangeAssets(ctx, member, other, assets.ChangeAssets{})
+	_, err = d.ChangeAssets(ctx, member, other, assets.ChangeAssetsRequest{})
 	d.want("a member writes", err, "not found")
-	_, err = d.ChangeAssets(ctx, moderator, other, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
+	_, err = d.ChangeAssets(ctx, moderator, other, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
 	d.want("a moderator fails to write", err, "not found")
 	d.want("reading it then", read(moderator), "not found")
-	_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x"}}})
+	_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
 	d.want("a moderator writes", err, "ok")
 	d.want("a member reads", read(member), "ok")
 }
@@ -262,15 +335,15 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 func TestALibraryBeginsWithAWriteOfNothing(t *testing.T) {
 	for what, write := range map[string]func(*desk, assets.Caller, assets.Library) error{
 		"assets": func(d *desk, by assets.Caller, lib assets.Library) error {
-			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssets{})
+			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{})
 			return err
 		},
 		"folders": func(d *desk, by assets.Caller, lib assets.Library) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFolders{})
+			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{})
 			return err
 		},
 		"attributes": func(d *desk, by assets.Caller, lib assets.Library) error {
-			_, err := d.ChangeAttributes(ctx, by, lib, assets.ChangeAttributes{Assets: []string{"absent"}})
+			_, err := d.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: []string{"absent"}})
 			return err
 		},
 	} {
@@ -279,12 +352,12 @@ func TestALibraryBeginsWithAWriteOfNothing(t *testing.T) {
 			other := assets.Library{Network: "example.test", ID: "other"}
 			d.want("a member writes", write(d, member, other), "not found")
 			d.want("a moderator writes", write(d, moderator, other), "ok")
-			_, err := d.Search(ctx, moderator, other, assets.Search{})
+			_, err := d.Search(ctx, moderator, other, assets.SearchRequest{})
 			d.want("the moderator reads", err, "ok")
-			_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x"}}})
+			_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
 			d.want("the moderator creates a folder", err, "ok")
-			list, err := d.Folders(ctx, member, other, assets.ListFolders{})
-			if err != nil || len(list) != 1 {
+			list, err := d.ListFolders(ctx, member, other, assets.ListFoldersRequest{})
+			if err != nil || len(list.Items) != 1 {
 				t.Errorf("the folder is not listed: %v, error %v", list, err)
 			}
 		})
@@ -296,7 +369,7 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	for i := range 6 {
 		d.asset(fmt.Sprint(i), strings.Repeat("x", 1000))
 	}
-	sizes, in := []int{}, assets.Search{}
+	sizes, in := []int{}, assets.SearchRequest{}
 	for more := true; more; {
 		page := d.search(member, in)
 		sizes = append(sizes, len(page.Assets))
@@ -309,9 +382,9 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d.asset("1", "")
 	d.folder("f", "", true)
 	d.folder("g", "", true)
-	list, err := d.Folders(ctx, member, lib, assets.ListFolders{})
-	if page := d.search(member, assets.Search{}); len(page.Assets) != 1 || len(list) != 1 || err != nil {
-		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets), len(list))
+	list, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{})
+	if page := d.search(member, assets.SearchRequest{}); len(page.Assets) != 1 || len(list.Items) != 1 || list.Next != list.Items[0].ID || err != nil {
+		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets), len(list.Items))
 	}
 }
 
@@ -332,11 +405,11 @@ func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
 		{moderator, top, "", "", 4}, {moderator, middle, "", "", 3}, {moderator, "", middle, "", 2}, {moderator, top, low, "", 2},
 		{viewer, top, "", "", 3}, {viewer, low, "", "", 2}, {member, top, "", "", 1}, {member, "", "", "", 1}, {viewer, "", "", "", 3},
 	} {
-		if n := d.total(c.by, assets.Search{FolderTree: c.tree, Folder: c.folder}); n != c.want {
+		if n := d.total(c.by, assets.SearchRequest{FolderTree: c.tree, Folder: c.folder}); n != c.want {
 			t.Errorf("%s finds %d in tree %q, folder %q; want %d", c.by.URN, n, c.tree, c.folder, c.want)
 		}
 	}
-	_, err := d.Search(ctx, viewer, lib, assets.Search{FolderTree: middle})
+	_, err := d.Search(ctx, viewer, lib, assets.SearchRequest{FolderTree: middle})
 	d.want("the tree of a hidden folder", err, "not found")
 	f, err := d.Folder(ctx, viewer, lib, top)
 	if err != nil || len(f.Children) != 0 {
@@ -350,7 +423,7 @@ func TestALastFolderIsForModerators(t *testing.T) {
 	g, _ := d.folder("g", "", true, grants...)
 	id := d.asset("1", "", f, g)
 	status := func(by assets.Caller, folder string) int {
-		out, err := d.AssignAssets(ctx, by, lib, folder, assets.AssignAssets{Remove: []string{id}})
+		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Remove: []string{id}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,7 +438,7 @@ func TestALastFolderIsForModerators(t *testing.T) {
 			t.Errorf("removal %d: %d, want %d", i, got, c.want)
 		}
 	}
-	if n := d.total(member, assets.Search{}); n != 1 {
+	if n := d.total(member, assets.SearchRequest{}); n != 1 {
 		t.Errorf("an asset that is in no folder any more: a member finds %d", n)
 	}
 }
@@ -382,19 +455,19 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 	}
 	var before []assets.Attribute
 	for i, step := range []struct {
-		in   assets.ChangeAttributes
+		in   assets.ChangeAttributesRequest
 		want []assets.Attribute
 	}{
-		{assets.ChangeAttributes{Add: a("k=1", "k=2", "k=1", "l=")}, a("k=1", "k=2", "l=")},
-		{assets.ChangeAttributes{Add: a("k=2")}, a("k=1", "k=2", "l=")},
-		{assets.ChangeAttributes{Remove: a("k=1", "k=9")}, a("k=2", "l=")},
-		{assets.ChangeAttributes{Set: a("k=3"), Add: a("k=4")}, a("l=", "k=3", "k=4")},
-		{assets.ChangeAttributes{Remove: a("k=5"), Set: a("k=5"), Add: a("k=5")}, a("l=", "k=5")},
-		{assets.ChangeAttributes{Set: a("K=1", "K=2")}, a("l=", "k=5", "K=2")},
-		{assets.ChangeAttributes{Set: a("l=")}, a("l=", "k=5", "K=2")},
-		{assets.ChangeAttributes{Remove: a("k=5"), Add: a("k=5")}, a("l=", "k=5", "K=2")},
-		{assets.ChangeAttributes{Remove: a("l="), Set: a("k=5", "K=2"), Add: a("l=")}, a("l=", "k=5", "K=2")},
-		{assets.ChangeAttributes{Remove: a("l="), Set: a("l=x"), Add: a("l=")}, a("l=", "k=5", "K=2", "l=x")},
+		{assets.ChangeAttributesRequest{Add: a("k=1", "k=2", "k=1", "l=")}, a("k=1", "k=2", "l=")},
+		{assets.ChangeAttributesRequest{Add: a("k=2")}, a("k=1", "k=2", "l=")},
+		{assets.ChangeAttributesRequest{Remove: a("k=1", "k=9")}, a("k=2", "l=")},
+		{assets.ChangeAttributesRequest{Set: a("k=3"), Add: a("k=4")}, a("l=", "k=3", "k=4")},
+		{assets.ChangeAttributesRequest{Remove: a("k=5"), Set: a("k=5"), Add: a("k=5")}, a("l=", "k=5")},
+		{assets.ChangeAttributesRequest{Set: a("K=1", "K=2")}, a("l=", "k=5", "K=2")},
+		{assets.ChangeAttributesRequest{Set: a("l=")}, a("l=", "k=5", "K=2")},
+		{assets.ChangeAttributesRequest{Remove: a("k=5"), Add: a("k=5")}, a("l=", "k=5", "K=2")},
+		{assets.ChangeAttributesRequest{Remove: a("l="), Set: a("k=5", "K=2"), Add: a("l=")}, a("l=", "k=5", "K=2")},
+		{assets.ChangeAttributesRequest{Remove: a("l="), Set: a("l=x"), Add: a("l=")}, a("l=", "k=5", "K=2", "l=x")},
 	} {
 		step.in.Assets = []string{id, "absent", id}
 		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
@@ -413,14 +486,14 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		}
 		before = step.want
 	}
-	if _, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
+	if _, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
 		t.Fatal(err)
 	}
 	values, err := d.Attributes(ctx, member, lib, "k")
 	if want := a("k=10", "k=5", "k=Z", "k=é"); err != nil || !slices.Equal(values, want) {
 		t.Errorf("values %v, error %v; want %v", values, err, want)
 	}
-	for what, bad := range map[string]assets.ChangeAttributes{
+	for what, bad := range map[string]assets.ChangeAttributesRequest{
 		"empty key":            {Add: a("=1")},
 		"key over 128":         {Set: []assets.Attribute{{Key: strings.Repeat("é", 129)}}},
 		"value over 1,024":     {Remove: []assets.Attribute{{Key: "k", Value: strings.Repeat("é", 1025)}}},
@@ -430,7 +503,7 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		_, err := d.ChangeAttributes(ctx, moderator, lib, bad)
 		d.want(what, err, "invalid")
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{id}, Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
 	d.want("key and value at their limits", err, "ok")
 }
 
@@ -478,7 +551,7 @@ func TestSearchingInManyFolders(t *testing.T) {
 			for tree, want := range map[string][]string{"": want, top: inTree} {
 				for _, limit := range []int{1, 3, 50} {
 					got := []string{}
-					in := assets.Search{Query: "x", FolderTree: tree, Limit: limit, Order: assets.Ascending}
+					in := assets.SearchRequest{Query: "x", FolderTree: tree, Limit: limit, Order: assets.Ascending}
 					for more := true; more; {
 						page := d.search(member, in)
 						for _, a := range page.Assets {
@@ -516,40 +589,40 @@ func TestSearchFilters(t *testing.T) {
 	in := newAsset("1", "Hello <b>World</b> #tag")
 	in.SafeTags, in.Via, in.Rights = []string{"a", "b", "A"}, &one, &two
 	in.Content = json.RawMessage(`{"content":"Hello <b>World</b> #tag","attributedTo":{"username":"Nick_42","displayName":"Zoë 漢字"}}`)
-	out, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	if err != nil || len(out.Added) != 1 {
 		t.Fatal(err)
 	}
 	d.asset("2", "hello only")
 	for name, c := range map[string]struct {
-		in   assets.Search
+		in   assets.SearchRequest
 		want int64
 	}{
-		"a word":                    {assets.Search{Query: "HELLO"}, 2},
-		"two words":                 {assets.Search{Query: "world hello"}, 1},
-		"a tag":                     {assets.Search{Query: "#Tag"}, 1},
-		"a username":                {assets.Search{Query: "@nick_42"}, 1},
-		"half a username":           {assets.Search{Query: "42"}, 1},
-		"a display name":            {assets.Search{Query: "zoe"}, 1},
-		"Han":                       {assets.Search{Query: "字"}, 1},
-		"Han in another order":      {assets.Search{Query: "字漢"}, 1},
-		"half a word":               {assets.Search{Query: "hell"}, 0},
-		"a tag's name in the HTML":  {assets.Search{Query: "b"}, 0},
-		"nothing to look for":       {assets.Search{Query: " -"}, 0},
-		"an empty query":            {assets.Search{Query: ""}, 2},
-		"the foreign id":            {assets.Search{Query: "2"}, 0},
-		"a safe tag":                {assets.Search{Tags: []string{"a"}}, 1},
-		"safe tags":                 {assets.Search{Tags: []string{"a", "A", "b", "a"}}, 1},
-		"safe tags, one missing":    {assets.Search{Tags: []string{"a", "c"}}, 0},
-		"a safe tag as a word":      {assets.Search{Query: "a"}, 0},
-		"the generator":             {assets.Search{Generator: "g"}, 2},
-		"another generator":         {assets.Search{Generator: "G"}, 0},
-		"via":                       {assets.Search{Via: &one}, 1},
-		"another via":               {assets.Search{Via: &two}, 0},
-		"rights":                    {assets.Search{Rights: &two}, 1},
-		"via of what has none":      {assets.Search{Via: new(int64)}, 0},
-		"all together":              {assets.Search{Query: "hello", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 1},
-		"all together, but another": {assets.Search{Query: "only", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 0},
+		"a word":                    {assets.SearchRequest{Query: "HELLO"}, 2},
+		"two words":                 {assets.SearchRequest{Query: "world hello"}, 1},
+		"a tag":                     {assets.SearchRequest{Query: "#Tag"}, 1},
+		"a username":                {assets.SearchRequest{Query: "@nick_42"}, 1},
+		"half a username":           {assets.SearchRequest{Query: "42"}, 1},
+		"a display name":            {assets.SearchRequest{Query: "zoe"}, 1},
+		"Han":                       {assets.SearchRequest{Query: "字"}, 1},
+		"Han in another order":      {assets.SearchRequest{Query: "字漢"}, 1},
+		"half a word":               {assets.SearchRequest{Query: "hell"}, 0},
+		"a tag's name in the HTML":  {assets.SearchRequest{Query: "b"}, 0},
+		"nothing to look for":       {assets.SearchRequest{Query: " -"}, 0},
+		"an empty query":            {assets.SearchRequest{Query: ""}, 2},
+		"the foreign id":            {assets.SearchRequest{Query: "2"}, 0},
+		"a safe tag":                {assets.SearchRequest{Tags: []string{"a"}}, 1},
+		"safe tags":                 {assets.SearchRequest{Tags: []string{"a", "A", "b", "a"}}, 1},
+		"safe tags, one missing":    {assets.SearchRequest{Tags: []string{"a", "c"}}, 0},
+		"a safe tag as a word":      {assets.SearchRequest{Query: "a"}, 0},
+		"the generator":             {assets.SearchRequest{Generator: "g"}, 2},
+		"another generator":         {assets.SearchRequest{Generator: "G"}, 0},
+		"via":                       {assets.SearchRequest{Via: &one}, 1},
+		"another via":               {assets.SearchRequest{Via: &two}, 0},
+		"rights":                    {assets.SearchRequest{Rights: &two}, 1},
+		"via of what has none":      {assets.SearchRequest{Via: new(int64)}, 0},
+		"all together":              {assets.SearchRequest{Query: "hello", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 1},
+		"all together, but another": {assets.SearchRequest{Query: "only", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 0},
 	} {
 		if n := d.total(member, c.in); n != c.want {
 			t.Errorf("%s: %d, want %d", name, n, c.want)

@@ -3,13 +3,14 @@ package assets
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// ChangeAttributes says what to do with the attributes of assets (A11): first to remove some, then to
+// ChangeAttributesRequest says what to do with the attributes of assets: first to remove some, then to
 // set some, which removes all others of the same key, then to add some.
-type ChangeAttributes struct {
+type ChangeAttributesRequest struct {
 	Assets []string    `json:"assets"` // ids
 	Add    []Attribute `json:"add"`
 	Set    []Attribute `json:"set"`
@@ -18,11 +19,11 @@ type ChangeAttributes struct {
 
 // ChangedAttributes is what became of it.
 type ChangedAttributes struct {
-	Result []int   // an HTTP status for each asset of the request, in its order; 200 is success
-	Assets []Asset // those that were changed by it, each once
+	Result []int   `json:"result"` // what became of each asset of the request, in its order: StatusOK for success
+	Assets []Asset `json:"assets"` // those that were changed by it, each once
 }
 
-// AppendJSON appends the outcome as it is answered.
+// AppendJSON appends the outcome as it is over HTTP.
 func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 	b = append(b, `{"result":[`...)
 	for i, status := range c.Result {
@@ -35,11 +36,11 @@ func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// Attributes returns the distinct values that assets seen by the caller have for a key, in byte order
-// (A10). ErrInvalid for an empty key, and for one whose values take more than Limits.PageBytes.
+// Attributes returns the distinct values that assets seen by the caller have for a key, in byte order.
+// ErrInvalid for an empty key, and for one whose values take more than Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
-	err := s.view(ctx, by, lib, func(ss *session) error {
+	err := s.view(ctx, by, lib, func(ss *request) error {
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return err
 		}
@@ -51,21 +52,24 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 			}
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.limits.PageBytes {
-				return invalidAt("key", "its values take more than %d bytes", s.limits.PageBytes)
+				return invalid("key", "its values take more than %d bytes", s.limits.PageBytes)
 			}
-			out = append(out, Attribute{key, value})
+			if err := memlimit.Reserve(ctx, envelope+len(key)+len(value)); err != nil {
+				return err
+			}
+			out = append(out, Attribute{Key: key, Value: value})
 		}
 		return nil
 	})
 	return out, err
 }
 
-// ChangeAttributes changes the attributes of assets, each judged by itself (A11): 404 for one that the
+// ChangeAttributes changes the attributes of assets, each judged by itself: 404 for one that the
 // caller does not see, 403 for one that it may not edit, 400 for one that would have more than
 // Limits.Attributes. ErrInvalid for an attribute that is not well-formed, for a list of more than
 // Limits.Attributes, and where the answer would be longer than Limits.PageBytes or the assets have more
 // terms than Limits.Terms.
-func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributes) (ChangedAttributes, error) {
+func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
 	}
@@ -74,25 +78,25 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	}
 	ready := in.prepare()
 	var out ChangedAttributes
-	err := s.update(ctx, by, lib, func(ss *session) error {
+	err := s.update(ctx, by, lib, func(ss *request) error {
 		out = ChangedAttributes{}
 		size := 0
 		statuses, err := ss.eachAsset(in.Assets, func(r Record) (int, error) {
 			if !ss.editsAsset(ss.tree, r.Folders) {
-				return http.StatusForbidden, nil
+				return StatusForbidden, nil
 			}
 			r, outcome, err := ss.label(r, ready)
 			switch {
 			case err != nil:
 				return 0, err
 			case outcome == tooMany:
-				return http.StatusBadRequest, nil
+				return StatusInvalid, nil
 			case outcome == unchanged:
-				return http.StatusOK, nil
+				return StatusOK, nil
 			}
 			a := ss.asset(r)
 			out.Assets, size = append(out.Assets, a), size+a.size()
-			return http.StatusOK, ss.checkAnswer(len(out.Assets), size)
+			return StatusOK, ss.checkAnswer(len(out.Assets), size)
 		})
 		if err != nil {
 			return err
@@ -108,22 +112,30 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	return out, nil
 }
 
-func (in ChangeAttributes) check(lim Limits) error {
+func (in ChangeAttributesRequest) check(lim Limits) error {
 	for _, list := range []struct {
 		name       string
 		attributes []Attribute
 	}{{"add", in.Add}, {"set", in.Set}, {"remove", in.Remove}} {
-		if n := len(list.attributes); n > lim.Attributes {
-			return invalidAt("/"+list.name, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+		if err := checkAttributes("/"+list.name, list.attributes, lim); err != nil {
+			return err
 		}
-		for i, a := range list.attributes {
-			at := fmt.Sprintf("/%s/%d", list.name, i)
-			if err := checkName(at+"/key", a.Key, lim.Name); err != nil {
-				return err
-			}
-			if err := checkText(at+"/value", a.Value, lim.Text); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// checkAttributes reports what keeps a list, which stands at the pointer at, from being attributes of an asset.
+func checkAttributes(at string, list []Attribute, lim Limits) error {
+	if n := len(list); n > lim.Attributes {
+		return invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+	}
+	for i, a := range list {
+		at := fmt.Sprintf("%s/%d", at, i)
+		if err := checkName(at+"/key", a.Key, lim.Name); err != nil {
+			return err
+		}
+		if err := checkText(at+"/value", a.Value, lim.Text); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -139,8 +151,8 @@ const (
 )
 
 // label stores the record with its attributes changed.
-func (ss *session) label(r Record, c relabel) (Record, labelled, error) {
-	p, err := r.Body.parts()
+func (ss *request) label(r Record, c relabel) (Record, labelled, error) {
+	p, err := partsOf(r.Body)
 	if err != nil {
 		return r, unchanged, err
 	}
@@ -164,7 +176,7 @@ type relabel struct {
 	added    map[Attribute]bool // what add has
 }
 
-func (in ChangeAttributes) prepare() relabel {
+func (in ChangeAttributesRequest) prepare() relabel {
 	c := relabel{drop: make(map[Attribute]bool, len(in.Remove)), replaced: make(map[string]bool, len(in.Set))}
 	for _, a := range in.Remove {
 		c.drop[a] = true

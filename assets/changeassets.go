@@ -2,24 +2,23 @@ package assets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
 
-// ChangeAssets says what to add to a library and what to remove from it (A2).
-type ChangeAssets struct {
+// ChangeAssetsRequest says what to add to a library and what to remove from it.
+type ChangeAssetsRequest struct {
 	Add    []NewAsset `json:"add"`
 	Remove []string   `json:"remove"` // ids of assets
 }
 
 // ChangedAssets is what became of it.
 type ChangedAssets struct {
-	Added   []Asset  // each once, in the order of their first mention in Add
-	Removed []string // ids; without those that the caller sees no asset of
+	Added   []Asset  `json:"added"`   // each once, in the order of their first mention in Add
+	Removed []string `json:"removed"` // ids; without those that the caller sees no asset of
 }
 
-// AppendJSON appends the outcome as it is answered.
+// AppendJSON appends the outcome as it is over HTTP.
 func (c ChangedAssets) AppendJSON(b []byte) []byte {
 	b = appendAssets(append(b, `{"added":[`...), c.Added)
 	b = append(b, `],"removed":[`...)
@@ -39,13 +38,15 @@ func appendAssets(b []byte, list []Asset) []byte {
 	return b
 }
 
-// ChangeAssets removes and then adds assets, all or nothing (A2). Adding is idempotent by generator
+// ChangeAssets removes and then adds assets, all or nothing. Adding is idempotent by generator
 // and foreign id: a repeat replaces the content of the asset that is there, and what of tags, via and
 // rights is given, and puts it into the folders named, out of none. ErrNotFound for a folder the caller
 // does not see; ErrForbidden where it may not edit a folder named, an asset to remove or one to replace;
-// ErrInvalid where an item is not well-formed, the answer would be longer than Limits.PageBytes, or the
-// assets have more terms than Limits.Terms.
-func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssets) (ChangedAssets, error) {
+// ErrConflict, with the asset's id in Error.ID, for a repeat that names a folder the asset is not in and
+// leaves out one that it is in; ErrTooLarge for a content longer than Limits.Content; ErrInvalid where an item
+// is not well-formed, the answer would be longer than Limits.PageBytes, or the assets have more terms than
+// Limits.Terms.
+func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAssets{}, err
@@ -57,7 +58,7 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 		}
 	}
 	var out ChangedAssets
-	err := s.update(ctx, by, lib, func(ss *session) (err error) {
+	err := s.update(ctx, by, lib, func(ss *request) (err error) {
 		out = ChangedAssets{}
 		if out.Removed, err = ss.removeAssets(in.Remove); err != nil {
 			return err
@@ -71,7 +72,7 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 	return out, nil
 }
 
-func (ss *session) removeAssets(ids []string) ([]string, error) {
+func (ss *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
 		r, err := ss.find(id)
@@ -82,7 +83,7 @@ func (ss *session) removeAssets(ids []string) ([]string, error) {
 			continue
 		}
 		if !ss.editsAsset(ss.tree, r.Folders) {
-			return nil, errForbidden(fmt.Sprintf("/remove/%d", i), "to remove an asset needs edit on one of its folders")
+			return nil, forbidden(fmt.Sprintf("/remove/%d", i), "to remove an asset needs edit on one of its folders")
 		}
 		if err := ss.remove(*r); err != nil {
 			return nil, err
@@ -92,16 +93,24 @@ func (ss *session) removeAssets(ids []string) ([]string, error) {
 	return removed, nil
 }
 
-func (ss *session) addAssets(drafts []draft) ([]Asset, error) {
+func (ss *request) addAssets(drafts []draft) ([]Asset, error) {
 	for _, d := range drafts {
 		if err := ss.checkFolders(d); err != nil {
 			return nil, err
 		}
 	}
 	now := max(ss.now().UnixMilli(), ss.state.At)
+	drafts = collapse(drafts)
+	origins := make([]Origin, len(drafts))
+	for i, d := range drafts {
+		origins[i] = d.origin
+	}
 	added, size := []Asset{}, 0
-	for _, d := range collapse(drafts) {
-		r, err := ss.add(d, now)
+	for old, err := range ss.tx.AssetsFrom(ss.ctx, origins) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := ss.add(drafts[len(added)], old, now)
 		if err != nil {
 			return nil, err
 		}
@@ -115,42 +124,48 @@ func (ss *session) addAssets(drafts []draft) ([]Asset, error) {
 }
 
 // checkFolders reports what keeps the draft from being put into the folders that it names.
-func (ss *session) checkFolders(d draft) error {
-	for i, id := range d.Folders {
+func (ss *request) checkFolders(d draft) error {
+	known := make(map[string]bool, len(d.Folders))
+	for i, id := range d.sent {
+		if known[id] {
+			continue
+		}
+		known[id] = true
 		at := fmt.Sprintf("%s/folders/%d", d.at, i)
 		n, err := ss.folderSeen(at, id)
 		if err != nil {
 			return err
 		}
 		if ss.right(n).level < levelEdit {
-			return errForbidden(at, "to add an asset to a folder needs edit on it")
+			return forbidden(at, "to add an asset to a folder needs edit on it")
 		}
 	}
 	return nil
 }
 
-// add stores the draft as a new asset, or as what its asset is from now on.
-func (ss *session) add(d draft, now int64) (Record, error) {
-	old, err := ss.tx.AssetFrom(ss.ctx, d.origin)
+// add stores the draft as a new asset, or as what the old one of its origin is from now on. A zero old is none.
+func (ss *request) add(d draft, old Record, now int64) (Record, error) {
 	switch {
-	case isNotFound(err):
+	case old.Ordinal == 0:
 		return ss.addNew(d, now)
-	case err != nil:
-		return Record{}, err
 	case !ss.editsAsset(ss.tree, old.Folders):
-		return Record{}, errForbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
+		return Record{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
 	return ss.replace(old, d, now)
 }
 
-func (ss *session) addNew(d draft, now int64) (Record, error) {
+func (ss *request) addNew(d draft, now int64) (Record, error) {
 	if d.unfiled && !ss.moderator {
-		return Record{}, errForbidden(d.at, "to add an asset to no folder is for moderators")
+		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators")
+	}
+	if at := ss.conflict(d, nil); at != "" {
+		return Record{}, newError(ErrConflict, CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}
 	if err := d.checkFolderCount(len(d.Folders), 0, ss.limits); err != nil {
 		return Record{}, err
 	}
 	ss.state.Last++
+	ss.changes.add(ss.state.Last)
 	ss.state.Count++
 	ss.state.At = now
 	r := Record{Ordinal: ss.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders}
@@ -160,8 +175,14 @@ func (ss *session) addNew(d draft, now int64) (Record, error) {
 	return r, ss.put(r, indexOf(p, r.Folders, d.text))
 }
 
-func (ss *session) replace(old Record, d draft, now int64) (Record, error) {
-	p, err := old.Body.parts()
+func (ss *request) replace(old Record, d draft, now int64) (Record, error) {
+	if at := ss.conflict(d, old.Folders); at != "" {
+		id := ss.seal.close(sealedID, old.Ordinal)
+		moved := newError(ErrConflict, CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
+		moved.ID = id
+		return Record{}, moved
+	}
+	p, err := partsOf(old.Body)
 	if err != nil {
 		return Record{}, err
 	}
@@ -172,11 +193,38 @@ func (ss *session) replace(old Record, d draft, now int64) (Record, error) {
 		return Record{}, err
 	}
 	r.Body = p.body()
-	if r.sameAs(old) {
+	if sameRecord(r, old) {
 		return old, nil
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt)
 	return r, ss.put(r, indexOf(p, r.Folders, d.text))
 }
 
-func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+// conflict returns the pointer to the first mention that names a folder the asset is not in, and leaves out
+// one that it is in: content meant for one place must not appear in another. Folders that the caller may not
+// read do not count, so that the answer tells nothing of them.
+func (ss *request) conflict(d draft, folders []string) string {
+	in, known := make(map[string]bool, len(folders)), 0
+	for _, id := range folders {
+		in[id] = true
+		if _, err := ss.folderToRead("", id); err == nil {
+			known++
+		}
+	}
+	for _, m := range d.places {
+		before := known
+		named := 0
+		for _, id := range m.folders {
+			if in[id] {
+				named++
+				continue
+			}
+			in[id] = true
+			known++
+		}
+		if known > before && named < before {
+			return m.at
+		}
+	}
+	return ""
+}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ChangeFolders says which folders to create, to update and to delete (A5), done in this order.
-type ChangeFolders struct {
+// ChangeFoldersRequest says which folders to create, to update and to delete, done in this order.
+type ChangeFoldersRequest struct {
 	Create []NewFolder    `json:"create"`
 	Update []FolderChange `json:"update"`
 	Delete []string       `json:"delete"` // ids
@@ -32,13 +32,13 @@ type FolderChange struct {
 }
 
 // ChangeFolders creates, updates and deletes folders, all or nothing, and returns those named, in the
-// order of the request, each once (A5). Deleting is soft: it takes the folder and all below it out
+// order of the request, each once. Deleting is soft: it takes the folder and all below it out
 // of sight; assets stay. ErrNotFound for a folder or place that the caller does not see or that is deleted;
-// ErrForbidden where it may not; ErrInvalid for a move below itself, for too
-// many levels, and where the answer would be longer than Limits.PageBytes.
-func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFolders) ([]Folder, error) {
+// ErrForbidden where it may not; ErrInvalid for a move below itself, for bringing back what is below a
+// deleted folder, for too many levels, and where the answer would be longer than Limits.PageBytes.
+func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
-	err := s.update(ctx, by, lib, func(ss *session) error {
+	err := s.update(ctx, by, lib, func(ss *request) error {
 		ss.changeTree()
 		changed, err := ss.changeFolders(in)
 		if err != nil {
@@ -57,7 +57,7 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 }
 
 // changedFolders returns the folders as the answer to a change has them.
-func (ss *session) changedFolders(changed []*node) ([]Folder, error) {
+func (ss *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
 		f := ss.ownFolder(n)
@@ -69,7 +69,7 @@ func (ss *session) changedFolders(changed []*node) ([]Folder, error) {
 	return out, nil
 }
 
-func (ss *session) changeFolders(in ChangeFolders) ([]*node, error) {
+func (ss *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
 		n, err := ss.createFolder(fmt.Sprintf("/create/%d", i), f)
@@ -89,7 +89,7 @@ func (ss *session) changeFolders(in ChangeFolders) ([]*node, error) {
 	return append(changed, deleted...), err
 }
 
-func (ss *session) createFolder(at string, in NewFolder) (*node, error) {
+func (ss *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := checkName(at+"/label", in.Label, ss.limits.Name); err != nil {
 		return nil, err
 	}
@@ -101,36 +101,40 @@ func (ss *session) createFolder(at string, in NewFolder) (*node, error) {
 		return nil, err
 	}
 	f := FolderRecord{ID: ss.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
-	held := levelManage
 	if parent != nil {
 		f.Parent = parent.ID
-		held = ss.right(parent).level
+		if len(in.Permissions) > 0 && ss.right(parent).level < levelManage {
+			return nil, forbidden(at+"/permissions", "to grant permissions on a new folder needs manage on its parent")
+		}
 	}
-	if f.Permissions, err = ss.grant(at+"/permissions", f.ID, nil, in.Permissions, held); err != nil {
+	if f.Permissions, err = ss.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
 		return nil, err
 	}
 	return ss.placeFolder(f), nil
 }
 
 // checkPlace reports what keeps a folder that is so many levels high from being put into parent.
-func (ss *session) checkPlace(at string, parent *node, height int) error {
+func (ss *request) checkPlace(at string, parent *node, height int) error {
 	if !ss.mayNest(parent) {
 		if parent == nil {
-			return errForbidden(at, "to put a folder at the top level is for moderators")
+			return forbidden(at, "to put a folder at the top level is for moderators")
 		}
-		return errForbidden(at, "to put a folder into another needs edit on that one")
+		return forbidden(at, "to put a folder into another needs edit on that one")
 	}
 	if parent.depth()+height > ss.limits.Depth {
-		return invalidAt(at, "folders would be nested deeper than %d levels", ss.limits.Depth)
+		return invalid(at, "folders would be nested deeper than %d levels", ss.limits.Depth)
 	}
 	return nil
 }
 
-func (ss *session) updateFolder(at string, in FolderChange) (*node, error) {
+func (ss *request) updateFolder(at string, in FolderChange) (*node, error) {
 	restore := in.Deleted != nil && !*in.Deleted
 	n, err := ss.folderToManage(at+"/id", in.ID, restore)
 	if err != nil {
 		return nil, err
+	}
+	if restore && !ss.mayRestore(n, in.Path != nil) {
+		return nil, invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
 	}
 	f := n.FolderRecord
 	if in.Label != nil {
@@ -153,8 +157,22 @@ func (ss *session) updateFolder(at string, in FolderChange) (*node, error) {
 	return ss.placeFolder(f), nil
 }
 
+// mayRestore reports whether the folder may be brought back. Below a deleted folder it stays out of sight;
+// moved out of that one, it comes back, which is for those who might have brought back the other too.
+func (ss *request) mayRestore(n *node, moved bool) bool {
+	for above := n.parent; above != nil; above = above.parent {
+		if above.Deleted && (!moved || ss.right(above).level < levelManage) {
+			return false
+		}
+	}
+	return true
+}
+
 // moveTo returns the id of the folder that the path leads to, if n may be moved into it.
-func (ss *session) moveTo(at string, n *node, path string) (string, error) {
+func (ss *request) moveTo(at string, n *node, path string) (string, error) {
+	if path == "" {
+		return "", invalid(at, "must not be empty: want / or /<id>/<id>")
+	}
 	parent, err := ss.placeSeen(at, path)
 	if err != nil {
 		return "", err
@@ -163,7 +181,7 @@ func (ss *session) moveTo(at string, n *node, path string) (string, error) {
 		return n.Parent, nil
 	}
 	if parent.within(n) {
-		return "", invalidAt(at, "a folder cannot be moved below itself")
+		return "", invalid(at, "a folder cannot be moved below itself")
 	}
 	if err := ss.checkPlace(at, parent, n.height()); err != nil {
 		return "", err
@@ -175,7 +193,7 @@ func (ss *session) moveTo(at string, n *node, path string) (string, error) {
 }
 
 // deleteFolders judges all of the folders before it deletes the first: one may be below another.
-func (ss *session) deleteFolders(in ChangeFolders) ([]*node, error) {
+func (ss *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var found []*node
 	for _, list := range []struct {
 		name string
@@ -200,47 +218,44 @@ func (ss *session) deleteFolders(in ChangeFolders) ([]*node, error) {
 
 // folderToManage returns a folder that the caller may change; with deleted, one out of sight because
 // of a deletion too.
-func (ss *session) folderToManage(at, id string, deleted bool) (*node, error) {
+func (ss *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	n := ss.tree.nodes[id]
 	if n == nil {
-		return nil, errNoFolder(at)
+		return nil, noFolder(at)
 	}
 	level := ss.right(n).level
 	switch live := n.live(); {
 	case live && level == levelNone, !live && (!deleted || level < levelManage):
-		return nil, errNoFolder(at)
+		return nil, noFolder(at)
 	case level < levelManage:
-		return nil, errForbidden(at, "needs manage on the folder")
+		return nil, forbidden(at, "to change the folder needs manage on it")
 	}
 	return n, nil
 }
 
-// grant returns the permissions of a folder with those of list added, equal ones once. Held is what
-// the caller itself may do: nobody grants more.
-func (ss *session) grant(at, folder string, have, list []Permission, held level) ([]Permission, error) {
+// grant returns the permissions of a folder with those of list added, equal ones once. Nobody grants more
+// than they hold: whoever grants holds manage, which includes all operations.
+func (ss *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(ss.network, ss.lib, folder)
 	have = slices.Clone(have)
 	known := map[grantKey]bool{}
 	for _, p := range have {
-		known[p.key(ss.network)] = true
+		known[grantKeyOf(p, ss.network)] = true
 	}
 	for i, p := range list {
 		at := fmt.Sprintf("%s/%d", at, i)
-		if err := p.check(at, rid, ss.limits); err != nil {
+		if err := checkPermission(p, at, rid, ss.limits); err != nil {
 			return nil, err
 		}
-		if p.Operation.level() > held {
-			return nil, errForbidden(at, "nobody grants more than they hold")
-		}
-		if key := p.key(ss.network); !known[key] {
+		if key := grantKeyOf(p, ss.network); !known[key] {
 			known[key] = true
-			p = p.clone()
+			p = p.Clone()
 			p.ID, p.RType, p.RID = ss.newID(), resourceType, rid
 			have = append(have, p)
 		}
 	}
 	if len(have) > ss.limits.Permissions {
-		return nil, invalidAt(at, "the folder would have %d permissions, at most %d are allowed", len(have), ss.limits.Permissions)
+		return nil, invalid(at, "the folder would have %d permissions, at most %d are allowed", len(have), ss.limits.Permissions)
 	}
 	return have, nil
 }

@@ -15,7 +15,7 @@ import (
 // A rule reports what keeps a JSON value, which stands at the pointer at, from being of a shape.
 type rule func(value jsontext.Value, at string) error
 
-// content is the shape of an asset's content (contract, sections 2.6 and 2.7). Members that it does
+// content is the shape of an asset's content. Members that it does
 // not name are kept: payloads in the wild carry more. So id, generator and published need no shape:
 // what is sent there is not used.
 var content = object(map[string]rule{
@@ -67,7 +67,7 @@ func (s shape) check(value jsontext.Value, at string) error {
 func (s shape) take(value jsontext.Value, at string) ([]strictjson.Member, error) {
 	found, err := strictjson.Members(value, s.names...)
 	if err != nil {
-		return nil, notStrict(at, err)
+		return nil, malformed(at, err)
 	}
 	return found, nil
 }
@@ -82,7 +82,7 @@ func (s shape) checkMembers(found []strictjson.Member, at string) error {
 	}
 	for _, name := range s.required {
 		if !slices.ContainsFunc(found, func(m strictjson.Member) bool { return m.Name == name }) {
-			return invalidAt(at+"/"+name, "member %q is missing", name)
+			return invalid(at+"/"+name, "member %q is missing", name)
 		}
 	}
 	return nil
@@ -96,12 +96,12 @@ func list(item rule) rule {
 		}
 		var items []jsontext.Value
 		if value.Kind() != '[' || json.Unmarshal(value, &items) != nil {
-			return invalidAt(at, "want an array")
+			return invalid(at, "want an array")
 		}
 		for i, v := range items {
 			at := fmt.Sprintf("%s/%d", at, i)
 			if v.Kind() != '{' {
-				return invalidAt(at, "want an object")
+				return invalid(at, "want an object")
 			}
 			if err := item(v, at); err != nil {
 				return err
@@ -120,7 +120,7 @@ func either(str, obj rule) rule {
 		case '{', 'n':
 			return obj(value, at)
 		}
-		return invalidAt(at, "want a string or an object")
+		return invalid(at, "want a string or an object")
 	}
 }
 
@@ -128,14 +128,14 @@ func anything(jsontext.Value, string) error { return nil }
 
 func text(value jsontext.Value, at string) error {
 	if k := value.Kind(); k != '"' && k != 'n' {
-		return invalidAt(at, "want a string")
+		return invalid(at, "want a string")
 	}
 	return nil
 }
 
 func integer(value jsontext.Value, at string) error {
 	if k := value.Kind(); k != 'n' && (k != '0' || strings.ContainsAny(string(value), ".eE")) {
-		return invalidAt(at, "want an integer")
+		return invalid(at, "want an integer")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func integer(value jsontext.Value, at string) error {
 func oneOf(allowed ...string) rule {
 	return func(value jsontext.Value, at string) error {
 		if s, ok := stringValue(value); !ok || !slices.Contains(allowed, s) {
-			return invalidAt(at, `want "%s"`, strings.Join(allowed, `" or "`))
+			return invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
 		}
 		return nil
 	}
@@ -155,10 +155,10 @@ func url(value jsontext.Value, at string) error {
 	}
 	s, ok := stringValue(value)
 	if !ok {
-		return invalidAt(at, "want a string")
+		return invalid(at, "want a string")
 	}
 	if err := checkURL(s); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+		return invalid(at, "%s", err)
 	}
 	return nil
 }
@@ -172,24 +172,15 @@ func stringValue(value jsontext.Value) (string, bool) {
 	return s, err == nil
 }
 
-func invalidAt(at, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", ErrInvalid, at, fmt.Sprintf(format, args...))
-}
-
-// notStrict says of a fault in the value at a pointer where it is in the whole request.
-func notStrict(at string, err error) error {
-	return fmt.Errorf("%w: %w", ErrInvalid, strictjson.Within(at, err))
-}
-
 // contentHead checks a content and returns it as it is kept, but for its last member, published, and
 // the closing brace: compact, with the id and the generator of the asset.
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
-		return nil, notStrict(at, err)
+		return nil, malformed(at, err)
 	}
 	value := slices.Clone(jsontext.Value(sent))
 	if err := value.Compact(); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, at, err)
+		return nil, invalid(at, "%s", err)
 	}
 	members, err := content.take(value, at)
 	if err != nil {

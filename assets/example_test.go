@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -11,12 +12,12 @@ import (
 
 func ExampleService() {
 	ctx := context.Background()
-	svc := assets.New(memory.NewAssets(), nil)
+	svc := assets.New(memory.New().Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	moderator := assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
 	reader := assets.Caller{URN: "urn:vitrine:example.test:user=rea"}
 
-	folders, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{
+	folders, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "Drafts", Permissions: []assets.Permission{
 			{Operation: assets.Edit, Role: &assets.Subject{ID: "editors"}},
 		}}},
@@ -24,7 +25,7 @@ func ExampleService() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssets{Add: []assets.NewAsset{
+	_, err = svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"<p>Crème <b>brûlée</b></p>"}`)},
 		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`), Folders: []string{folders[0].ID}},
 	}})
@@ -32,19 +33,85 @@ func ExampleService() {
 		log.Fatal(err)
 	}
 	for _, by := range []assets.Caller{moderator, reader} {
-		page, err := svc.Search(ctx, by, lib, assets.Search{Query: "creme"})
+		page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "creme"})
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(page.Paging.Total)
 	}
-	why, err := svc.Explain(ctx, reader, lib, folders[0].ID, assets.View)
+	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: folders[0].ID, About: &assets.Whom{User: "rea"}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(why.Reason)
+	fmt.Println(why.View.Allowed, why.View.Rule)
 	// Output:
 	// 2
 	// 1
-	// no grant on the folder, nor one it inherits, names the caller
+	// false none
+}
+
+// A page of results with counts beside its filters, while somebody types.
+func ExampleService_Search() {
+	ctx := context.Background()
+	svc := assets.New(memory.New().Assets(), nil)
+	lib := assets.Library{Network: "example.test", ID: "example.test"}
+	moderator := assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
+	_, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Launching in Berlin"}`), SafeTags: []string{"city", "event"}},
+		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"The launch party"}`), SafeTags: []string{"event"}},
+		{ID: "3", Generator: assets.Generator{ID: "photos.example"}, Content: []byte(`{"content":"Lunch"}`), SafeTags: []string{"food"}},
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	page, err := svc.Search(ctx, moderator, lib, assets.SearchRequest{Query: "lau*", Limit: 1, Facets: []string{"tags", "generator"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(page.Assets), "of", page.Paging.Total)
+	for _, facet := range page.Facets {
+		fmt.Println(facet.Name, facet.Values)
+	}
+	// Output:
+	// 1 of 2
+	// tags [{event 2} {city 1}]
+	// generator [{blog.example 2}]
+}
+
+// A form that adds an asset shows the complaint at its field.
+func ExampleError() {
+	svc := assets.New(memory.New().Assets(), nil)
+	lib := assets.Library{Network: "example.test", ID: "example.test"}
+	library := svc.As(assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
+
+	_, err := library.ChangeAssets(context.Background(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"attachment":[{"version":"1.0","type":"song"}]}`)},
+	}})
+	if e, ok := errors.AsType[*assets.Error](err); ok {
+		fmt.Println(e.Code)
+		fmt.Println(e.Pointer)
+		fmt.Println(e.Reason)
+	}
+	// Output:
+	// invalid
+	// /add/0/content/attachment/0/type
+	// want "photo" or "video" or "link" or "rich" or "audio"
+}
+
+// The iterators ask for the next page when it is needed.
+func ExampleSession_AllFolders() {
+	svc := assets.New(memory.New().Assets(), nil)
+	ctx, lib := context.Background(), assets.Library{Network: "example.test", ID: "example.test"}
+	library := svc.As(assets.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
+	_, err := library.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "b"}, {Label: "C"}, {Label: "a"}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for folder, err := range library.AllFolders(ctx, lib, assets.ListFoldersRequest{Limit: 2}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(folder.Label, " ")
+	}
+	// Output: a b C
 }

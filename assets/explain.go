@@ -2,59 +2,196 @@ package assets
 
 import (
 	"context"
-	"fmt"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Explanation says why a caller may or may not do an operation on a folder.
-type Explanation struct {
-	Allowed bool
-	Reason  string      // in words
-	Grant   *Permission // the grant that decided, if one did
-	From    string      // id of the folder that has the grant: the one asked about, or one above it
+// ExplainRequest asks what somebody may do with an asset or a folder, and why. Exactly one of the two is named.
+type ExplainRequest struct {
+	Asset  string // id
+	Folder string // id
+	About  *Whom  // nil: the caller itself
 }
 
-// Explain tells whether the caller may do the operation on a folder, and why: which grant, inherited
-// from where. It is for whoever vouches for callers, and answers about hidden folders too; do not pass
-// its answers on to the caller it is about. ErrNotFound when there is no such folder, ErrForbidden when
-// the caller does not belong to the network.
-func (s *Service) Explain(ctx context.Context, by Caller, lib Library, folder string, op Operation) (Explanation, error) {
-	if op.level() == levelNone {
-		return Explanation{}, invalidAt("operation", "want view, edit or manage, have %q", string(op))
-	}
+// Whom is somebody that a moderator asks about: a member of the network who moderates nothing. What is not given
+// is not known.
+type Whom struct {
+	User   string   // id or URN; "" for anybody with these roles and groups
+	Roles  []string // ids, at most 100
+	Groups []string // URNs, at most 100
+}
+
+// maxWhom bounds the roles and the groups of a Whom, each of which is compared with every permission.
+const maxWhom = 100
+
+// Explanation is the answer, one verdict for each operation.
+type Explanation struct {
+	View    Verdict          `json:"view"`
+	Edit    Verdict          `json:"edit"`
+	Manage  *Verdict         `json:"manage,omitempty"` // of a folder; nil for an asset
+	Folders []FolderVerdicts `json:"folders,omitzero"` // of an asset: those it is in that the caller may know of; nil for a folder
+}
+
+// FolderVerdicts says what a folder of an asset adds to the answer.
+type FolderVerdicts struct {
+	ID   string  `json:"id"`
+	View Verdict `json:"view"`
+	Edit Verdict `json:"edit"`
+}
+
+// Verdict says whether an operation is allowed, and by which rule.
+type Verdict struct {
+	Allowed bool        `json:"allowed"`
+	Rule    Rule        `json:"rule"`
+	Folder  string      `json:"folder,omitempty"` // id of the folder that the rule is about: the one with the grant, the deleted one
+	Grant   *Permission `json:"grant,omitempty"`
+}
+
+// Rule is what decides whether an operation is allowed.
+type Rule string
+
+// The rules.
+const (
+	ByModerator Rule = "moderator" // allowed: a moderator of the network
+	ByGrant     Rule = "grant"     // allowed: a permission of the folder, or of one that it inherits from
+	ByOpen      Rule = "open"      // allowed: the folder is open, so every member may view it
+	ByUnfiled   Rule = "unfiled"   // allowed: the asset is in no folder, so every member may view it
+	ByDeleted   Rule = "deleted"   // not allowed: the folder, or one above it, is deleted
+	ByNone      Rule = "none"      // not allowed: no rule allows it
+)
+
+// Explain tells what the caller may do with an asset or a folder, and by which rule. A caller learns no more than
+// elsewhere: ErrNotFound for what it may not view, and no folder is named that it may not read. Moderators may ask
+// about others; ErrForbidden for all else who do. ErrInvalid unless exactly one of asset and folder is named, and
+// for a user who is not of the network.
+func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
-	err := s.view(ctx, by, lib, func(ss *session) error {
-		n := ss.tree.nodes[folder]
-		if n == nil {
-			return errNoFolder("folder")
+	err := s.view(ctx, by, lib, func(ss *request) (err error) {
+		if (in.Asset == "") == (in.Folder == "") {
+			return invalid("asset", "want exactly one of asset and folder")
 		}
-		out = ss.explain(n, op)
-		return nil
+		who := ss.member
+		if in.About != nil {
+			if who, err = ss.somebody(*in.About); err != nil {
+				return err
+			}
+		}
+		if in.Folder != "" {
+			out, err = ss.explainFolder(who, in.Folder)
+		} else {
+			out, err = ss.explainAsset(who, in.Asset)
+		}
+		return err
 	})
 	return out, err
 }
 
-func (m member) explain(n *node, op Operation) Explanation {
-	r := m.right(n)
-	out := Explanation{Allowed: r.level >= op.level()}
-	switch {
-	case !n.live() && op != Manage:
-		return Explanation{Reason: "the folder, or one above it, is deleted"}
-	case m.moderator:
-		out.Reason = "the caller moderates the network"
-	case r.grant != nil:
-		p := r.grant.clone()
-		out.Grant, out.From = &p, r.at.ID
-		key := p.key(m.network)
-		out.Reason = fmt.Sprintf("%s %q holds %s", key.kind, key.subject, p.Operation)
-		if r.at != n {
-			out.Reason += fmt.Sprintf(", inherited from folder %s", r.at.ID)
+// somebody returns the member that a moderator asks about.
+func (ss *request) somebody(w Whom) (member, error) {
+	if !ss.moderator {
+		return member{}, forbidden("user", "only moderators may ask what others may do")
+	}
+	for field, list := range map[string][]string{"role": w.Roles, "group": w.Groups} {
+		if len(list) > maxWhom {
+			return member{}, invalid(field, "want at most %d of them, have %d", maxWhom, len(list))
 		}
-	case r.open && out.Allowed:
-		out.Reason = "the folder is open: no grant on the way up, and every folder on it inherits"
-	case r.open:
-		out.Reason = "the folder is open, which allows to view it only"
-	default:
-		out.Reason = "no grant on the folder, nor one it inherits, names the caller"
+	}
+	m := member{Caller: Caller{Roles: w.Roles, Groups: w.Groups}, network: ss.network, id: w.User, best: map[*node]*Permission{}}
+	if strings.Contains(w.User, ":") {
+		if err := urn.CheckUser(w.User); err != nil {
+			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)
+		}
+		id, ok := strings.CutPrefix(w.User, ss.network+userSegment)
+		if !ok {
+			return member{}, invalid("user", "%q is not of this network", w.User)
+		}
+		m.id = id
+	}
+	if m.id != "" {
+		m.URN = ss.network + userSegment + m.id
+	}
+	return m, nil
+}
+
+func (ss *request) explainFolder(who member, id string) (Explanation, error) {
+	n, err := ss.folderToRead("folder", id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	manage := ss.verdict(who, n, levelManage)
+	return Explanation{View: ss.verdict(who, n, levelView), Edit: ss.verdict(who, n, levelEdit), Manage: &manage}, nil
+}
+
+func (ss *request) explainAsset(who member, id string) (Explanation, error) {
+	r, err := ss.find(id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if r == nil {
+		return Explanation{}, noAsset("asset")
+	}
+	out := Explanation{Folders: []FolderVerdicts{}}
+	for _, id := range r.Folders {
+		n, err := ss.folderToRead("folder", id)
+		if err != nil {
+			continue
+		}
+		out.Folders = append(out.Folders, FolderVerdicts{ID: id, View: ss.verdict(who, n, levelView), Edit: ss.verdict(who, n, levelEdit)})
+	}
+	out.View = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.View })
+	out.Edit = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.Edit })
+	switch {
+	case who.moderator:
+		out.View, out.Edit = Verdict{Allowed: true, Rule: ByModerator}, Verdict{Allowed: true, Rule: ByModerator}
+	case len(r.Folders) == 0:
+		out.View = Verdict{Allowed: true, Rule: ByUnfiled}
+	}
+	return out, nil
+}
+
+// ofAll returns the verdict on an asset in these folders: the first that allows, else that no rule does, or that
+// all of them are deleted.
+func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
+	out := Verdict{Rule: ByNone}
+	for i, f := range folders {
+		v := of(f)
+		if v.Allowed {
+			return v
+		}
+		if i == 0 || v.Rule == ByNone {
+			out = v
+		}
 	}
 	return out
+}
+
+// verdict says whether who may do with the folder what takes a level, as far as the asking caller may know it.
+func (ss *request) verdict(who member, n *node, level level) Verdict {
+	r := who.right(n)
+	switch {
+	case !n.live() && level < levelManage: // what is deleted is out of sight, but for those who may bring it back
+		return Verdict{Rule: ByDeleted, Folder: ss.deletedOne(n)}
+	case who.moderator:
+		return Verdict{Allowed: true, Rule: ByModerator}
+	case r.level < level:
+		return Verdict{Rule: ByNone}
+	case r.grant == nil:
+		return Verdict{Allowed: true, Rule: ByOpen}
+	}
+	grant := r.grant.Clone()
+	return Verdict{Allowed: true, Rule: ByGrant, Folder: r.at.ID, Grant: &grant}
+}
+
+// deletedOne returns the id of the folder that is deleted, n or one above it, "" when the caller may not know of it.
+func (ss *request) deletedOne(n *node) string {
+	for ; n != nil; n = n.parent {
+		if n.Deleted {
+			if _, err := ss.folderToRead("folder", n.ID); err == nil {
+				return n.ID
+			}
+			return ""
+		}
+	}
+	return ""
 }

@@ -47,14 +47,14 @@ type desk struct {
 
 func newDesk(t testing.TB, limits assets.Limits) *desk {
 	d := &desk{t: t, now: time.UnixMilli(1_700_000_000_000)}
-	d.Service = assets.New(memory.NewAssets(), &assets.Options{Limits: limits, Now: func() time.Time { return d.now }})
+	d.Service = assets.New(memory.New().Assets(), &assets.Options{Limits: limits, Now: func() time.Time { return d.now }})
 	return d
 }
 
 // folder creates a folder in a place and returns its id and the path of what is in it.
 func (d *desk) folder(label, place string, inherit bool, permissions ...assets.Permission) (id, path string) {
 	d.t.Helper()
-	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: []assets.NewFolder{
+	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
 		{Label: label, Path: place, Inherit: &inherit, Permissions: permissions}}})
 	if err != nil {
 		d.t.Fatal(err)
@@ -76,14 +76,14 @@ func newAsset(foreign, content string, folders ...string) assets.NewAsset {
 // asset adds an asset and returns its id.
 func (d *desk) asset(foreign, content string, folders ...string) string {
 	d.t.Helper()
-	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssets{Add: []assets.NewAsset{newAsset(foreign, content, folders...)}})
+	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(foreign, content, folders...)}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return out.Added[0].ID
 }
 
-func (d *desk) search(by assets.Caller, in assets.Search) assets.Page {
+func (d *desk) search(by assets.Caller, in assets.SearchRequest) assets.SearchPage {
 	d.t.Helper()
 	page, err := d.Search(ctx, by, lib, in)
 	if err != nil {
@@ -93,14 +93,15 @@ func (d *desk) search(by assets.Caller, in assets.Search) assets.Page {
 }
 
 // total returns how many assets a caller finds.
-func (d *desk) total(by assets.Caller, in assets.Search) int64 {
+func (d *desk) total(by assets.Caller, in assets.SearchRequest) int64 {
 	d.t.Helper()
 	return d.search(by, in).Paging.Total
 }
 
 // kind names the sentinel of an error.
 func kind(err error) string {
-	for name, sentinel := range map[string]error{"invalid": assets.ErrInvalid, "forbidden": assets.ErrForbidden, "not found": assets.ErrNotFound} {
+	for name, sentinel := range map[string]error{"invalid": assets.ErrInvalid, "forbidden": assets.ErrForbidden, "not found": assets.ErrNotFound,
+		"too large": assets.ErrTooLarge, "conflict": assets.ErrConflict} {
 		if errors.Is(err, sentinel) {
 			return name
 		}

@@ -19,11 +19,11 @@ func TestFoldersNestUpTo64Levels(t *testing.T) {
 		ids, path = append(ids, id), next
 	}
 	create := func(place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x", Path: place}}})
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: place}}})
 		return err
 	}
 	move := func(id, place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Update: []assets.FolderChange{{ID: id, Path: &place}}})
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: &place}}})
 		return err
 	}
 	d.want("level 65", create(path), "invalid")
@@ -47,14 +47,14 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	a, aPath := d.folder("a", "", true)
 	b, _ := d.folder("b", aPath, true)
-	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{
+	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "c"}}, Update: []assets.FolderChange{{ID: a, Label: text("A")}}, Delete: []string{b, "absent"}})
 	d.want("one of them absent", err, "not found")
-	list, err := d.Folders(ctx, moderator, lib, assets.ListFolders{})
-	if err != nil || len(list) != 1 || list[0].Label != "a" || !slices.Equal(list[0].Children, []string{b}) {
-		t.Errorf("a refused request leaves %+v, error %v", list, err)
+	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{})
+	if list := page.Items; err != nil || len(list) != 1 || list[0].Label != "a" || !slices.Equal(list[0].Children, []string{b}) {
+		t.Errorf("a refused request leaves %+v, error %v", page, err)
 	}
-	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{
+	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "c", Path: aPath}, {Label: "c"}}, Update: []assets.FolderChange{{ID: b, Inherit: flag(false)}, {ID: a, Label: text("A")}},
 		Delete: []string{a, b, b}, Remove: []string{a}})
 	if err != nil || len(out) != 4 || out[0].Path != aPath || out[1].Path != "/" || out[2].ID != b || out[2].Inherit || out[3].ID != a || out[3].Label != "A" {
@@ -68,12 +68,58 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	if f, err := d.Folder(ctx, moderator, lib, out[0].ID); err != nil || !f.Deleted {
 		t.Errorf("below a deleted one: %+v, error %v", f, err)
 	}
-	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
+	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
 	d.want("renaming a deleted one", err, "not found")
-	out, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
+	out, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
 	if err != nil || out[0].Deleted || out[0].Path != "/" {
 		t.Errorf("moved out and brought back: %+v, error %v", out, err)
 	}
+}
+
+// What a deletion took out of sight comes back only with the folder that was deleted, or by those who may bring
+// that one back.
+func TestBelowADeletedFolderNothingComesBack(t *testing.T) {
+	manage := func(user string) assets.Permission {
+		return assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: user}}
+	}
+	for _, c := range []struct {
+		what, path string // "" = no path
+		by         assets.Caller
+		want       string
+	}{
+		{"by a moderator, where it is", "", moderator, "invalid"},
+		{"by its manager, where it is", "", viewer, "invalid"},
+		{"by its manager, moved out", "OTHER", viewer, "invalid"},
+		{"by the manager of the deleted one, moved out", "OTHER", manager, "ok"},
+		{"by a moderator, moved to the top", "/", moderator, "ok"},
+		{"by its manager, moved to the top", "/", viewer, "invalid"},
+		{"by somebody else", "OTHER", writer, "not found"},
+	} {
+		d := newDesk(t, assets.Limits{})
+		top, path := d.folder("top", "", true, manage("manager"))
+		_, path = d.folder("between", path, true)
+		id, _ := d.folder("f", path, true, manage("viewer"))
+		_, other := d.folder("other", "", true, manage("viewer"), manage("manager"))
+		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{top}}); err != nil {
+			t.Fatal(err)
+		}
+		in := assets.FolderChange{ID: id, Deleted: flag(false)}
+		if c.path != "" {
+			in.Path = text(strings.Replace(c.path, "OTHER", other, 1))
+		}
+		_, err := d.ChangeFolders(ctx, c.by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
+		d.want(c.what, err, c.want)
+		_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: top, Deleted: flag(false)}, {ID: id, Deleted: flag(false)}}})
+		d.want(c.what+": after the one above", err, "ok")
+	}
+}
+
+func TestMovingNeedsAPath(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	_, path := d.folder("a", "", true)
+	id, _ := d.folder("b", path, true)
+	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: text("")}}})
+	d.want("the empty path", err, "invalid")
 }
 
 func TestFolderOrder(t *testing.T) {
@@ -89,31 +135,89 @@ func TestFolderOrder(t *testing.T) {
 		}
 	}
 	got := []string{}
-	in := assets.ListFolders{Limit: 3}
+	in := assets.ListFoldersRequest{Limit: 3}
 	for {
-		page, err := d.Folders(ctx, member, lib, in)
+		page, err := d.ListFolders(ctx, member, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range page {
+		for _, f := range page.Items {
 			got = append(got, f.ID)
 		}
-		if len(page) < 3 {
+		if page.Next == "" {
 			break
 		}
-		in.Since = page[2].ID
+		in.After = page.Next
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Delete: want[4:5]}); err != nil {
+	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: want[4:5]}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := d.Folders(ctx, member, lib, assets.ListFolders{Until: want[4]})
+	_, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{Before: want[4]})
 	d.want("a deleted folder as a cursor", err, "invalid")
-	page, err := d.Folders(ctx, moderator, lib, assets.ListFolders{Limit: 2, Until: want[4]})
-	if err != nil || len(page) != 2 || page[0].ID != want[2] || page[1].ID != want[3] {
+	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{Limit: 2, Before: want[4]})
+	if err != nil || len(page.Items) != 2 || page.Items[0].ID != want[2] || page.Items[1].ID != want[3] || page.Next != want[3] {
 		t.Errorf("before number 4: %+v, error %v", page, err)
+	}
+}
+
+// A label finds folders wherever they are, and deleted ones are listed for those who may bring them back, and for nobody else.
+func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	ids := map[string]string{}
+	add := func(label, place string, inherit bool, permissions ...assets.Permission) (path string) {
+		ids[label], path = d.folder(label, place, inherit, permissions...)
+		return path
+	}
+	winter := add("Winter", "", true)
+	add("Winterthur", winter, true)
+	add("Midwinter", add("Summer", "", true, grants...), true)
+	add("closed winter", "", false)
+	add("lost winter", winter, true)
+	add("lost restricted winter", "", true, grants...)
+	add("below a lost winter", add("lost parent", "", true), true)
+	add("lost and below a lost one", winter+"/"+ids["lost winter"], true)
+	for _, label := range []string{"lost and below a lost one", "lost winter", "lost restricted winter", "lost parent"} {
+		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{ids[label]}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		what string
+		by   assets.Caller
+		in   assets.ListFoldersRequest
+		want []string
+	}{
+		{"a part of a label", moderator, assets.ListFoldersRequest{Label: "WINTER"}, []string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
+		{"of what a viewer sees", viewer, assets.ListFoldersRequest{Label: "winter"}, []string{"Midwinter", "Winter", "Winterthur"}},
+		{"of what a member sees", member, assets.ListFoldersRequest{Label: "winter"}, []string{"Winter", "Winterthur"}},
+		{"in a place", moderator, assets.ListFoldersRequest{Label: "winter", Paths: []string{"/"}}, []string{"closed winter", "Winter"}},
+		{"of ids", moderator, assets.ListFoldersRequest{Label: "mid", IDs: []string{ids["Winter"], ids["Midwinter"]}}, []string{"Midwinter"}},
+		{"no such label", moderator, assets.ListFoldersRequest{Label: "winter*"}, nil},
+		{"deleted ones", moderator, assets.ListFoldersRequest{Deleted: true}, []string{"lost and below a lost one", "lost parent", "lost restricted winter", "lost winter"}},
+		{"deleted ones by label", moderator, assets.ListFoldersRequest{Deleted: true, Label: "restricted"}, []string{"lost restricted winter"}},
+		{"deleted ones in a place", moderator, assets.ListFoldersRequest{Deleted: true, Paths: []string{winter}}, []string{"lost winter"}},
+		{"deleted ones that a manager may bring back", manager, assets.ListFoldersRequest{Deleted: true}, []string{"lost restricted winter"}},
+		{"deleted ones that a writer may not bring back", writer, assets.ListFoldersRequest{Deleted: true}, nil},
+		{"deleted ones that were open", member, assets.ListFoldersRequest{Deleted: true}, nil},
+	} {
+		var have []string
+		c.in.Limit = 2
+		as := d.As(c.by)
+		for f, err := range as.AllFolders(ctx, lib, c.in) {
+			if err != nil {
+				t.Fatalf("%s: %v", c.what, err)
+			}
+			if f.Deleted != c.in.Deleted {
+				t.Errorf("%s: %s is deleted: %t", c.what, f.Label, f.Deleted)
+			}
+			have = append(have, f.Label)
+		}
+		if !slices.Equal(have, c.want) {
+			t.Errorf("%s: %q, want %q", c.what, have, c.want)
+		}
 	}
 }
 
@@ -141,7 +245,7 @@ func TestFolderLimits(t *testing.T) {
 		"an unknown operation":     {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "View", Role: &assets.Subject{ID: "r"}}}}, "invalid"},
 		"another folder's rId":     {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "view", RID: "urn:x", Role: &assets.Subject{ID: "r"}}}}, "invalid"},
 	} {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: []assets.NewFolder{c.in}})
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{c.in}})
 		d.want(name, err, c.want)
 	}
 }
@@ -149,9 +253,10 @@ func TestFolderLimits(t *testing.T) {
 func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f, _ := d.folder("f", "", true)
-	change := func(in assets.ChangePermissions) []assets.Permission {
+	change := func(in assets.ChangePermissionsRequest) []assets.Permission {
 		t.Helper()
-		out, err := d.ChangePermissions(ctx, moderator, lib, f, in)
+		in.Folder = f
+		out, err := d.ChangePermissions(ctx, moderator, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,20 +265,20 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	user := func(id, name string) assets.Permission {
 		return assets.Permission{Operation: assets.View, User: &assets.Subject{ID: id, Name: name}}
 	}
-	out := change(assets.ChangePermissions{Create: []assets.Permission{user("x", "one"), user("x", "two"), user(network+":user=x", ""), grants[0], grants[1]}})
+	out := change(assets.ChangePermissionsRequest{Create: []assets.Permission{user("x", "one"), user("x", "two"), user(network+":user=x", ""), grants[0], grants[1]}})
 	if len(out) != 3 || out[0].User.Name != "one" || out[0].RType != "assetFolder" || out[0].RID != network+":library=example.test:folder="+f {
 		t.Fatalf("%+v", out)
 	}
 	kept := out[0]
-	if out = change(assets.ChangePermissions{Create: []assets.Permission{kept}}); len(out) != 3 || out[0].ID != kept.ID {
+	if out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{kept}}); len(out) != 3 || out[0].ID != kept.ID {
 		t.Errorf("granting what is there: %+v", out)
 	}
-	if out = change(assets.ChangePermissions{Remove: []assets.Permission{{ID: "absent"}, {ID: kept.ID}, user("never", "")}}); len(out) != 2 {
+	if out = change(assets.ChangePermissionsRequest{Remove: []assets.Permission{{ID: "absent"}, {ID: kept.ID}, user("never", "")}}); len(out) != 2 {
 		t.Errorf("removed by id: %+v", out)
 	}
 	edit := user("y", "")
 	edit.Operation = assets.Edit
-	out = change(assets.ChangePermissions{Create: []assets.Permission{edit}, Remove: []assets.Permission{grants[0], user("y", "")}})
+	out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{edit}, Remove: []assets.Permission{grants[0], user("y", "")}})
 	if len(out) != 2 || out[0].Group == nil || out[1].Operation != assets.Edit {
 		t.Errorf("removed by content: %+v", out)
 	}
@@ -181,14 +286,14 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].ID != out[0].ID {
 		t.Errorf("read again: %+v, error %v", list, err)
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib, f, assets.ChangePermissions{Remove: []assets.Permission{{Operation: assets.View}}})
+	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: []assets.Permission{{Operation: assets.View}}})
 	d.want("removing nobody's", err, "invalid")
 }
 
 func TestResourceIDsAreEscaped(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	odd := assets.Library{Network: "example.test", ID: "a:b/c%d"}
-	out, err := d.ChangeFolders(ctx, moderator, odd, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
+	out, err := d.ChangeFolders(ctx, moderator, odd, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
 	if err != nil || out[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out[0].ID {
 		t.Errorf("%+v, error %v", out, err)
 	}
@@ -216,11 +321,11 @@ func (c countingTx) PutFolder(ctx context.Context, f assets.FolderRecord) error 
 
 // A request that changes one folder many times stores it once, as it is in the end.
 func TestAFolderIsStoredOnceARequest(t *testing.T) {
-	store := &countingStore{Store: memory.NewAssets()}
+	store := &countingStore{Store: memory.New().Assets()}
 	d := &desk{t: t, Service: assets.New(store, nil)}
 	id, _ := d.folder("f", "", true)
 	store.folders = 0
-	var in assets.ChangeFolders
+	var in assets.ChangeFoldersRequest
 	for i := range 100 {
 		in.Update = append(in.Update, assets.FolderChange{ID: id, Label: text(fmt.Sprint("label ", i))})
 	}
@@ -234,5 +339,25 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 	}
 	if store.folders != 2 {
 		t.Errorf("2 folders were stored %d times", store.folders)
+	}
+}
+
+// A damaged store is told, and no request goes round in it for ever.
+func TestFoldersInACircleAreAnError(t *testing.T) {
+	store := memory.New().Assets()
+	err := store.Update(ctx, lib, func(tx assets.Tx) error {
+		for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
+			if err := tx.PutFolder(ctx, assets.FolderRecord{ID: id, Parent: parent, Label: id}); err != nil {
+				return err
+			}
+		}
+		return tx.SetState(ctx, assets.State{Key: assets.Key{1}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = assets.New(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
+	if err == nil || !strings.Contains(err.Error(), "circle") {
+		t.Errorf("error %v, want one that tells the circle", err)
 	}
 }

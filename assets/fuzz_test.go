@@ -26,7 +26,7 @@ func FuzzContent(f *testing.F) {
 		add := func(content []byte) (string, json.RawMessage, error) {
 			in := newAsset("1", "")
 			in.Content = content
-			out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+			out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 			if err != nil {
 				return "", nil, err
 			}
@@ -70,16 +70,16 @@ func FuzzQuery(f *testing.F) {
 			d.asset("1", "plainword")
 		}
 		d.asset("2", "")
-		_, err := d.Search(ctx, member, lib, assets.Search{Query: query})
+		_, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query})
 		if err != nil && !errors.Is(err, assets.ErrInvalid) {
 			t.Fatal(err)
 		}
 		if !strings.ContainsAny(query, "<&") { // else the word may stand in a tag
-			if n := d.total(member, assets.Search{Query: "PlainWord"}); n != 1 {
+			if n := d.total(member, assets.SearchRequest{Query: "PlainWord"}); n != 1 {
 				t.Errorf("beside %q the word is found %d times", query, n)
 			}
 		}
-		if page, err := d.Search(ctx, member, lib, assets.Search{Query: query + " plainword"}); err == nil && !strings.ContainsAny(query, "<&\x00") {
+		if page, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query + " plainword"}); err == nil && !strings.ContainsAny(query, "<&\x00") {
 			if len(page.Assets) != 1 || page.Paging.Total != 1 {
 				t.Errorf("a text finds itself %d times: %q", page.Paging.Total, query)
 			}

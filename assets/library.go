@@ -1,12 +1,9 @@
 package assets
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
+	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,28 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Library names an asset library of a network. The library whose ID equals the network's always
-// exists; another one exists once a moderator of the network has written to it.
-type Library struct {
-	Network string
-	ID      string
-}
-
-// State is what a library knows of itself. The zero State is that of a library that was never
-// written to.
-type State struct {
-	Key   Key   // random; enciphers the ids and cursors of the library's assets
-	Last  int64 // the highest ordinal given so far; ordinals start at 1 and are given once
-	At    int64 // when it was given, milliseconds since the epoch; never goes back
-	Count int64 // assets in the library
-	Tree  int64 // changes with every change of a folder or a permission
-}
-
-// Key is an AES-128 key.
-type Key [16]byte
-
 // exists reports whether something was written to the library.
-func (s State) exists() bool { return s.Key != Key{} }
+func exists(s State) bool { return s.Key != Key{} }
 
 // newKey makes a library's key from a random string.
 func newKey(random string) Key {
@@ -43,75 +20,47 @@ func newKey(random string) Key {
 	return Key(sum[:16])
 }
 
-// check reports what keeps the names from being those of a library.
-func (l Library) check(networkURN string, maxID int) error {
-	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
-		return fmt.Errorf("%w: %q is not the name of a network", ErrForbidden, l.Network)
-	}
-	return checkName("library", l.ID, maxID)
+// newTreeNumber returns the number of a tree of folders. Numbers are random, so that two different trees never
+// have the same one: a counter would repeat itself in an update that is rolled back, and after a failover that
+// loses commits.
+func newTreeNumber() int64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return int64(binary.BigEndian.Uint64(b[:]))
 }
 
-// checkName reports what keeps s from being a name of at most limit characters.
-func checkName(field, s string, limit int) error {
-	if s == "" {
-		return fmt.Errorf("%w: %s: must not be empty", ErrInvalid, field)
+// checkLibrary reports what keeps the names from being those of a library.
+func checkLibrary(l Library, networkURN string, maxID int) error {
+	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
+		return forbidden("", "%q is not the name of a network", l.Network)
 	}
-	if err := checkText(field, s, limit); err != nil {
+	if checkName("", l.ID, maxID) != nil {
+		return invalid("", "the id of a library has 1 to %d characters of UTF-8, none of them a control character", maxID)
+	}
+	return nil
+}
+
+// checkName reports what keeps s, at a place of a request, from being a name of at most limit characters.
+func checkName(at, s string, limit int) error {
+	if s == "" {
+		return invalid(at, "must not be empty")
+	}
+	if err := checkText(at, s, limit); err != nil {
 		return err
 	}
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return fmt.Errorf("%w: %s: must not have control characters", ErrInvalid, field)
+		return invalid(at, "must not have control characters")
 	}
 	return nil
 }
 
-// checkText reports what keeps s from being a text of at most limit characters.
-func checkText(field, s string, limit int) error {
+// checkText reports what keeps s, at a place of a request, from being a text of at most limit characters.
+func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
-		return fmt.Errorf("%w: %s: must be UTF-8 without U+0000", ErrInvalid, field)
+		return invalid(at, "must be UTF-8 without U+0000")
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		return fmt.Errorf("%w: %s: has %d characters, at most %d are allowed", ErrInvalid, field, n, limit)
+		return invalid(at, "has %d characters, at most %d are allowed", n, limit)
 	}
 	return nil
-}
-
-// A seal turns ordinals into opaque strings and back. An ordinal in the clear would tell how many
-// assets were added that its reader may not see; enciphered under the library's key it says nothing,
-// is of no use in another library, and needs no index to be found again.
-type seal struct{ block cipher.Block }
-
-// What is sealed beside the ordinal: an id is no cursor, and a changed string opens to neither.
-const (
-	sealedID     = 0x6173736574206964
-	sealedCursor = 0x637572736f722121
-)
-
-func newSeal(k Key) seal {
-	block, err := aes.NewCipher(k[:])
-	if err != nil {
-		panic(err) // the length of a Key is one that AES has
-	}
-	return seal{block}
-}
-
-func (s seal) close(kind uint64, ordinal int64) string {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], kind)
-	binary.BigEndian.PutUint64(b[8:], uint64(ordinal))
-	s.block.Encrypt(b[:], b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-// open returns the ordinal in a sealed string of this kind, or false.
-func (s seal) open(kind uint64, text string) (int64, bool) {
-	if len(text) != base64.RawURLEncoding.EncodedLen(16) || strings.ContainsAny(text, "\r\n") {
-		return 0, false
-	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != 16 {
-		return 0, false
-	}
-	s.block.Decrypt(b, b)
-	return int64(binary.BigEndian.Uint64(b[8:])), binary.BigEndian.Uint64(b[:8]) == kind
 }

@@ -1,6 +1,7 @@
 package assets_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,7 +20,7 @@ func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
 	first, second, third := newAsset("x", "first", f1), newAsset("x", "second", f2, f1), newAsset("x", "third")
 	first.SafeTags, first.Via, first.Rights = []string{"a"}, &one, &one
 	second.SafeTags, second.Via = []string{"b"}, &two
-	out, err := d.change(writer, assets.ChangeAssets{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
+	out, err := d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
 	if d.want("three times one asset", err, "ok"); len(out.Added) != 2 {
 		t.Fatalf("%d assets are answered, want 2", len(out.Added))
 	}
@@ -34,11 +35,11 @@ func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
 		t.Errorf("the second is %s", out.Added[1].AppendJSON(nil))
 	}
 	for query, want := range map[string]int64{"first": 0, "second": 0, "third": 1, "": 2} {
-		if n := d.total(writer, assets.Search{Query: query}); n != want {
+		if n := d.total(writer, assets.SearchRequest{Query: query}); n != want {
 			t.Errorf("%q finds %d, want %d", query, n, want)
 		}
 	}
-	_, err = d.change(writer, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("z", ""), newAsset("z", "", f1)}})
+	_, err = d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("z", ""), newAsset("z", "", f1)}})
 	d.want("first without a folder, which is for moderators", err, "forbidden")
 }
 
@@ -50,20 +51,20 @@ func TestTheAnswerToAChangeIsBounded(t *testing.T) {
 		}
 		return list
 	}
-	_, err := d.change(moderator, assets.ChangeAssets{Add: posts(3)})
+	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(3)})
 	if d.want("an answer too long", err, "invalid"); err != nil && !strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
 		t.Error(err)
 	}
-	if n := d.total(moderator, assets.Search{}); n != 0 {
+	if n := d.total(moderator, assets.SearchRequest{}); n != 0 {
 		t.Errorf("%d assets of a refused request are kept", n)
 	}
-	out, err := d.change(moderator, assets.ChangeAssets{Add: posts(2)})
+	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(2)})
 	d.want("an answer that fits", err, "ok")
-	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
 	d.want("one asset, which has no parts", err, "ok")
 
 	ids := []string{out.Added[0].ID, out.Added[1].ID}
-	label := assets.ChangeAttributes{Assets: ids, Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
+	label := assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
 	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
 	d.want("attributes that make the answer too long", err, "invalid")
 	if values, err := d.Attributes(ctx, moderator, lib, "k"); err != nil || len(values) != 0 {
@@ -80,12 +81,12 @@ func TestTheAnswerToAChangeOfFoldersIsBounded(t *testing.T) {
 		return assets.NewFolder{Label: label, Permissions: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
 	}
 	create := func(n int) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFolders{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
 		return err
 	}
 	d.want("an answer too long", create(4), "invalid")
-	if list, err := d.Folders(ctx, moderator, lib, assets.ListFolders{}); err != nil || len(list) != 0 {
-		t.Errorf("folders of a refused request are kept: %d, error %v", len(list), err)
+	if list, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil || len(list.Items) != 0 {
+		t.Errorf("folders of a refused request are kept: %d, error %v", len(list.Items), err)
 	}
 	d.want("an answer that fits", create(3), "ok")
 }
@@ -122,13 +123,22 @@ func TestOneRequestIsWorthManyOfOneItem(t *testing.T) {
 				all[i] = append(all[i], a)
 			}
 		}
-		if _, err := whole.change(moderator, assets.ChangeAssets{Add: all[0]}); err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range all[1] {
-			if _, err := parts.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{a}}); err != nil {
+		var taken []assets.NewAsset
+		for i, a := range all[1] {
+			if _, err := parts.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{a}}); err == nil {
+				taken = append(taken, all[0][i])
+			} else if !errors.Is(err, assets.ErrConflict) {
 				t.Fatal(err)
 			}
+		}
+		_, err := whole.change(moderator, assets.ChangeAssetsRequest{Add: all[0]})
+		if refused := len(taken) < len(all[0]); errors.Is(err, assets.ErrConflict) != refused {
+			t.Fatalf("seed %d: at once %v, one by one %d of %d are taken", seed, err, len(taken), len(all[0]))
+		} else if refused {
+			_, err = whole.change(moderator, assets.ChangeAssetsRequest{Add: taken})
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		if a, b := sketch(whole), sketch(parts); a != b {
 			t.Fatalf("seed %d: at once\n%s\none by one\n%s", seed, a, b)
@@ -139,7 +149,7 @@ func TestOneRequestIsWorthManyOfOneItem(t *testing.T) {
 // sketch tells all of the assets but ids, which are no two services' same.
 func sketch(d *desk) string {
 	var b strings.Builder
-	for _, a := range d.search(moderator, assets.Search{}).Assets {
+	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {
 		fmt.Fprintf(&b, "%d %d %s in", a.CreatedAt, a.UpdatedAt, a.Body)
 		for _, f := range a.Folders {
 			b.WriteString(" " + f.Label)
@@ -147,9 +157,27 @@ func sketch(d *desk) string {
 		b.WriteByte('\n')
 	}
 	for i := range 12 {
-		fmt.Fprint(&b, d.total(moderator, assets.Search{Query: fmt.Sprint("word", i)}))
+		fmt.Fprint(&b, d.total(moderator, assets.SearchRequest{Query: fmt.Sprint("word", i)}))
 	}
 	return b.String()
+}
+
+func TestContentIsBounded(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	content := func(bytes int) assets.ChangeAssetsRequest {
+		in := newAsset("x", "")
+		in.Content = fmt.Appendf(nil, `{"content":"%s"}`, strings.Repeat("x", bytes-len(`{"content":""}`)))
+		return assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}}
+	}
+	_, err := d.change(moderator, content(256<<10))
+	d.want("as long as is allowed", err, "ok")
+	_, err = d.change(moderator, content(256<<10+1))
+	if d.want("one byte more", err, "too large"); err != nil && !strings.Contains(err.Error(), "/add/0/content: has 262145 bytes, at most 262144 are allowed") {
+		t.Error(err)
+	}
+	less := newDesk(t, assets.Limits{Content: 100})
+	_, err = less.change(moderator, content(101))
+	less.want("more than a limit that is set", err, "too large")
 }
 
 func TestAnAssetHasSoManyAttributes(t *testing.T) {
@@ -163,13 +191,13 @@ func TestAnAssetHasSoManyAttributes(t *testing.T) {
 	}
 	for _, step := range []struct {
 		name string
-		in   assets.ChangeAttributes
+		in   assets.ChangeAttributesRequest
 		want []int
 	}{
-		{"up to the limit", assets.ChangeAttributes{Assets: []string{full}, Add: a("1", "2", "3")}, []int{200}},
-		{"one more", assets.ChangeAttributes{Assets: []string{full, empty}, Add: a("4")}, []int{400, 200}},
-		{"one it has", assets.ChangeAttributes{Assets: []string{full}, Add: a("3")}, []int{200}},
-		{"one for another", assets.ChangeAttributes{Assets: []string{full}, Remove: a("1"), Add: a("4")}, []int{200}},
+		{"up to the limit", assets.ChangeAttributesRequest{Assets: []string{full}, Add: a("1", "2", "3")}, []int{200}},
+		{"one more", assets.ChangeAttributesRequest{Assets: []string{full, empty}, Add: a("4")}, []int{400, 200}},
+		{"one it has", assets.ChangeAttributesRequest{Assets: []string{full}, Add: a("3")}, []int{200}},
+		{"one for another", assets.ChangeAttributesRequest{Assets: []string{full}, Remove: a("1"), Add: a("4")}, []int{200}},
 	} {
 		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
 		if err != nil || !slices.Equal(out.Result, step.want) {
@@ -180,7 +208,7 @@ func TestAnAssetHasSoManyAttributes(t *testing.T) {
 	if got := bodyOf(t, asset).Attributes; err != nil || !slices.Equal(got, a("2", "3", "4")) {
 		t.Errorf("the attributes are %v, error %v", got, err)
 	}
-	for what, in := range map[string]assets.ChangeAttributes{"add": {Add: a("1", "2", "3", "4")}, "set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
+	for what, in := range map[string]assets.ChangeAttributesRequest{"add": {Add: a("1", "2", "3", "4")}, "set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
 		_, err := d.ChangeAttributes(ctx, moderator, lib, in)
 		if d.want("a list over the limit", err, "invalid"); err != nil && !strings.Contains(err.Error(), what+": has 4 attributes, at most 3") {
 			t.Error(err)
@@ -199,12 +227,12 @@ func TestAnAssetIsInSoManyFolders(t *testing.T) {
 		add        []assets.NewAsset
 	}{
 		{"a new one over the limit", "invalid", []assets.NewAsset{newAsset("1", "", f[:]...)}},
-		{"over it by a repeat", "invalid", []assets.NewAsset{newAsset("1", "", f[:2]...), newAsset("1", "", f[2])}},
+		{"over it by a repeat", "invalid", []assets.NewAsset{newAsset("1", "", f[:2]...), newAsset("1", "", f[:]...)}},
 		{"at the limit", "ok", []assets.NewAsset{newAsset("1", "", f[0], f[1], f[0]), newAsset("1", "", f[1])}},
-		{"one more", "invalid", []assets.NewAsset{newAsset("1", "", f[2])}},
+		{"one more", "invalid", []assets.NewAsset{newAsset("1", "", f[:]...)}},
 		{"those it is in", "ok", []assets.NewAsset{newAsset("1", "new", f[0])}},
 	} {
-		_, err := d.change(moderator, assets.ChangeAssets{Add: step.add})
+		_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: step.add})
 		if d.want(step.name, err, step.want); err != nil && !strings.Contains(err.Error(), "folders: the asset would be in 3 folders, at most 2") {
 			t.Errorf("%s: %v", step.name, err)
 		}
@@ -212,14 +240,15 @@ func TestAnAssetIsInSoManyFolders(t *testing.T) {
 	id := d.asset("1", "new")
 	for _, step := range []struct {
 		name, folder string
-		in           assets.AssignAssets
+		in           assets.AssignAssetsRequest
 		want         int
 	}{
-		{"assigned to one more", f[2], assets.AssignAssets{Assign: []string{id}}, 400},
-		{"to one it is in", f[1], assets.AssignAssets{Assign: []string{id}}, 200},
-		{"after it is taken out of one", f[1], assets.AssignAssets{Assign: []string{id}, Remove: []string{id}}, 200},
+		{"assigned to one more", f[2], assets.AssignAssetsRequest{Assign: []string{id}}, 400},
+		{"to one it is in", f[1], assets.AssignAssetsRequest{Assign: []string{id}}, 200},
+		{"after it is taken out of one", f[1], assets.AssignAssetsRequest{Assign: []string{id}, Remove: []string{id}}, 200},
 	} {
-		out, err := d.AssignAssets(ctx, moderator, lib, step.folder, step.in)
+		step.in.Folder = step.folder
+		out, err := d.AssignAssets(ctx, moderator, lib, step.in)
 		if err != nil || out.Assign[0].Status != step.want {
 			t.Errorf("%s: %v, error %v; want %d", step.name, out, err, step.want)
 		}
@@ -229,13 +258,13 @@ func TestAnAssetIsInSoManyFolders(t *testing.T) {
 func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for content, want := range map[string]string{
-		`{"a":[1,{"b":1,"b":2}]}`: `invalid input: /add/0/content/a/1/b: duplicate member name "b"`,
-		`{`:                       "invalid input: /add/0/content: the JSON text ends too early",
-		`[]`:                      "invalid input: /add/0/content: want an object, have an array",
+		`{"a":[1,{"b":1,"b":2}]}`: `/add/0/content/a/1/b: duplicate member name "b"`,
+		`{`:                       "/add/0/content: the JSON text ends too early",
+		`[]`:                      "/add/0/content: want an object, have an array",
 	} {
 		in := newAsset("1", "")
 		in.Content = []byte(content)
-		_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{in}})
+		_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 		if d.want(content, err, "invalid"); err != nil && err.Error() != want {
 			t.Errorf("%s is refused with %q, want %q", content, err, want)
 		}
@@ -243,12 +272,12 @@ func TestContentThatIsNoJSONIsNamedByItsPointer(t *testing.T) {
 }
 
 func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
-	store := memory.NewAssets()
+	store := memory.New().Assets()
 	d := &desk{t: t, Service: assets.New(store, nil)}
 	f1, _ := d.folder("1", "", true)
 	f2, _ := d.folder("2", "", true)
 	id := d.asset("1", "", f1, f2)
-	label := func(in assets.ChangeAttributes) {
+	label := func(in assets.ChangeAttributesRequest) {
 		t.Helper()
 		in.Assets = []string{id}
 		out, err := d.ChangeAttributes(ctx, moderator, lib, in)
@@ -257,11 +286,11 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 		}
 	}
 	a, b, c := assets.Attribute{Key: "a"}, assets.Attribute{Key: "b"}, assets.Attribute{Key: "c"}
-	label(assets.ChangeAttributes{Add: []assets.Attribute{a, b, c}})
+	label(assets.ChangeAttributesRequest{Add: []assets.Attribute{a, b, c}})
 	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Attributes: 1, AssetFolders: 1}})
-	label(assets.ChangeAttributes{Remove: []assets.Attribute{c}})
-	label(assets.ChangeAttributes{Set: []assets.Attribute{{Key: "b", Value: "new"}}})
-	_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "new text", f2)}})
+	label(assets.ChangeAttributesRequest{Remove: []assets.Attribute{c}})
+	label(assets.ChangeAttributesRequest{Set: []assets.Attribute{{Key: "b", Value: "new"}}})
+	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "new text", f2)}})
 	d.want("another content", err, "ok")
 }
 
@@ -269,29 +298,29 @@ func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{Terms: 10})
 	f, _ := d.folder("1", "", true)
 	// Each asset has its words, counted once, its generator, and a folder or none.
-	_, err := d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c")}})
+	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c")}})
 	d.want("ten terms", err, "ok")
-	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("3", "a b c"), newAsset("4", "a b c d")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "a b c"), newAsset("4", "a b c d")}})
 	d.want("eleven", err, "invalid")
-	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("3", "a b c d e f g h i")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "a b c d e f g h i")}})
 	d.want("eleven of one asset", err, "invalid")
-	if n := d.total(moderator, assets.Search{}); n != 2 {
+	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
 		t.Errorf("%d assets are there after refused requests, want 2", n)
 	}
-	_, err = d.change(moderator, assets.ChangeAssets{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c"), newAsset("3", "")}})
+	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "a b c a A"), newAsset("2", "a b c"), newAsset("3", "")}})
 	d.want("repeats that change nothing, and a new one", err, "ok")
 
 	var ids []string
-	for _, a := range d.search(moderator, assets.Search{}).Assets {
+	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {
 		ids = append(ids, a.ID)
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
 	d.want("attributes of all three", err, "invalid")
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: ids[:1], Add: []assets.Attribute{{Key: "k"}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: ids[:1], Add: []assets.Attribute{{Key: "k"}}})
 	d.want("attributes of one", err, "ok")
-	_, err = d.AssignAssets(ctx, moderator, lib, f, assets.AssignAssets{Assign: ids})
+	_, err = d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
 	d.want("a folder for all three", err, "invalid")
-	_, err = d.AssignAssets(ctx, moderator, lib, f, assets.AssignAssets{Assign: ids[:2]})
+	_, err = d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids[:2]})
 	d.want("a folder for two", err, "ok")
 }
 
@@ -303,7 +332,7 @@ func TestTheValuesOfAKeyAreBounded(t *testing.T) {
 		for i := range n {
 			list = append(list, assets.Attribute{Key: "k", Value: fmt.Sprintf("%079d", i)}) // 100 bytes each
 		}
-		_, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributes{Assets: []string{id}, Set: list[:1], Add: list})
+		_, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Set: list[:1], Add: list})
 		return err
 	}
 	for n, want := range map[int]string{10: "ok", 11: "invalid"} {

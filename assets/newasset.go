@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// NewAsset is an asset to add (contract, section 4.2, A2). Generator, ID and Content are required.
+// NewAsset is an asset to add. Generator, ID and Content are required.
 type NewAsset struct {
 	ID        string          `json:"id"` // foreign: of the content in its originating service
 	Generator Generator       `json:"generator"`
@@ -26,11 +26,19 @@ type Generator struct {
 // draft is a NewAsset that is well-formed, with all the work done that needs no store.
 type draft struct {
 	NewAsset
-	at      string // pointer to it in the request
-	unfiled bool   // it names no folder, or did not at its first mention
+	at      string    // pointer to it in the request
+	sent    []string  // ids of its folders as the request has them, repeats too
+	unfiled bool      // it names no folder, or did not at its first mention
+	places  []mention // where it is to be, each time the request mentions it
 	origin  Origin
 	content []byte   // but for its last member; see contentHead
 	text    []string // terms
+}
+
+// mention is one item of a request that names an asset, and the folders that it is to be in.
+type mention struct {
+	at      string // pointer
+	folders []string
 }
 
 // draft checks the asset, which stands at the pointer at.
@@ -42,21 +50,17 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	if err := checkName(at+"/generator/id", in.Generator.ID, lim.Name); err != nil {
 		return d, err
 	}
-	if len(in.SafeTags) > lim.Tags {
-		return d, invalidAt(at+"/safe_tags", "has %d tags, at most %d are allowed", len(in.SafeTags), lim.Tags)
-	}
-	for i, tag := range in.SafeTags {
-		if err := checkName(fmt.Sprintf("%s/safe_tags/%d", at, i), tag, lim.Name); err != nil {
-			return d, err
-		}
-		if strings.Contains(tag, ",") {
-			return d, invalidAt(fmt.Sprintf("%s/safe_tags/%d", at, i), "must not have a comma: a search takes it for the end of a tag, and would never find this one")
-		}
+	if err := checkTags(at+"/safe_tags", in.SafeTags, lim); err != nil {
+		return d, err
 	}
 	d.SafeTags = unique(in.SafeTags)
-	d.Folders = unique(in.Folders)
+	d.sent, d.Folders = in.Folders, unique(in.Folders)
+	d.places = []mention{{at, d.Folders}}
 	if len(in.Content) == 0 {
-		return d, invalidAt(at+"/content", "member \"content\" is missing")
+		return d, invalid(at+"/content", "member \"content\" is missing")
+	}
+	if n := len(in.Content); n > lim.Content {
+		return d, newError(ErrTooLarge, CodeTooLarge, at+"/content", "has %d bytes, at most %d are allowed", n, lim.Content)
 	}
 	var err error
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
@@ -64,6 +68,23 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	}
 	d.text, err = searchable(append(slices.Clip(d.content), '}'))
 	return d, err
+}
+
+// checkTags reports what keeps an asset from having the tags, which stand at the pointer at.
+func checkTags(at string, tags []string, lim Limits) error {
+	if len(tags) > lim.Tags {
+		return invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
+	}
+	for i, tag := range tags {
+		at := fmt.Sprintf("%s/%d", at, i)
+		if err := checkName(at, tag, lim.Name); err != nil {
+			return err
+		}
+		if strings.Contains(tag, ",") {
+			return invalid(at, "must not have a comma: a search takes it for the end of a tag, and would never find this one")
+		}
+	}
+	return nil
 }
 
 // collapse returns the drafts with those of one asset as one, which is what storing them one after
@@ -88,7 +109,7 @@ func collapse(drafts []draft) []draft {
 // then returns the draft with another one of the same asset on top; Folders may have repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
-	d.Folders = append(d.Folders, next.Folders...)
+	d.Folders, d.places = append(d.Folders, next.Folders...), append(d.places, next.places...)
 	if next.SafeTags != nil {
 		d.SafeTags = next.SafeTags
 	}
@@ -105,7 +126,7 @@ func (d draft) then(next draft) draft {
 // was in before.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	if n > max(lim.AssetFolders, before) {
-		return invalidAt(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
+		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
 	}
 	return nil
 }

@@ -3,16 +3,8 @@ package assets
 import (
 	"strings"
 	"unicode"
-)
 
-// Operation is what a permission allows; each includes those before it.
-type Operation string
-
-// The operations on a folder, from the least to the most.
-const (
-	View   Operation = "view"   // see the folder and what is in it
-	Edit   Operation = "edit"   // change what is in it: assets and subfolders
-	Manage Operation = "manage" // change the folder itself and its permissions
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // level orders operations; 0 is none.
@@ -25,7 +17,7 @@ const (
 	levelManage
 )
 
-func (o Operation) level() level {
+func levelOf(o Operation) level {
 	switch o {
 	case View:
 		return levelView
@@ -37,26 +29,6 @@ func (o Operation) level() level {
 	return levelNone
 }
 
-// Subject is a user or a role. The name is for people; the ID alone decides.
-type Subject struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
-// Permission grants an operation on a folder, and on those below that inherit it, to a user, to the
-// holders of a role, or to the members of a group: to exactly one of the three (contract, section
-// 2.9). The ID, the resource type and the resource ID are filled in by the service; a resource given
-// in a request must be the folder's own, and an ID given there has no effect but in a removal.
-type Permission struct {
-	ID        string    `json:"id"`
-	RType     string    `json:"rType"`
-	Operation Operation `json:"operation"`
-	RID       string    `json:"rId"`
-	Role      *Subject  `json:"role"`
-	Group     *string   `json:"group"` // URN, one of the caller's groups
-	User      *Subject  `json:"user"`  // ID: the id in the user's URN, or the URN
-}
-
 // resourceType is the type of all resources that permissions are for.
 const resourceType = "assetFolder"
 
@@ -66,21 +38,31 @@ func resourceID(network string, lib Library, folder string) string {
 	return network + ":library=" + escape(lib.ID) + ":folder=" + escape(folder)
 }
 
-// check reports what keeps p from being granted on the folder with this resource ID.
-func (p Permission) check(at, rid string, lim Limits) error {
-	if p.Operation.level() == levelNone {
-		return invalidAt(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
+// checkPermission reports what keeps p from being granted on the folder with this resource ID.
+func checkPermission(p Permission, at, rid string, lim Limits) error {
+	if levelOf(p.Operation) == levelNone {
+		return invalid(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
 	}
 	if p.RType != "" && p.RType != resourceType {
-		return invalidAt(at+"/rType", "want %q", resourceType)
+		return invalid(at+"/rType", "want %q", resourceType)
 	}
 	if p.RID != "" && p.RID != rid {
-		return invalidAt(at+"/rId", "want the folder's own, or none")
+		return invalid(at+"/rId", "want the folder's own, or none")
 	}
-	return p.checkSubject(at, lim)
+	if err := checkSubject(p, at, lim); err != nil {
+		return err
+	}
+	if p.User != nil && strings.Contains(p.User.ID, ":") {
+		if err := urn.CheckUser(p.User.ID); err != nil {
+			return invalid(at+"/user/id", "an id has no colon, and as a URN %s", err)
+		}
+	}
+	return nil
 }
 
-func (p Permission) checkSubject(at string, lim Limits) error {
+// checkSubject is the part of checkPermission that every stored permission passes. An earlier release granted to users
+// whose ids have a colon, too; no caller has such an id, so nothing comes of it.
+func checkSubject(p Permission, at string, lim Limits) error {
 	named := 0
 	for _, s := range []struct {
 		field string
@@ -104,7 +86,7 @@ func (p Permission) checkSubject(at string, lim Limits) error {
 		}
 	}
 	if named != 1 {
-		return invalidAt(at, "want exactly one of role, group and user, have %d", named)
+		return invalid(at, "want exactly one of role, group and user, have %d", named)
 	}
 	return nil
 }
@@ -121,7 +103,7 @@ func checkGroup(at, s string, limit int) error {
 		ok = ok && x != ""
 	}
 	if !ok {
-		return invalidAt(at, "%q is not a URN", s)
+		return invalid(at, "%q is not a URN", s)
 	}
 	return nil
 }
@@ -132,9 +114,9 @@ type grantKey struct {
 	kind, subject string
 }
 
-// key returns what p grants, and to whom. Names do not count, and a user is the same under the id
+// grantKeyOf returns what p grants, and to whom. Names do not count, and a user is the same under the id
 // and the URN.
-func (p Permission) key(network string) grantKey {
+func grantKeyOf(p Permission, network string) grantKey {
 	switch {
 	case p.Role != nil:
 		return grantKey{p.Operation, "role", p.Role.ID}
@@ -142,50 +124,4 @@ func (p Permission) key(network string) grantKey {
 		return grantKey{p.Operation, "group", *p.Group}
 	}
 	return grantKey{p.Operation, "user", strings.TrimPrefix(p.User.ID, network+userSegment)}
-}
-
-// AppendJSON appends the permission as it is answered.
-func (p Permission) AppendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"id":`...), p.ID)
-	b = appendString(append(b, `,"rType":`...), p.RType)
-	b = appendString(append(b, `,"operation":`...), string(p.Operation))
-	b = appendString(append(b, `,"rId":`...), p.RID)
-	b = appendSubject(append(b, `,"role":`...), p.Role)
-	b = append(b, `,"group":`...)
-	if p.Group == nil {
-		b = append(b, "null"...)
-	} else {
-		b = appendString(b, *p.Group)
-	}
-	b = appendSubject(append(b, `,"user":`...), p.User)
-	return append(b, '}')
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (p Permission) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
-
-func appendSubject(b []byte, s *Subject) []byte {
-	if s == nil {
-		return append(b, "null"...)
-	}
-	b = appendString(append(b, `{"id":`...), s.ID)
-	b = appendString(append(b, `,"name":`...), s.Name)
-	return append(b, '}')
-}
-
-// clone returns a copy that shares nothing with p.
-func (p Permission) clone() Permission {
-	if p.Role != nil {
-		role := *p.Role
-		p.Role = &role
-	}
-	if p.User != nil {
-		user := *p.User
-		p.User = &user
-	}
-	if p.Group != nil {
-		group := *p.Group
-		p.Group = &group
-	}
-	return p
 }

@@ -11,37 +11,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
-
-// Record is an asset as a Store keeps it: keys, times and stored bytes.
-type Record struct {
-	Ordinal   int64    // place in the library, in the order of adding; 1 to MaxOrdinal
-	Origin    Origin   // no two assets of a library have the same
-	CreatedAt int64    // time of adding, milliseconds since the epoch
-	UpdatedAt int64    // of its content; never lower than CreatedAt
-	Folders   []string // ids of the folders it was put into, in that order
-	Body      Body
-}
-
-// MaxOrdinal bounds the ordinals of a library.
-const MaxOrdinal = 1<<40 - 1
-
-// Origin is a digest of what an asset is where it comes from: its generator and its foreign ID.
-type Origin [16]byte
 
 func originOf(generator, foreignID string) Origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
 	return Origin(sum[:16])
-}
-
-// Body is what an asset holds, as one compact JSON object exactly as it is answered: the members
-// content and safe_tags and, where there are any, via, rights and attributes.
-type Body []byte
-
-// Attribute labels an asset with a key and a value (contract, section 2.10).
-type Attribute struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
 }
 
 func compareAttributes(a, b Attribute) int {
@@ -84,7 +60,7 @@ func (p parts) body() Body {
 }
 
 // parts takes the body apart.
-func (b Body) parts() (parts, error) {
+func partsOf(b Body) (parts, error) {
 	var in struct {
 		Content    jsontext.Value `json:"content"`
 		SafeTags   []string       `json:"safe_tags"`
@@ -123,9 +99,9 @@ func searchable(content []byte) ([]string, error) {
 	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
 }
 
-// Index returns what the asset is found by.
-func (r Record) Index() (Index, error) {
-	p, err := r.Body.parts()
+// IndexOf returns what the asset is found by.
+func IndexOf(r Record) (Index, error) {
+	p, err := partsOf(r.Body)
 	if err != nil {
 		return Index{}, err
 	}
@@ -144,11 +120,7 @@ func appendAttribute(b []byte, a Attribute) []byte {
 
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
-	b, err := jsontext.AppendQuote(b, s)
-	if err != nil {
-		panic("assets: a string that is no UTF-8 came past the checks") // input is checked at the door
-	}
-	return b
+	return strictjson.AppendString(b, s) // input is checked at the door
 }
 
 // appendComma appends the comma before the i-th item of a list.
@@ -159,12 +131,12 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendTime appends a time as the contract writes it: ISO 8601, UTC, milliseconds.
+// appendTime appends a time as answers have it: ISO 8601, UTC, milliseconds.
 func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }
 
-// sameAs reports whether an answer would show no difference between the two, nor a search.
-func (r Record) sameAs(o Record) bool {
+// sameRecord reports whether an answer would show no difference between the two, nor a search.
+func sameRecord(r, o Record) bool {
 	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
 }

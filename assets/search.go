@@ -1,99 +1,300 @@
 package assets
 
 import (
-	"fmt"
-	"unicode/utf8"
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Search says which assets to find (contract, section 4.2, A1). The zero value finds the newest ones.
-type Search struct {
-	Query      string   // every word must be in the text or the author's names; "" = any
-	Folder     string   // id of a folder that must hold the asset; "" = any
-	FolderTree string   // likewise, or one below it that the caller sees
-	Generator  string   // id of the originating service; "" = any
-	Via        *int64   // how it was added; nil = any
-	Rights     *int64   // status of the rights request; nil = any
-	Tags       []string // all must be among its safe_tags
-	Limit      int      // 0 = 50
-	Since      string   // Paging.Next of another page: what is newer, oldest first
-	Until      string   // Paging.Prev of another page: what is older, newest first
-	Order      Order    // "" = as Since and Until say, newest first without them
+// Search finds assets that the caller sees, and counts what they have. ErrInvalid for a search out of its limits
+// and for a cursor that is not of this library; ErrNotFound for a folder the caller does not see; ErrBusy for a
+// search that takes longer than Limits.SearchTime.
+func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
+	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
+	defer cancel()
+	for {
+		var out SearchPage
+		err := s.view(limited, by, lib, func(ss *request) error {
+			page, err := ss.search(in)
+			out = page
+			return err
+		})
+		if old, ok := errors.AsType[oldTerms](err); ok {
+			if err = s.renew(limited, lib, old); err == nil {
+				continue
+			}
+		}
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			err = newError(ErrBusy, CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+		}
+		return out, err
+	}
 }
 
-// Order is the order of a search.
-type Order string
-
-// The orders of a search: by the time of adding.
-const (
-	Ascending  Order = "asc"
-	Descending Order = "desc"
-)
-
-// Page is a page of a search.
-type Page struct {
-	Assets []Asset
-	Paging Paging
+// AllAssets yields what a search finds, from the page that the request asks for on: towards newer assets if it
+// is ascending, else towards older ones. It meets every asset once, also while others are added. An error is
+// yielded once, as the last pair.
+func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
+	in.Facets = nil // they would be counted for each page
+	return paging.All("", func(cursor string) ([]Asset, string, error) {
+		page, err := s.Search(ctx, by, lib, in.From(cursor))
+		return page.Assets, in.Following(page), err
+	})
 }
 
-// Paging says where a page stands (contract, section 2.11).
-type Paging struct {
-	Prev    string // for Search.Until: what is older than the page; "" on an empty page
-	HasPrev bool   // whether there is something
-	Next    string // for Search.Since: what is newer than the page; "" on an empty page
-	HasNext bool
-	Total   int64 // all that the search finds, on whatever page
+func (ss *request) search(in SearchRequest) (SearchPage, error) {
+	list, prefixes, err := in.check(ss.limits)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	facets, err := facetsOf(in.Facets, ss.limits)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	cursor, err := ss.place(in)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	q, err := ss.conditions(in, list, prefixes)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	if in.Query != "" && len(list)+len(prefixes) == 0 { // no letter or digit: nothing has it
+		return SearchPage{Facets: facets.empty()}, nil
+	}
+	if err := ss.checkTerms(in, list, prefixes); err != nil {
+		return SearchPage{}, err
+	}
+	if q.After, q.Before, err = ss.added(in.AddedFrom, in.AddedBefore); err != nil {
+		return SearchPage{}, err
+	}
+	page, err := ss.page(q, cursor)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	if page.Paging.Total, err = ss.total(q); err != nil {
+		return SearchPage{}, err
+	}
+	page.Facets, err = ss.facets(facets, q)
+	return page, err
 }
 
-// AppendJSON appends the page as it is answered.
-func (p Page) AppendJSON(b []byte) []byte {
-	b = append(b, `{"assets":[`...)
-	for i, a := range p.Assets {
-		b = a.AppendJSON(appendComma(b, i))
-	}
-	b = append(b, `],"paging":{`...)
-	if p.Paging.Prev != "" {
-		b = append(appendString(append(b, `"prev":`...), p.Paging.Prev), ',')
-	}
-	b = append(appendBool(append(b, `"hasPrev":`...), p.Paging.HasPrev), ',')
-	if p.Paging.Next != "" {
-		b = append(appendString(append(b, `"next":`...), p.Paging.Next), ',')
-	}
-	b = appendBool(append(b, `"hasNext":`...), p.Paging.HasNext)
-	return fmt.Appendf(b, `,"total":%d,"totalItems":%[1]d}}`, p.Paging.Total)
+// cursor is the part of a library's order that a page is from.
+type cursor struct {
+	after, before int64 // ordinals; 0 = no bound
+	ascending     bool
+	limit         int
 }
 
-// MarshalJSON gives the same bytes as AppendJSON.
-func (p Page) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
-
-// check reports what is wrong with the search in itself, and returns the words of its text.
-func (in Search) check(lim Limits) ([]string, error) {
-	switch {
-	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
-		return nil, invalidAt("order", "want asc or desc")
-	case in.Since != "" && in.Until != "":
-		return nil, invalidAt("since", "goes not with until: one cursor at a time")
-	case in.Since != "" && in.Order == Descending:
-		return nil, invalidAt("since", "leads to newer assets, oldest first, against order desc")
-	case in.Until != "" && in.Order == Ascending:
-		return nil, invalidAt("until", "leads to older assets, newest first, against order asc")
-	case len(in.Tags) > lim.Tags:
-		return nil, invalidAt("tags", "has %d tags, at most %d are allowed", len(in.Tags), lim.Tags)
-	case len(in.Query) > lim.Query:
-		return nil, invalidAt("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
-	case !utf8.ValidString(in.Query):
-		return nil, invalidAt("query", "must be UTF-8")
+// of returns the query for the assets that match q in this part.
+func (c cursor) of(q AssetQuery) AssetQuery {
+	q.Ascending, q.Limit = c.ascending, c.limit
+	q.After = max(q.After, c.after)
+	if c.before != 0 && (q.Before == 0 || c.before < q.Before) {
+		q.Before = c.before
 	}
-	for _, tag := range in.Tags {
-		if err := checkText("tags", tag, lim.Name); err != nil {
-			return nil, err
+	return q
+}
+
+// place returns the part of the library's order that the search asks for.
+func (ss *request) place(in SearchRequest) (cursor, error) {
+	limit, err := ss.pageLimit(in.Limit)
+	c := cursor{ascending: in.ascending(), limit: limit}
+	if err != nil {
+		return c, err
+	}
+	for _, p := range []struct {
+		field, cursor string
+		bound         *int64
+	}{{"since", in.Since, &c.after}, {"until", in.Until, &c.before}} {
+		if p.cursor == "" {
+			continue
+		}
+		ordinal, ok := ss.seal.open(sealedCursor, p.cursor)
+		if !ok {
+			return c, invalid(p.field, "is not a cursor of this library")
+		}
+		*p.bound = ordinal
+	}
+	return c, nil
+}
+
+// conditions returns a query for what the search asks for, its times and its place aside. The last set of terms
+// is one of folders: those of folderTree, or those the caller sees. What is in one folder that the caller sees
+// needs no more.
+func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q AssetQuery, err error) {
+	var all []AnyOf
+	for _, w := range list {
+		all = append(all, AnyOf{wordTerm(w)})
+	}
+	for _, p := range prefixes {
+		q.Prefixes = append(q.Prefixes, AnyOf{prefixTerm(p)})
+	}
+	for _, a := range in.Attributes {
+		if a.Value == nil {
+			q.Prefixes = append(q.Prefixes, hasKey(a.Key))
+		} else {
+			all = append(all, hasAttribute(Attribute{Key: a.Key, Value: *a.Value}))
 		}
 	}
-	if err := checkText("generator", in.Generator, lim.Name); err != nil {
-		return nil, err
+	for _, tag := range in.Tags {
+		all = append(all, AnyOf{term(kindTag, tag)})
 	}
-	list := words(in.Query)
-	if len(list) > lim.Words {
-		return nil, invalidAt("query", "has %d words, at most %d are allowed", len(list), lim.Words)
+	if in.Generator != "" {
+		all = append(all, AnyOf{term(kindGenerator, in.Generator)})
 	}
-	return list, nil
+	if in.Via != nil {
+		all = append(all, AnyOf{integerTerm(kindVia, *in.Via)})
+	}
+	if in.Rights != nil {
+		all = append(all, AnyOf{integerTerm(kindRights, *in.Rights)})
+	}
+	if in.Folder != "" {
+		n, err := ss.folderSeen("folder", in.Folder)
+		if err != nil {
+			return q, err
+		}
+		all = append(all, AnyOf{term(kindFolder, n.ID)})
+	}
+	if in.FolderTree != "" {
+		n, err := ss.folderSeen("folderTree", in.FolderTree)
+		if err != nil {
+			return q, err
+		}
+		all = append(all, ss.seenBelow(n))
+	}
+	if in.Folder == "" && in.FolderTree == "" {
+		all = append(all, ss.visible(ss.tree)...)
+	}
+	q.All = all
+	return q, nil
+}
+
+// page returns a page of the assets that match q, and whether there are more before and after it.
+func (ss *request) page(q AssetQuery, at cursor) (SearchPage, error) {
+	var p SearchPage
+	var first, last int64
+	size, more := 0, false
+	limit := at.limit
+	at.limit++
+	for r, err := range ss.r.Assets(ss.ctx, at.of(q)) {
+		if err != nil {
+			return SearchPage{}, err
+		}
+		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= ss.limits.PageBytes; more {
+			break
+		}
+		last = r.Ordinal
+		if first == 0 {
+			first = r.Ordinal
+		}
+		a := ss.asset(r)
+		if err := memlimit.Reserve(ss.ctx, a.size()); err != nil {
+			return SearchPage{}, err
+		}
+		size += a.size()
+		p.Assets = append(p.Assets, a)
+	}
+	behind, err := ss.behind(q, at, first)
+	if at.ascending {
+		p.Paging.HasNext, p.Paging.HasPrev = more, behind
+	} else {
+		p.Paging.HasPrev, p.Paging.HasNext = more, behind
+	}
+	if first != 0 {
+		p.Paging.Prev = ss.seal.close(sealedCursor, min(first, last))
+		p.Paging.Next = ss.seal.close(sealedCursor, max(first, last))
+	}
+	return p, err
+}
+
+// behind reports whether q finds something on the side that a page with this first asset comes from; 0 is an
+// empty page, which has its cursor's own asset on that side.
+func (ss *request) behind(q AssetQuery, at cursor, first int64) (bool, error) {
+	back := cursor{ascending: !at.ascending, limit: 1}
+	switch {
+	case at.after == 0 && at.before == 0:
+		return false, nil // from the end of the library
+	case at.ascending && first != 0:
+		back.before = first
+	case at.ascending:
+		back.before = at.after + 1
+	case first != 0:
+		back.after = first
+	default:
+		back.after = at.before - 1
+	}
+	for _, err := range ss.r.Assets(ss.ctx, back.of(q)) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// total counts what q finds.
+func (ss *request) total(q AssetQuery) (int64, error) {
+	if len(q.All) == 0 && len(q.Prefixes) == 0 && q.After == 0 && q.Before == 0 {
+		return ss.state.Count, nil
+	}
+	return ss.r.Count(ss.ctx, q)
+}
+
+// added returns the bounds of the ordinals of assets that were added from one time on and before another: those
+// above after and below before, 0 = no bound.
+func (ss *request) added(from, to time.Time) (after, before int64, err error) {
+	if !from.IsZero() {
+		if after, err = ss.lastBefore(from); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !to.IsZero() {
+		if before, err = ss.lastBefore(to); err != nil {
+			return 0, 0, err
+		}
+		before++
+	}
+	return after, before, nil
+}
+
+// lastBefore returns an ordinal: all assets up to it were added before the time t, and none above it. It reads few
+// assets, since their times never decrease along their ordinals, and mostly grow evenly.
+func (ss *request) lastBefore(t time.Time) (int64, error) {
+	at := t.UnixMilli()
+	if t.Truncate(time.Millisecond).Before(t) {
+		at++ // the times of assets are whole milliseconds
+	}
+	low, high := int64(0), ss.state.Last // the ordinal is one from low to high
+	if at > ss.state.At {
+		return high, nil
+	}
+	lowAt, highAt := int64(0), ss.state.At
+	for step := 0; low < high; step++ {
+		middle := low + (high-low)/2
+		switch {
+		case step == 0:
+			middle = low // the first asset tells when the library begins
+		case step%2 == 1 && lowAt < highAt:
+			middle = low + int64(float64(high-low)*(float64(at-lowAt)/float64(highAt-lowAt)))
+			middle = min(max(middle, low), high-1)
+		}
+		next, nextAt := int64(0), int64(0)
+		for r, err := range ss.r.Assets(ss.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
+			if err != nil {
+				return 0, err
+			}
+			next, nextAt = r.Ordinal, r.CreatedAt
+		}
+		if next == 0 || nextAt >= at {
+			high, highAt = middle, max(nextAt, lowAt)
+			if next == 0 {
+				highAt = ss.state.At
+			}
+		} else {
+			low, lowAt = next, nextAt
+		}
+	}
+	return low, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Terms are what the one inverted index holds: the words of an asset's text and a term for each of
@@ -18,10 +19,22 @@ const (
 	kindVia       = 'v'
 	kindRights    = 'r'
 	kindTag       = 't'
-	kindAttribute = 'a'
+	kindAttribute = 'p' // a pair of a key and a value
+	kindKey       = 'k' // the key of an attribute
 )
 
-// term makes a term. What would be too long is replaced by its digest, under the upper-case letter,
+// Values that are too long for a term have these kinds of terms. Stores of the first release have digests of long
+// words and attributes under upper-case letters too, and attributes without their keys; see renew.
+const (
+	kindLongWord      = 'y' // the digest of a word
+	kindWordRest      = 'x' // what follows in a long word after the bytes that have this digest
+	kindLongAttribute = 'l' // digest of the key, beginning of the value, digest of both
+	oldLongWord       = 'W'
+	oldLongAttribute  = 'A'
+	oldAttribute      = 'a' // as kindAttribute, of an asset without terms for the keys
+)
+
+// term makes a term. A value that would be too long is replaced by its digest, under the upper-case letter,
 // so that it can be taken for nothing else.
 func term(kind rune, value string) string {
 	if len(value) < MaxTerm {
@@ -31,19 +44,117 @@ func term(kind rune, value string) string {
 	return string(unicode.ToUpper(kind)) + base32.StdEncoding.EncodeToString(sum[:20])
 }
 
+var digestEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
+
+// digest returns size characters, a multiple of 8, that stand for s.
+func digest(s string, size int) string {
+	sum := sha256.Sum256([]byte(s))
+	return digestEncoding.EncodeToString(sum[:size*5/8])
+}
+
+// Sizes of digests in terms, and of the beginning of a long attribute's value.
+const (
+	keyDigest   = 16
+	valueDigest = 32
+	valueHead   = 160
+)
+
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
+// hasAttribute returns the terms that assets with the attribute have one of.
+func hasAttribute(a Attribute) AnyOf {
+	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
+		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
+	}
+	return AnyOf{attributeTerm(a)}
+}
+
+// attributeTerm returns the term by which assets with the attribute are stored.
 func attributeTerm(a Attribute) string {
-	return term(kindAttribute, fmt.Sprintf("%d:%s=%s", len(a.Key), a.Key, a.Value))
+	text := attributeKey(a.Key) + a.Value
+	if len(text) < MaxTerm {
+		return string(kindAttribute) + text
+	}
+	return longAttributeKey(a.Key) + cutAt(a.Value, valueHead) + endOfHead + digest(text, valueDigest)
+}
+
+// attributeKey begins the text of each attribute with this key, and of no other.
+func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), key) }
+
+// longAttributeKey begins the terms of all long attributes with this key.
+func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
+
+// longAttributeHead returns the beginning of the value in the term of a long attribute.
+func longAttributeHead(term string) string {
+	return term[1+keyDigest : len(term)-valueDigest-len(endOfHead)]
+}
+
+// hasKey returns what the terms of attributes with this key begin with.
+func hasKey(key string) AnyOf {
+	if text := attributeKey(key); len(text) < MaxTerm {
+		return AnyOf{string(kindAttribute) + text, string(oldAttribute) + text, longAttributeKey(key)}
+	}
+	return AnyOf{longAttributeKey(key)}
+}
+
+// endOfHead marks in a term where the beginning of a word or of an attribute value ends. No word contains it.
+const endOfHead = "\x01"
+
+// maxHead is the length of the longest prefix of a word that one term holds.
+const maxHead = MaxTerm - 1 - len(endOfHead)
+
+// cutAt returns the beginning of s, at most size bytes, without a part of a character at its end.
+func cutAt(s string, size int) string {
+	if len(s) <= size {
+		return s
+	}
+	for !utf8.RuneStart(s[size]) {
+		size--
+	}
+	return s[:size]
+}
+
+// wordTerm returns the term of the assets that have the word.
+func wordTerm(w string) string {
+	if len(w) < MaxTerm {
+		return string(kindWord) + w
+	}
+	return string(kindLongWord) + digest(w, valueDigest)
+}
+
+// prefixTerm returns what a term of an asset begins with if a word of the asset begins with p: p itself, or, if p
+// is longer than a term, what is left of it after a digest of its beginning.
+func prefixTerm(p string) string {
+	kind := string(kindWord)
+	for len(p) > maxHead {
+		head := cutAt(p, maxHead)
+		kind, p = string(kindWordRest), digest(head, valueDigest)+p[len(head):]
+	}
+	return kind + p
+}
+
+// prefixTerms returns the terms by which prefixes find a long word.
+func prefixTerms(w string) (terms []string) {
+	kind := string(kindWord)
+	for len(w) > maxHead {
+		head := cutAt(w, maxHead)
+		terms = append(terms, kind+head+endOfHead)
+		kind, w = string(kindWordRest), digest(head, valueDigest)+w[len(head):]
+	}
+	return append(terms, kind+w+endOfHead)
 }
 
 // notInAFolder is the term of the assets that are in no folder.
 const notInAFolder = string(kindFolder)
 
+// wordTerms returns the terms of a text with these words.
 func wordTerms(list []string) []string {
-	terms := make([]string, len(list))
-	for i, w := range list {
-		terms[i] = term(kindWord, w)
+	terms := make([]string, 0, len(list))
+	for _, w := range list {
+		terms = append(terms, wordTerm(w))
+		if len(w) > maxHead {
+			terms = append(terms, prefixTerms(w)...)
+		}
 	}
 	return terms
 }
@@ -68,7 +179,7 @@ func indexOf(p parts, folders []string, text []string) Index {
 		terms = append(terms, integerTerm(kindRights, *p.rights))
 	}
 	for _, a := range p.attributes {
-		terms = append(terms, attributeTerm(a))
+		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
 	}
 	slices.Sort(terms)
 	attributes := slices.Clone(p.attributes)

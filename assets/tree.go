@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -30,9 +32,13 @@ func compareNodes(a, b *node) int {
 }
 
 // readTree reads the folders of the library.
-func readTree(ctx context.Context, r Reader) (*tree, error) {
+func readTree(ctx context.Context, r Reader) (*tree, error) { return newTree(r.Folders(ctx)) }
+
+// newTree puts folders in their places. Every parent must exist, and no folder may be below itself:
+// the way up from a folder always ends at the top level.
+func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	t := &tree{nodes: map[string]*node{}}
-	for f, err := range r.Folders(ctx) {
+	for f, err := range folders {
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +49,7 @@ func readTree(ctx context.Context, r Reader) (*tree, error) {
 	}
 	for _, n := range t.nodes {
 		if n.Parent != "" && t.nodes[n.Parent] == nil {
-			return nil, fmt.Errorf("stored folder %s: its parent %s is missing", n.ID, n.Parent)
+			return nil, fmt.Errorf("stored folder %q: its parent %q does not exist", n.ID, n.Parent)
 		}
 		t.attach(n)
 	}
@@ -51,7 +57,24 @@ func readTree(ctx context.Context, r Reader) (*tree, error) {
 	for _, n := range t.nodes {
 		slices.SortFunc(n.children, compareNodes)
 	}
-	return t, nil
+	return t, t.checkReached()
+}
+
+// checkReached reports a folder that cannot be reached from the top level: it is below itself, or below
+// one that is.
+func (t *tree) checkReached() error {
+	count := 0
+	for range t.all {
+		count++
+	}
+	if count == len(t.nodes) {
+		return nil
+	}
+	missing := maps.Clone(t.nodes)
+	for n := range t.all {
+		delete(missing, n.ID)
+	}
+	return fmt.Errorf("stored folder %q: its parents go round in a circle", slices.Min(slices.Collect(maps.Keys(missing))))
 }
 
 // clone returns a tree that can be changed without changing t.

@@ -13,13 +13,49 @@ import (
 // words cuts a text, which may hold HTML, into its words in their order: HTML is stripped, case and
 // diacritics are folded, and everything that is not a letter, digit or mark stands between words.
 // Each Han, Hiragana and Katakana character is a word of its own. It is the one place that says what
-// a word is, for what is indexed and for what is asked (contract, section 4.2, query).
+// a word is, for what is indexed and for what is asked.
 func words(text string) []string {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	if isASCII(text) {
 		return cutASCII(text)
 	}
 	return cut(fold(text))
+}
+
+// queryWords cuts the text of a query into words as words does. A word that ends in * stands among the prefixes.
+// Any other * stands between words.
+func queryWords(text string) (whole, prefixes []string) {
+	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
+	split := cut
+	if isASCII(text) {
+		text, split = strings.ToLower(text), cutASCII
+	} else {
+		text = fold(text)
+	}
+	pieces := strings.Split(text, "*")
+	for i, piece := range pieces {
+		list := split(piece)
+		if n := len(list); n > 0 && i < len(pieces)-1 && strings.HasSuffix(piece, list[n-1]) && !beginsInWord(pieces[i+1]) {
+			prefixes = append(prefixes, list[n-1])
+			list = list[:n-1]
+		}
+		whole = append(whole, list...)
+	}
+	return whole, prefixes
+}
+
+// beginsInWord reports whether a text begins with a letter, digit or mark.
+func beginsInWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r)
+}
+
+// checkPrefix refuses a prefix that is too short to be searched for.
+func checkPrefix(p string) error {
+	if r, size := utf8.DecodeRuneInString(p); size == len(p) && !isWordAlone(r) {
+		return invalid("query", "%q is too short before the *: want at least two characters", p)
+	}
+	return nil
 }
 
 func isASCII(s string) bool {

@@ -85,11 +85,54 @@ func FuzzWords(f *testing.F) {
 
 func TestLongWordsKeepApart(t *testing.T) {
 	long := strings.Repeat("x", 300)
-	terms := wordTerms(words(long + "a " + long + "b"))
-	if len(terms) != 2 || terms[0] == terms[1] || len(terms[0]) > MaxTerm {
-		t.Errorf("two long words make the terms %q", terms)
+	one, two := wordTerm(long+"a"), wordTerm(long+"b")
+	if one == two || len(one) > MaxTerm {
+		t.Errorf("two long words make the terms %q and %q", one, two)
 	}
-	if at := wordTerms([]string{strings.Repeat("x", MaxTerm-1)})[0]; len(at) != MaxTerm || at[0] != 'w' {
+	if at := wordTerm(strings.Repeat("x", MaxTerm-1)); len(at) != MaxTerm || at[0] != 'w' {
 		t.Errorf("a word that just fits makes the term %q", at)
+	}
+}
+
+// Whatever a word begins with, one of its terms begins with the term of that, and no term of a word that does not.
+func TestPrefixesFindTheirWords(t *testing.T) {
+	for _, letters := range []string{"x", "é", "ก", "𐐨"} {
+		for _, n := range []int{2, 250, 253, 254, 255, 256, 257, 300, 700} {
+			word := strings.Repeat(letters, n/len(letters)+1)
+			terms := wordTerms([]string{word})
+			for _, other := range []string{word + letters, strings.Repeat(letters, n/len(letters)) + "z"} {
+				for size := len(letters); size <= len(other); size += len(letters) {
+					p := other[:size]
+					found := slices.ContainsFunc(terms, func(term string) bool { return strings.HasPrefix(term, prefixTerm(p)) })
+					if found != strings.HasPrefix(word, p) {
+						t.Fatalf("%d bytes of %s: the prefix of %d bytes finds it: %t", len(word), letters, size, found)
+					}
+				}
+			}
+			for _, term := range terms {
+				if len(term) > MaxTerm || !utf8.ValidString(term) {
+					t.Errorf("%d bytes of %s make the term %q", len(word), letters, term)
+				}
+			}
+		}
+	}
+}
+
+func TestAStarEndsAWord(t *testing.T) {
+	for query, want := range map[string]string{
+		"foo*": "/foo", "foo* bar": "bar/foo", "foo*bar": "foo bar/", "* foo": "foo/", "*foo": "foo/", "foo *": "foo/", "foo**": "/foo",
+		"foo*,bar*": "/foo bar", "FOO*": "/foo", "Caf\u00c9*": "/cafe", "ß*": "/ss", "<b>foo</b>*": "/foo", "<p>foo</p>*": "foo/",
+		"漢*": "/漢", "漢字*": "漢/字", "a漢*": "a/漢", "fo*漢": "fo 漢/", "#foo*": "/foo", "foo-*": "foo/", "\"foo\"*": "foo/", "*": "/", "": "/",
+		"foo*\u0301": "foo/", "❤\ufe0f*": "/", "foo&#42;": "/foo", "foo＊": "foo/", "12*": "/12", "हि*": "/हि", "a b*c d*": "a b c/d",
+	} {
+		whole, prefixes := queryWords(query)
+		if got := strings.Join(whole, " ") + "/" + strings.Join(prefixes, " "); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+	for prefix, ok := range map[string]bool{"a": false, "é": false, "ก": false, "ab": true, "漢": true, "カ": true, "ー": true, "ｱ": true} {
+		if err := checkPrefix(prefix); (err == nil) != ok {
+			t.Errorf("%q: error %v", prefix, err)
+		}
 	}
 }

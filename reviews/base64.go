@@ -1,5 +1,8 @@
 package reviews
 
+// rightID says what the id of a collection is.
+const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
+
 // base64Fault says what keeps text from being Base64 of at least one byte, "" if nothing does:
 // the standard alphabet or the one for URLs, but not both, padded fully or not at all.
 func base64Fault(text []byte) string {
@@ -16,16 +19,16 @@ func base64Fault(text []byte) string {
 		case c == '-' || c == '_':
 			url = true
 		default:
-			return "this is not Base64: it holds a character of neither alphabet"
+			return "this is not Base64: it holds a character of neither alphabet; " + rightID
 		}
 	}
 	switch {
 	case standard && url:
-		return "this is not Base64: it mixes the standard alphabet and the one for URLs"
+		return "this is not Base64: it mixes the standard alphabet and the one for URLs; keep to one"
 	case n == 0:
-		return "this is Base64 of nothing"
+		return "this is Base64 of nothing; " + rightID
 	case n%4 == 1 || n < len(text) && len(text)%4 != 0:
-		return "this is not Base64: it has a length that no encoder writes"
+		return "this is not Base64: it has a length that no encoder writes; " + rightID
 	}
 	return ""
 }

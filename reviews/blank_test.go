@@ -32,8 +32,8 @@ func TestBlankStretchesLoseNoRecord(t *testing.T) {
 			if r := checker.Report(); r.Collections != count || r.Reviews != count {
 				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections, r.Reviews, count)
 			}
-			service := reviews.New(memory.NewReviews())
-			r, err := service.Import(context.Background(), reviews.Caller{Operator: true}, bytes.NewReader(file.Bytes()), &reviews.ImportOptions{Options: *o})
+			service := reviews.New(memory.New().Reviews(), nil)
+			r, err := service.Import(context.Background(), reviews.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
 			if err != nil || r.Created != count {
 				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)
 			}

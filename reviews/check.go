@@ -12,6 +12,8 @@ import (
 type Options struct {
 	Workers int    // cores that check; 0: all, up to eight
 	TempDir string // for lines that are too long for memory; "": that of the system
+	Spool   *Spool // bounds what these take together with those of other imports; nil: nothing does
+	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: nothing does
 
 	// Progress, if not nil, is called now and then by the goroutine that reads the findings.
 	Progress func(Progress)
@@ -29,10 +31,11 @@ type Checker struct {
 	results results
 }
 
-// Check returns a checker of a file in the import format (contract, section 4.3): NDJSON, one
+// Check returns a checker of a file in the import format: NDJSON, one
 // collection a line, as it is or compressed with gzip. It stores nothing and needs no store, so the
 // rules that look at stored reviews are left to Service.Import. Memory does not grow with the
-// file, its lines or its problems, but for some 16 bytes a collection and, within a line, a review.
+// file, its lines or its problems, but for some 16 bytes a collection and, within a line, a review. A review, or a member of a
+// collection, is in memory while it is checked, 16 MiB of it at most.
 func Check(file io.Reader, o *Options) *Checker {
 	c := &Checker{file: file}
 	if o != nil {
@@ -58,7 +61,7 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 		c.results.tell = c.options.Progress
 		p := newPipeline(c.options, false, &c.results)
 		err := p.run(file)
-		c.results.settle()
+		c.results.end(err == nil)
 		if err != nil && !c.results.stop {
 			yield(Problem{}, err)
 		}
@@ -77,6 +80,14 @@ type results struct {
 	out      func(Problem) bool // false: no more
 	stop     bool
 	tell     func(Progress)
+
+	// Of a file that may be of another kind, no problem is told before a record was found.
+	kind  string    // what it may be; "" once a record was found
+	start int64     // where its first line begins
+	early []Problem // of its lines
+	named bool      // kind was told instead
+	array bool      // it is a JSON array: it begins with [, and a line is a record and a comma; no later line counts as a record
+	lines bool      // some line is not blank
 }
 
 // maxHeld is how many problems of a line are put in order at once.
@@ -102,13 +113,58 @@ func (r *results) settleBefore(line int64) {
 func (r *results) settle() {
 	slices.SortStableFunc(r.held, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, p := range r.held {
+		r.give(p)
+	}
+	clear(r.held)
+	r.held = r.held[:0]
+}
+
+// give tells a problem, or keeps it while the file may be of another kind.
+func (r *results) give(p Problem) {
+	switch {
+	case r.kind == "":
 		r.report.add(p)
 		if !r.stop {
 			r.stop = !r.out(p)
 		}
+	case !r.named:
+		if r.early = append(r.early, p); len(r.early) == maxHeld {
+			r.nameKind()
+		}
 	}
-	clear(r.held)
-	r.held = r.held[:0]
+}
+
+func (r *results) begin(kind string, offset int64) { r.kind, r.start = kind, offset }
+
+// nameKind tells what the file is instead of what is wrong with its lines.
+func (r *results) nameKind() {
+	kind := r.kind
+	r.kind, r.early, r.named = "", nil, true
+	r.give(ruleFileKind.problemAt(1, 1, r.start, kind))
+	r.kind = kind
+}
+
+// record takes note that a line is a record, so that the file is of the right kind.
+func (r *results) record() {
+	if r.kind == "" {
+		return
+	}
+	early := r.early
+	r.kind, r.early = "", nil
+	for _, p := range early {
+		r.give(p)
+	}
+}
+
+// end tells what is left when the file was read, up to its end or not.
+func (r *results) end(whole bool) {
+	r.settle()
+	if r.kind != "" && !r.named {
+		r.nameKind()
+	}
+	if whole && !r.lines && !r.stop {
+		r.give(ruleFileEmpty.problemAt(1, 1, r.start, "the file is empty; want a collection on each line"))
+	}
 }
 
 func (r *results) batch(b batch) {
@@ -121,10 +177,18 @@ func (r *results) count(b batch, report func(Problem)) bool {
 	if b.first {
 		r.repeated = b.paired && !r.pairs.add(b.pair)
 		if r.repeated {
-			report(ruleCollectionRepeated.problem(b.line, b.offset, "", "a collection with this source and id came before in this file"))
+			p := ruleCollectionRepeated.problem(b.line, b.offset, "", "a collection with this source and id came before in this file; put all of its reviews into one line")
+			p.Column, p.Collection, p.Value = b.column, b.id, ruleCollectionRepeated.wrong(b.head)
+			report(p)
 		}
 	}
+	r.lines = true
+	r.array = r.array || b.element && r.kind == kindArray
+	if r.array && (b.record || !b.first) { // an element without a comma, or the rest of one that is long
+		return false
+	}
 	if b.first && b.record {
+		r.record()
 		r.report.Collections++
 	}
 	r.report.Reviews += b.reviews

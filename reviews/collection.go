@@ -1,5 +1,7 @@
 package reviews
 
+import "strconv"
+
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
 const (
@@ -11,157 +13,180 @@ const (
 	memberDimensions
 )
 
-const maxCollectionID = 150 // characters
+const (
+	maxCollectionID = 150  // characters
+	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
+)
 
-// collection reads a collection and its reviews, unless these wait.
-func (c *checker) collection() bool {
-	seen, ok := c.object(&c.ofCollection, (*checker).collectionMember)
-	if !ok {
-		return false
-	}
-	c.missing(&c.ofCollection, seen, c.start)
-	if seen&(1<<memberDimensions) == 0 {
-		c.dims = 1
-		c.report(ruleDimensionsAbsent, c.start, "", `dimensions is missing and taken as ["default"]`)
-	}
-	if c.source.ok && c.id.ok {
-		c.got.paired, c.got.pair = true, c.hash.pair(c.source.fingerprint, c.id.fingerprint)
-	}
-	c.takeCollection()
-	return true
+// collection is what is known of the collection that is read.
+type collection struct {
+	source fingerprint
+	id     fingerprint
+	known  uint8 // bits of memberSource and memberID: which of these were read
+	dims   int64 // number of dimensions; -1: unknown
+	dimsAt int64 // offset of dimensions; -1: absent
+	size   int64 // bytes of its members but the reviews
+	large  bool  // for an import, more than maxSmall of them are in memory
+	some   bool  // there is a review, accepted or not
+	late   place // of reviews that are read when the rest was; offset 0: none
 }
 
-func (c *checker) collectionMember(i int) (ok bool) {
+// readCollection reads a collection and its reviews, unless these wait.
+func (c *checker) readCollection() verdict {
+	seen, v := c.object(&c.ofCollection, (*checker).collectionMember)
+	if v == broken {
+		return broken
+	}
+	c.missing(&c.ofCollection, seen, c.start.offset)
+	if seen&(1<<memberDimensions) == 0 {
+		c.collection.dims = 1
+		c.report(ruleDimensionsAbsent, c.start.offset, "", `dimensions is missing and taken as ["default"]`)
+		c.keepDimensions(c.start, "", "")
+	}
+	if c.collection.known == 1<<memberSource|1<<memberID {
+		c.got.paired, c.got.pair = true, c.hash.pair(c.collection.source, c.collection.id)
+	}
+	return accepted
+}
+
+func (c *checker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
 	}
 	c.next()
 	start := c.offset()
-	if c.load {
-		c.keep(c.limit, nil)
-	}
 	switch i {
 	case memberSource:
-		ok = c.readSource()
+		v = c.readSource()
 	case memberTitle:
-		ok = c.anyText("/title")
+		v = c.anyText("/title")
 	case memberCreated:
-		ok = c.timestamp("/created")
+		v = c.timestamp("/created")
 	case memberID:
-		ok = c.collectionID()
+		v = c.collectionID()
 	case memberDimensions:
-		ok = c.dimensions()
+		v = c.dimensions()
 	}
-	c.takeField(collectionMembers[i], start)
-	return ok
+	if v == broken {
+		return broken
+	}
+	return c.takeField(collectionMembers[i], start)
 }
 
-func (c *checker) readSource() (ok bool) {
-	var text []byte
-	c.source, text, ok = c.identity("/source")
+func (c *checker) readSource() verdict {
+	text, v := c.identity("/source")
+	if v != accepted {
+		return v
+	}
+	c.collection.source = c.hash.of(text)
+	c.collection.known |= 1 << memberSource
 	if c.load {
 		c.got.incoming.collection.Source = string(text)
 	}
-	return ok
+	return accepted
 }
 
-func (c *checker) collectionID() bool {
-	text, good, ok := c.limited("/id", maxCollectionID, ruleIDLength)
-	if !good {
-		return ok
+func (c *checker) collectionID() verdict {
+	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
+	if v != broken {
+		c.about = shown(text)
+	}
+	if v != accepted {
+		return v
 	}
 	if message := base64Fault(text); message != "" {
 		c.report(ruleIDBase64, c.str.offset, "/id", message)
-		return true
+		return refused
 	}
-	c.id = known{c.hash.of(text), true}
+	c.collection.id = c.hash.of(text)
+	c.collection.known |= 1 << memberID
 	if c.load {
 		c.got.incoming.collection.ID = string(text)
 	}
-	return true
+	return accepted
 }
 
 // dimensions reads the names of the dimensions. What is no array leaves their number unknown, and
 // the ratings are not counted.
-func (c *checker) dimensions() bool {
+func (c *checker) dimensions() verdict {
 	c.next()
-	c.dimsAt = c.offset()
-	if yes, ok := c.is('[', "/dimensions", "an array of strings"); !yes {
-		return ok
+	at := c.offset()
+	c.collection.dimsAt = at
+	if v := c.is('[', "/dimensions", "an array of strings"); v != accepted {
+		return v
 	}
 	c.names.clear()
-	c.named = false
-	n, ok := c.items((*checker).dimension)
-	if !ok {
-		return false
+	c.other = false
+	n, v := c.items((*checker).dimension)
+	if v == broken {
+		return broken
 	}
 	switch {
 	case n == 0:
-		c.report(ruleDimensionsNone, c.dimsAt, "/dimensions", `there is no dimension; want ["default"] or several names`)
-		return true
-	case n == 1 && c.named:
-		c.report(ruleDimensionSingle, c.dimsAt, "/dimensions", `a single dimension is ["default"]`)
+		c.report(ruleDimensionsNone, at, "/dimensions", `there is no dimension; want ["default"] or several names`)
+		return refused
+	case n > maxDimensions:
+		c.report(ruleDimensionsMany, at, "/dimensions", strconv.FormatInt(n, 10)+" dimensions; want at most 1000")
+		return refused
+	case n == 1 && c.other:
+		c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
 	}
-	c.dims = n
-	return true
+	c.collection.dims = n
+	if c.load {
+		where := c.place(at)
+		c.keepDimensions(where, "/dimensions", ruleStoredDimensions.wrong(where.head))
+	}
+	return accepted
 }
 
-func (c *checker) dimension() bool {
+func (c *checker) dimension() verdict {
 	c.next()
 	at := c.offset()
-	name, text, ok := c.identity("/dimensions")
-	if !ok || !name.ok {
-		return ok
+	name, v := c.identity("/dimensions")
+	if v != accepted {
+		return v
 	}
-	c.named = c.named || string(text) != "default"
-	if !c.names.add(name.fingerprint) {
-		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before")
+	c.other = c.other || string(name) != "default"
+	if c.item < maxDimensions && !c.names.add(c.hash.of(name), maxNames) {
+		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before; name each one once")
 	}
-	return true
+	return accepted
 }
 
 // reviewsMember reads the reviews, or has them wait: their number of ratings is unknown before
 // dimensions, and an import takes none before it knows all of their collection.
-func (c *checker) reviewsMember() bool {
-	if yes, ok := c.is('[', "/reviews", "an array of reviews"); !yes {
-		return ok
+func (c *checker) reviewsMember() verdict {
+	if v := c.is('[', "/reviews", "an array of reviews"); v != accepted {
+		return v
 	}
+	c.letGo() // each review is held for itself
 	long := c.spool != nil
-	if c.dimsAt >= 0 && !(long && c.load) {
+	if c.collection.dimsAt >= 0 && !(long && c.load) {
 		return c.reviews()
 	}
-	c.waiting, c.held = true, c.offset()
-	if !long {
+	c.collection.late = place{offset: c.offset(), column: c.column(c.offset())}
+	if !long || c.load {
 		return c.stepOver()
 	}
-	c.keep(0, c.spool)
-	ok := c.stepOver()
-	c.kept()
-	if c.copy.err != nil {
-		c.err = c.copy.err
-		return c.fail(c.held, ruleJSON, "")
-	}
-	return ok
+	return c.copyOut(c.stepOver)
 }
 
-// readWaiting reads the reviews that wait, now that the rest of the collection is known.
-func (c *checker) readWaiting() bool {
+// lateReviews reads the reviews that wait, now that the rest of the collection is known.
+func (c *checker) lateReviews() verdict {
 	c.flush()
-	if c.spool == nil {
-		c.pos = int(c.held - c.base)
-	} else {
-		c.base, c.buf, c.pos = c.held, c.buf[:0], 0
-		if c.rest, c.err = c.spool.reader(c.watch); c.err != nil {
-			return c.fail(c.held, ruleJSON, "")
-		}
+	late := c.collection.late
+	switch {
+	case c.spool == nil:
+		c.pos = int(late.offset - c.base)
+	case c.readFrom(late) == broken:
+		return broken
 	}
 	c.depth = 1
-	c.next()
 	return c.reviews()
 }
 
-func (c *checker) reviews() bool {
-	_, ok := c.items((*checker).readReview)
-	c.review = -1
-	return ok
+func (c *checker) reviews() verdict {
+	_, v := c.items((*checker).readReview)
+	c.review.index = -1
+	return v
 }

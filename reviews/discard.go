@@ -4,69 +4,82 @@ import "strconv"
 
 // discard reads over a value that is refused for what it is, or where it stands, and reports what
 // no value may hold: a repeated name, U+0000, half of a surrogate pair.
-func (c *checker) discard(member string) bool {
-	switch c.next() {
-	case '"':
-		return c.anyText(member)
-	case '{':
-		return c.discardObject(member)
-	case '[':
-		return c.discardArray(member)
+func (c *checker) discard(member string) (v verdict) {
+	first := c.next()
+	alone := c.held < 0 && first != '[' // of an array, each element is held
+	if alone {
+		c.hold()
 	}
-	return c.stepOver()
+	switch first {
+	case '"':
+		v = c.anyText(member)
+	case '{':
+		v = c.discardObject(member)
+	case '[':
+		v = c.discardArray(member)
+	default:
+		v = c.stepOver()
+	}
+	if alone && c.tooLong() {
+		v = c.stepOver()
+	}
+	return v
 }
 
-func (c *checker) discardArray(member string) bool {
-	if !c.enter() {
-		return false
+func (c *checker) discardArray(member string) verdict {
+	if c.enter() == broken {
+		return broken
 	}
 	above := len(c.path)
 	for n := int64(0); ; n++ {
-		if more, ok := c.element(']', n == 0); !more {
-			return ok
+		if s := c.element(']', n == 0); s != stepElement {
+			return s.ended()
 		}
 		if above < maxPath {
 			c.path = strconv.AppendInt(append(c.path, '/'), n, 10)
 		}
-		if !c.discard(member) {
-			return false
+		if c.discard(member) == broken {
+			return broken
 		}
 		c.path = c.path[:above]
 	}
 }
 
-func (c *checker) discardObject(member string) bool {
-	if !c.enter() {
-		return false
+func (c *checker) discardObject(member string) verdict {
+	if c.enter() == broken {
+		return broken
 	}
 	c.forgetNames()
 	for first := true; ; first = false {
-		if more, ok := c.element('}', first); !more {
-			return ok
+		if s := c.element('}', first); s != stepElement {
+			return s.ended()
 		}
-		if c.next() != '"' {
-			return c.unexpected("a member name in quotes")
+		if c.quote() == broken {
+			return broken
 		}
-		id, name, ok := c.print(maxName)
-		if !ok || !c.discardMember(id, name, member) {
-			return false
+		name, v := c.text()
+		if v == broken || c.discardMember(c.hash.of(name), pointerToken(name), member) == broken {
+			return broken
 		}
 	}
 }
 
-// discardMember reads over a member whose name was just read.
-func (c *checker) discardMember(id fingerprint, name []byte, member string) bool {
+// discardMember reads over a member whose name was just read. token is its step of a pointer.
+func (c *checker) discardMember(name fingerprint, token, member string) verdict {
 	above := len(c.path)
 	if above < maxPath {
-		c.path = append(c.path, pointerToken(name)...)
+		c.path = append(c.path, token...)
 	}
 	c.flaws(member)
-	if !c.namesHere().add(id) {
-		c.report(ruleRepeated, c.str.offset, member, "this member was given before")
+	if !c.namesHere().add(name, maxUnknown) {
+		c.report(ruleRepeated, c.str.offset, member, repeatedMember)
 	}
-	ok := c.colon() && c.discard(member)
+	v := c.colon()
+	if v == accepted {
+		v = c.discard(member)
+	}
 	c.path = c.path[:above]
-	return ok
+	return v
 }
 
 // maxPath is how long the pointer into a discarded value becomes: problems stay small. Beyond, it
@@ -94,10 +107,17 @@ type nameSet struct {
 	many set
 }
 
-const fewNames = 16
+const (
+	fewNames   = 16
+	maxUnknown = 4096                      // of an object that is refused, so many names are compared
+	maxNames   = maxStored / len(`"":"",`) // more members make a review longer than what is stored
+)
 
-// add puts a name into the set and says whether it was not there yet.
-func (n *nameSet) add(name fingerprint) bool {
+// add puts a name into the set and says whether it was not there yet. A set of most names takes no more.
+func (n *nameSet) add(name fingerprint, most int) bool {
+	if n.many.used >= most {
+		return !n.many.has(name)
+	}
 	if n.many.used > 0 {
 		return n.many.add(name)
 	}

@@ -31,6 +31,8 @@ func TestRefusedValuesAreLookedInto(t *testing.T) {
 			[]string{"/" + long[:256] + "… member-unknown", "/" + long[:256] + "…/" + long[:256] + "… text-nul"}},
 		{"many names", `⟦"x":{` + many(0, 100) + `,⟦"n0":1,⟦"n16":1,⟦"n99":1}`,
 			[]string{"/x member-unknown", "/x/n0 member-repeated", "/x/n16 member-repeated", "/x/n99 member-repeated"}},
+		{"more names than are compared", `⟦"x":{` + many(0, 4096) + `,⟦"n0":1,⟦"n4095":1,"n4096":1,"n4096":1}`,
+			[]string{"/x member-unknown", "/x/n0 member-repeated", "/x/n4095 member-repeated"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			rest := `"source":"s","created":"2020-01-02T03:04:05Z","id":"YQ","reviews":[]`

@@ -2,6 +2,7 @@ package reviews_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -26,15 +27,15 @@ func ExampleCheck() {
 	}
 	fmt.Println(checker.Report().Reviews, "reviews,", checker.Report().Rejected, "rejected")
 	// Output:
-	// line 1, byte 373, /reviews/1/created: error: there is no such day in this month (timestamp)
+	// line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this month has 28 days (timestamp): "2019-02-30T04:05:06Z"
 	// 2 reviews, 1 rejected
 }
 
 func ExampleService_Import() {
-	service := reviews.New(memory.NewReviews())
+	service := reviews.New(memory.New().Reviews(), nil)
 	operator := reviews.Caller{Operator: true}
 	for range 2 {
-		report, err := service.Import(context.Background(), operator, strings.NewReader(exampleFile), nil)
+		report, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -45,27 +46,70 @@ func ExampleService_Import() {
 	// 0 created, 1 unchanged, 1 rejected
 }
 
+func ExampleSession() {
+	service := reviews.New(memory.New().Reviews(), nil)
+	session := service.As(reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
+	in := reviews.ImportRequest{File: strings.NewReader(exampleFile), DryRun: true}
+	in.Problem = func(p reviews.Problem) { fmt.Println(p.Pointer, p.Rule) }
+	report, err := session.Import(context.Background(), in)
+	fmt.Println(report.Created, report.Rejected, err)
+
+	in.Network = "other.test"
+	_, err = session.Import(context.Background(), in)
+	var e *reviews.Error
+	fmt.Println(errors.Is(err, reviews.ErrForbidden), errors.As(err, &e) && e.Code == reviews.CodeForbidden)
+	// Output:
+	// /reviews/1/created timestamp
+	// 1 1 <nil>
+	// true true
+}
+
 func ExampleService_Export() {
-	service, operator := reviews.New(memory.NewReviews()), reviews.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator, strings.NewReader(exampleFile), nil); err != nil {
+	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	if err := service.Export(context.Background(), operator, os.Stdout); err != nil {
+	if err := service.Export(context.Background(), operator, reviews.ExportRequest{Network: "example.test", To: os.Stdout}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
 	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A lamp","reviews":[{"body_html":"<p>Very bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
 }
 
-func ExampleService_Stats() {
-	service := reviews.New(memory.NewReviews())
-	if _, err := service.Import(context.Background(), reviews.Caller{Operator: true}, strings.NewReader(exampleFile), nil); err != nil {
+func ExampleService_Collection() {
+	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	stats, err := service.Stats(context.Background(), reviews.Key{Source: "example.test", ID: "bGFtcA=="})
+	lamp, err := service.Collection(context.Background(), operator, reviews.CollectionRequest{Network: "example.test", ID: "bGFtcA=="})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(stats.Title, stats.Reviews, stats.Dimensions[0].Name, stats.Dimensions[0].Average)
+	fmt.Println(lamp.Title, lamp.Count, lamp.Dimensions[0].Name, lamp.Dimensions[0].Mean)
 	// Output: A lamp 1 default 80
+}
+
+func ExampleSession_AllReviews() {
+	service := reviews.New(memory.New().Reviews(), nil)
+	session := service.As(reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
+	if _, err := session.Import(context.Background(), reviews.ImportRequest{File: strings.NewReader(exampleFile)}); err != nil {
+		log.Fatal(err)
+	}
+	for review, err := range session.AllReviews(context.Background(), reviews.ListReviewsRequest{Collection: "bGFtcA=="}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(review.Created, review.Title, review.Ratings)
+	}
+	// Output: 2019-02-03T04:05:06Z Bright [80]
+}
+
+func ExampleService_Delete() {
+	service, operator := reviews.New(memory.New().Reviews(), nil), reviews.Caller{Operator: true}
+	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
+		log.Fatal(err)
+	}
+	done, err := service.Delete(context.Background(), operator, reviews.DeleteRequest{Network: "example.test", Collection: "bGFtcA==", Review: "1"})
+	fmt.Println(done.Reviews, "erased", err)
+	// Output: 1 erased <nil>
 }

@@ -9,16 +9,27 @@ import (
 	"io"
 )
 
-// Export writes all collections in the import format, one a line, as of one moment: collections in
+// ExportRequest is what Export is asked. Only To is required.
+type ExportRequest struct {
+	Network string    // whose reviews are written; "" = the only one that the caller moderates
+	To      io.Writer // gets a line for each collection
+}
+
+// Export writes all collections of the network in the import format, one a line, as of one moment: collections in
 // the order in which they were first imported, reviews likewise but parents before their
 // replies. Importing the file elsewhere gives the same records; importing it here changes nothing.
-// Every field is in it, imported_email too. The caller must moderate something, else ErrForbidden.
-func (s *Service) Export(ctx context.Context, by Caller, w io.Writer) error {
-	if err := by.mayMove(); err != nil {
+// Every field is in it, imported_email too; no other answer has that one. After an error To may have a
+// part of them. ErrForbidden unless the caller moderates the network as a whole; ErrInvalid without a To.
+func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error {
+	network, err := s.admitted(by, in.Network)
+	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	err := s.store.View(ctx, func(r Reader) error {
+	if in.To == nil {
+		return invalid("", "the request does not say where to write the export to")
+	}
+	out := bufio.NewWriterSize(in.To, 64<<10)
+	err = s.store.View(ctx, network, func(r Reader) error {
 		for c, err := range r.Collections(ctx) {
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package reviews
 import (
 	"io"
 	"strconv"
+	"strings"
 )
 
 // WithBuffer has files read in stretches of n bytes, so that a short line is a long one, whose
@@ -27,21 +28,10 @@ var (
 	IsPlainWebAddress = isPlainWebAddress
 )
 
-// MarkupFault reads HTML in pieces of the given length. It gives the first fault and where it is.
-func MarkupFault(text string, piece int) (at int, fault string) {
+// MarkupFault gives the first fault of HTML and where it is.
+func MarkupFault(text string) (at int, fault string) {
 	var m markup
-	m.reset()
-	t := &tokens{buf: []byte(text)}
-	for from := 0; ; {
-		to := min(from+piece, len(text))
-		t.str.piece, t.str.from, t.str.closed = t.buf[from:to], from, to == len(text)
-		if offset, message := m.read(t); message != "" {
-			return int(offset), message
-		}
-		if from = to; t.str.closed {
-			return 0, ""
-		}
-	}
+	return m.fault([]byte(text))
 }
 
 // Set is the set of fingerprints.
@@ -85,7 +75,7 @@ func Spooled(dir, text string, piece, plain int) (back string, size int64, err e
 		}
 		rest = rest[n:]
 	}
-	r, err := s.reader(func() error { return nil })
+	r, err := s.reader(0, func() error { return nil })
 	if err != nil {
 		return "", 0, err
 	}
@@ -95,4 +85,34 @@ func Spooled(dir, text string, piece, plain int) (back string, size int64, err e
 	}
 	info, err := s.file.Stat()
 	return string(all), info.Size(), err
+}
+
+// Taken is how many places of a Gate are taken.
+func (g *Gate) Taken() int { return len(g.places) }
+
+// ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.
+func (r Rule) ExampleFile(example string) string {
+	const review = `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`
+	example = strings.ReplaceAll(example, `\xe9`, "\xe9")
+	name, _, _ := strings.Cut(example, ":")
+	put := func(object, member string) string { // in place of the member of that name, or behind the last
+		if at := strings.Index(object, name+":"); at >= 0 {
+			end := at + strings.Index(object[at:], ",\"")
+			if end < at {
+				end = len(object) - 1
+			}
+			return object[:at] + member + object[end:]
+		}
+		return strings.TrimSuffix(object, "}") + "," + member + "}"
+	}
+	switch {
+	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`), strings.HasPrefix(r.ID, "collection-id-"):
+		return put(rightLine, example)
+	case strings.HasPrefix(example, `{"id"`): // reviews
+	case !strings.HasPrefix(example, `"`) || name == example:
+		return example // lines
+	default:
+		example = put(review, example)
+	}
+	return strings.Replace(rightLine, "[]", "["+example+"]", 1)
 }

@@ -37,13 +37,6 @@ func (h *hasher) of(text []byte) fingerprint {
 	return fingerprint{maphash.Bytes(h.hi.Seed(), text), uint32(maphash.Bytes(h.lo.Seed(), text))}
 }
 
-// reset, write and sum fingerprint a text that comes in pieces; the result equals of(all of it).
-func (h *hasher) reset() { h.hi.Reset(); h.lo.Reset() }
-
-func (h *hasher) write(piece []byte) { h.hi.Write(piece); h.lo.Write(piece) }
-
-func (h *hasher) sum() fingerprint { return fingerprint{h.hi.Sum64(), uint32(h.lo.Sum64())} }
-
 // pair fingerprints two texts as one.
 func (h *hasher) pair(a, b fingerprint) fingerprint {
 	var both [24]byte

@@ -5,24 +5,18 @@ import (
 	"html"
 )
 
-// markup reads body_html, in pieces of any size, and accepts exactly text, entities, <p>, </p>,
+// markup reads body_html and accepts exactly text, entities, <p>, </p>,
 // <a href="…"> and </a>: letters in either case, white space where HTML has it between the parts
 // of a tag. Paragraphs do not nest, links do not nest, no paragraph is in a link, and each is closed.
 type markup struct {
 	state   htmlState
-	tag     mark // the '<' of the tag that is being read
-	p, a    mark // of the paragraph and the link that are open
+	tag     int // where the tag that is being read begins
+	p, a    int // where the paragraph and the link that are open begin
 	inP     bool
 	inA     bool
 	matched int // letters of href seen
 	quote   byte
 	href    []byte
-}
-
-// mark is a place in the text: in the current piece until it is settled, then in the file.
-type mark struct {
-	index  int
-	offset int64 // -1: not settled
 }
 
 type htmlState uint8
@@ -52,77 +46,53 @@ const (
 	faultAttr     = "no other attribute than one href of <a> is allowed"
 	faultUnquoted = "href needs a value in single or double quotes"
 	faultNested   = "a link may not hold another link or a paragraph, and a paragraph no other paragraph"
-	faultStray    = "this tag closes nothing that is open here"
-	faultUnclosed = "this is never closed"
+	faultStray    = "this tag closes nothing that is open here; take it out"
+	faultUnclosed = "this is never closed; write its end tag, or &lt; for a '<' in the text"
 	faultCrossed  = "</a> is missing before this </p>"
 	faultLong     = "href is longer than 65536 bytes"
 )
 
-func (m *markup) reset() {
+// fault gives the first thing that is wrong with a text, and where in it that is; "" if nothing is.
+func (m *markup) fault(text []byte) (at int, message string) {
 	*m = markup{href: m.href[:0]}
-}
-
-// read takes the current piece of a string. It gives what is wrong, once, and where.
-func (m *markup) read(t *tokens) (offset int64, message string) {
-	piece := t.str.piece
-	for i := 0; i < len(piece); {
-		n, message := m.step(piece, i)
+	for i := 0; i < len(text); {
+		n, message := m.step(text, i)
 		if message != "" {
-			return m.tag.settle(t), message
+			return m.tag, message
 		}
 		i += n
 	}
-	if !t.str.closed {
-		// The next piece has its own indexes.
-		if m.state != inText {
-			m.tag.settle(t)
-		}
-		if m.inP {
-			m.p.settle(t)
-		}
-		if m.inA {
-			m.a.settle(t)
-		}
-		return 0, ""
-	}
 	switch {
 	case m.state != inText:
-		return m.tag.settle(t), faultUnclosed
+		return m.tag, faultUnclosed
 	case m.inA:
-		return m.a.settle(t), faultUnclosed
+		return m.a, faultUnclosed
 	case m.inP:
-		return m.p.settle(t), faultUnclosed
+		return m.p, faultUnclosed
 	}
 	return 0, ""
 }
 
-func (k *mark) settle(t *tokens) int64 {
-	if k.offset < 0 {
-		k.offset = t.at(k.index)
-	}
-	return k.offset
-}
-
-// step reads at least one byte of piece from i on.
-func (m *markup) step(piece []byte, i int) (n int, message string) {
+// step reads at least one byte of text from i on.
+func (m *markup) step(text []byte, i int) (n int, message string) {
 	switch m.state {
 	case inText:
-		n = bytes.IndexByte(piece[i:], '<')
+		n = bytes.IndexByte(text[i:], '<')
 		if n < 0 {
-			return len(piece) - i, ""
+			return len(text) - i, ""
 		}
-		m.tag = mark{i + n, -1}
-		length, message := m.usual(piece[i+n:])
+		m.tag = i + n
+		length, message := m.usual(text[i+n:])
 		return n + length, message
 	case inValue:
-		n = bytes.IndexByte(piece[i:], m.quote)
+		n = bytes.IndexByte(text[i:], m.quote)
 		if n < 0 {
-			return len(piece) - i, m.addHref(piece[i:])
+			return len(text) - i, m.addHref(text[i:])
 		}
 		m.state = afterValue
-		return n + 1, m.addHref(piece[i : i+n])
+		return n + 1, m.addHref(text[i : i+n])
 	}
-	return 1, m.byte(piece[i])
+	return 1, m.byte(text[i])
 }
 
 // usual reads the tags that nearly all texts have, as they are nearly always written; of others
@@ -268,11 +238,11 @@ func (m *markup) endTag() (message string) {
 // hrefFault says what is wrong with the value of an href, as it stands in the HTML.
 func hrefFault(value []byte) string {
 	if entitiesMatter(value) {
-		value = []byte(html.UnescapeString(string(value)))
+		value = []byte(html.UnescapeString(string(terminated(value))))
 	}
 	for _, c := range value {
 		if c < ' ' || c == 0x7f {
-			return "href holds a control character"
+			return "href holds a control character; take it out"
 		}
 	}
 	if rest, ok := afterScheme(value, "mailto:"); ok && len(rest) > 0 {
@@ -281,7 +251,21 @@ func hrefFault(value []byte) string {
 	if isWebAddress(value) {
 		return ""
 	}
-	return "href is no http, https or mailto address"
+	return "href is no http, https or mailto address; want one such as https://example.test/, or no link"
+}
+
+// terminated ends references of one digit, such as &#9, with the semicolon that they lack. Browsers decode them without
+// one, and html.UnescapeString does not.
+func terminated(value []byte) []byte {
+	digit := func(at int) bool { return at < len(value) && '0' <= value[at] && value[at] <= '9' }
+	out := make([]byte, 0, len(value)+1)
+	for i, c := range value {
+		out = append(out, c)
+		if digit(i) && !digit(i+1) && bytes.HasSuffix(out[:len(out)-1], []byte("&#")) && (i+1 == len(value) || value[i+1] != ';') {
+			out = append(out, ';')
+		}
+	}
+	return out
 }
 
 // entitiesMatter says whether value may hold an entity for a part of the scheme or for a control

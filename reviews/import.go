@@ -7,49 +7,55 @@ import (
 	"io"
 )
 
-// ImportOptions are how an import runs; the zero value works.
-type ImportOptions struct {
-	Options
+// ImportRequest is what Import is asked. Only File is required.
+type ImportRequest struct {
+	Network string        // that the reviews belong to; "" = the only one that the caller moderates
+	File    io.Reader     // in the import format, as it is or compressed with gzip
 	DryRun  bool          // compare with the store and report, but store nothing
 	Problem func(Problem) // if not nil, gets every problem, in the order of the file
+
+	// Options are how the service reads the file.
+	Options
 }
 
 // maxQueued is how many problems may wait for the transaction before them.
 const maxQueued = 1000
 
-// Import reads a file as Check does and stores what is accepted, in transactions of some MiB. A
-// review is identified by the source and the id of its collection and its own id; it is created,
-// updated if its content is another than the stored one, or left unchanged. Nothing is deleted.
+// Import reads a file as Check does and stores what is accepted in the network, in transactions of some
+// MiB. A review is identified by the network, the source and the id of its collection and its own id; it
+// is created, updated if its content is another than the stored one, or left unchanged. Nothing is
+// deleted.
 //
 // The store is the only checkpoint: an import that was killed is simply run again, and finds what
 // it stored unchanged. An error says that the file could not be read on or the store failed; the
-// report then tells what was done until there. The caller must moderate something, else
-// ErrForbidden.
-func (s *Service) Import(ctx context.Context, by Caller, file io.Reader, o *ImportOptions) (Report, error) {
-	if err := by.mayMove(); err != nil {
+// report then tells what was done until there. ErrForbidden unless the caller moderates the network as a
+// whole; ErrInvalid without a File.
+func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Report, error) {
+	network, err := s.admitted(by, in.Network)
+	if err == nil && in.File == nil {
+		err = invalid("", "the request has no file to import")
+	}
+	if err != nil {
 		return Report{Problems: []Problem{}}, err
 	}
-	if o == nil {
-		o = &ImportOptions{}
-	}
-	i := &importer{ctx: ctx, store: s.store, dryRun: o.DryRun}
-	i.report.DryRun = o.DryRun
+	i := &importer{ctx: ctx, store: s.store, network: network, dryRun: in.DryRun}
+	i.report.DryRun = in.DryRun
 	i.report.Problems = []Problem{}
-	i.tell = o.Progress
+	i.tell = in.Progress
 	i.out = func(p Problem) bool {
-		if o.Problem != nil {
-			o.Problem(p)
+		if in.Problem != nil {
+			in.Problem(p)
 		}
 		return true
 	}
-	err := newPipeline(o.Options, true, i).run(file)
+	err = newPipeline(in.Options, true, i).run(in.File)
 	if i.err == nil {
 		i.err = ctx.Err()
 	}
 	if i.err == nil {
 		i.commit()
 	}
-	i.settle()
+	i.end(err == nil && i.err == nil)
 	if i.err != nil {
 		err = i.err
 	}
@@ -60,12 +66,13 @@ func (s *Service) Import(ctx context.Context, by Caller, file io.Reader, o *Impo
 // behind it are in queue, so that problems come out in the order of the file.
 type importer struct {
 	results
-	ctx    context.Context
-	store  Store
-	dryRun bool
-	queue  []queued
-	size   int
-	err    error
+	ctx     context.Context
+	store   Store
+	network string
+	dryRun  bool
+	queue   []queued
+	size    int
+	err     error
 }
 
 // queued is a problem, or what is to be stored.
@@ -95,7 +102,7 @@ func (i *importer) batch(b batch) {
 	b.incoming.line, b.incoming.first = b.line, b.first
 	i.queue = append(i.queue, queued{incoming: b.incoming})
 	i.size += b.incoming.size + len(b.incoming.collection.Fields)
-	if i.size >= maxBatch || len(i.queue) >= maxQueued {
+	if i.size >= maxBatch || len(i.queue) >= maxQueued || b.settled != nil {
 		i.commit()
 	}
 }
@@ -107,19 +114,23 @@ func (i *importer) commit() {
 	if len(i.queue) > 0 && i.err == nil {
 		i.commitQueue()
 	}
+	clear(i.queue) // it may be large
 	i.queue, i.size = i.queue[:0], 0
 }
 
 func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
-		i.err = i.store.View(i.ctx, func(r Reader) error {
+		i.err = i.store.View(i.ctx, i.network, func(r Reader) error {
 			done = outcome{}
 			return done.apply(i.ctx, r, nil, i.queue)
 		})
 	} else {
-		i.err = i.store.Update(i.ctx, func(tx Tx) error {
+		i.err = i.store.Update(i.ctx, i.network, func(tx Tx) error {
 			done = outcome{}
+			if err := tx.Announce(i.ctx, collectionsIn(i.queue)); err != nil {
+				return err
+			}
 			return done.apply(i.ctx, tx, tx, i.queue)
 		})
 	}
@@ -132,6 +143,19 @@ func (i *importer) commitQueue() {
 	}
 }
 
+// collectionsIn returns the keys of the collections in a queue, each once for each line.
+func collectionsIn(queue []queued) (keys []Key) {
+	for _, q := range queue {
+		if q.incoming == nil {
+			continue
+		}
+		if key := q.incoming.collection.Key; len(keys) == 0 || keys[len(keys)-1] != key {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // tellQueued gives out the problems of the queue, and those that storing found.
 func (i *importer) tellQueued(mismatches map[*incoming]string) {
 	for _, q := range i.queue {
@@ -139,7 +163,9 @@ func (i *importer) tellQueued(mismatches map[*incoming]string) {
 			i.results.problem(q.problem)
 		} else if message := mismatches[q.incoming]; message != "" {
 			in := q.incoming
-			i.results.problem(ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, message))
+			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, message)
+			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.collection.ID))
+			i.results.problem(p)
 		}
 	}
 }
@@ -182,10 +208,10 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	}
 	counts.size(in.dims)
 	put, err := done.compare(ctx, r, in, known, &counts)
-	if err != nil || tx == nil {
+	if err != nil || tx == nil || !in.makes() {
 		return err
 	}
-	now := Collection{in.collection.Key, in.collection.Fields, counts.encode()}
+	now := Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
 	if !known || !bytes.Equal(now.Fields, old.Fields) || !bytes.Equal(now.Tally, old.Tally) {
 		if err := tx.PutCollection(ctx, now); err != nil {
 			return err

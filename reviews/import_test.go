@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -21,9 +22,22 @@ var (
 	operator = reviews.Caller{Operator: true}
 )
 
-func importInto(t testing.TB, store reviews.Store, file string, o *reviews.ImportOptions) reviews.Report {
+// network is where the tests import, unless they say otherwise.
+const network = "example.test"
+
+// request is a request to import a file into a network; in, if not nil, says how.
+func request(network string, file io.Reader, in *reviews.ImportRequest) reviews.ImportRequest {
+	var out reviews.ImportRequest
+	if in != nil {
+		out = *in
+	}
+	out.Network, out.File = network, file
+	return out
+}
+
+func importInto(t testing.TB, store reviews.Store, file string, o *reviews.ImportRequest) reviews.Report {
 	t.Helper()
-	report, err := reviews.New(store).Import(ctx, operator, strings.NewReader(file), o)
+	report, err := reviews.New(store, nil).Import(ctx, operator, request(network, strings.NewReader(file), o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +47,7 @@ func importInto(t testing.TB, store reviews.Store, file string, o *reviews.Impor
 func export(t testing.TB, store reviews.Store) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := reviews.New(store).Export(ctx, operator, &out); err != nil {
+	if err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -91,7 +105,7 @@ func collection(id, more string, list ...string) string {
 const single = `,"dimensions":["default"]`
 
 func TestImportCountsWhatItDid(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""), review("3", 0, "")), nil),
 		1, 1, 3, 2, 0, 0, 1, 1, 0)
 	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")), nil),
@@ -103,7 +117,7 @@ func TestImportCountsWhatItDid(t *testing.T) {
 }
 
 func TestImportTwiceChangesNothing(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	file := randomFile(1, 200)
 	first := importInto(t, store, file, nil)
 	before := export(t, store)
@@ -117,14 +131,14 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 }
 
 func TestImportDeletesNothing(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")), nil)
 	importInto(t, store, collection("YQ", single), nil)
 	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")))
 }
 
 func TestImportReplacesTheFieldsOfACollection(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`), nil)
 	file := strings.Replace(collection("YQ", `,"dimensions":["c","d","e"]`), `"t"`, `"other"`, 1)
 	checkCounts(t, importInto(t, store, file, nil), 1, 1, 0, 0, 0, 0, 0, 0, 0)
@@ -138,14 +152,14 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 			review("3", "50,50", `,"subparts":{},"parent_id":"2"`)) +
 		collection("YQ==", single, strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
 		strings.Replace(collection("YQ==", single), `"s"`, `"http:\/\/\u0073"`, 1)
-	for _, o := range []*reviews.ImportOptions{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
-		store := memory.NewReviews()
+	for _, o := range []*reviews.ImportRequest{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
+		store := memory.New().Reviews()
 		if r := importInto(t, store, file, o); r.Errors != 0 {
 			t.Fatal(r.Problems)
 		}
 		out := export(t, store)
 		sameRecords(t, out, file)
-		again := memory.NewReviews()
+		again := memory.New().Reviews()
 		importInto(t, again, out, nil)
 		if export(t, again) != out {
 			t.Error("another round gives another file")
@@ -157,7 +171,7 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 }
 
 func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"subparts":{"a":"x","b":"y"}`)), nil)
 	other := ` { "reviews" : [ { "subparts":{"b":"\u0079","a":"x"},"imported_display_name":"n","ratings":[ 5 ],"created":"2020-01-02T03:04:05","body_html":"b","title":"t","id":"\u0031"} ],` +
 		`"dimensions":["default"],"id":"YQ","created":"2020-01-02T03:04:05Z","title":"t","source":"s"}`
@@ -170,15 +184,15 @@ func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
 func TestDryRunReportsAndStoresNothing(t *testing.T) {
 	for _, buffer := range []int{300, 1 << 20} {
 		o := reviews.WithBuffer(reviews.Options{}, buffer)
-		store := memory.NewReviews()
+		store := memory.New().Reviews()
 		importInto(t, store, randomFile(2, 60), nil)
 		before := export(t, store)
 		file := randomFile(2, 40) + randomFile(3, 60)
-		dry := importInto(t, store, file, &reviews.ImportOptions{Options: *o, DryRun: true})
+		dry := importInto(t, store, file, &reviews.ImportRequest{Options: *o, DryRun: true})
 		if export(t, store) != before {
 			t.Error("a dry run stores")
 		}
-		real := importInto(t, store, file, &reviews.ImportOptions{Options: *o})
+		real := importInto(t, store, file, &reviews.ImportRequest{Options: *o})
 		if !dry.DryRun || real.DryRun {
 			t.Errorf("dryRun is %v in a dry run and %v else", dry.DryRun, real.DryRun)
 		}
@@ -197,8 +211,8 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 	}
 	for _, buffer := range []int{200, 2000, 1 << 20} {
 		var got []reviews.Problem
-		o := &reviews.ImportOptions{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) { got = append(got, p) }}
-		r := importInto(t, memory.NewReviews(), file, o)
+		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) { got = append(got, p) }}
+		r := importInto(t, memory.New().Reviews(), file, o)
 		if !slices.Equal(got, want) || int64(len(got)) != r.Errors+r.Warnings {
 			t.Errorf("buffer %d: %d problems, want %d", buffer, len(got), len(want))
 			for i := range min(len(got), len(want)) {
@@ -213,8 +227,8 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 func TestStoredDimensions(t *testing.T) {
 	two := `,"dimensions":["a","b"]`
 	for _, buffer := range []int{150, 1 << 20} {
-		o := &reviews.ImportOptions{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
-		store := memory.NewReviews()
+		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+		store := memory.New().Reviews()
 		importInto(t, store, collection("YQ", two, review("1", "1,2", ""))+collection("YWI", two), o)
 		// Absent dimensions are reported at the record, others at their value; the rest of the file goes in.
 		file := collection("YQ", single, review("1", 5, ""), review("2", 5, "")) + collection("YQ==", single, review("1", 5, "")) +
@@ -236,12 +250,12 @@ func TestStoredDimensions(t *testing.T) {
 }
 
 func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 	file := collection("YQ", single, review("1", 5, "")) + "x\n" + collection("YWI", single, review("1", 5, "")) + "x\n" +
 		collection("YQ", single) + strings.Repeat("x\n", 5000)
 	var lines []int64
-	importInto(t, store, file, &reviews.ImportOptions{Problem: func(p reviews.Problem) { lines = append(lines, p.Line) }})
+	importInto(t, store, file, &reviews.ImportRequest{Problem: func(p reviews.Problem) { lines = append(lines, p.Line) }})
 	if len(lines) != 5004 || !slices.IsSorted(lines) || !slices.Equal(lines[:4], []int64{2, 3, 4, 5}) {
 		t.Errorf("%d problems, %v…", len(lines), lines[:min(len(lines), 8)])
 	}
@@ -257,13 +271,13 @@ func TestStoredSize(t *testing.T) {
 		return strings.Replace(r, `"title":"t"`, `"title":"`+strings.Repeat("t", n-len(r)+1)+`"`, 1)
 	}
 	for _, buffer := range []int{200, 1 << 20} {
-		o := &reviews.ImportOptions{Options: *reviews.WithLimit(*reviews.WithBuffer(reviews.Options{}, buffer), limit)}
+		o := &reviews.ImportRequest{Options: *reviews.WithLimit(*reviews.WithBuffer(reviews.Options{}, buffer), limit)}
 		for _, test := range []struct {
 			size    int
 			created int64
 		}{{limit, 2}, {limit + 1, 1}, {5 * limit, 1}} {
 			file := collection("YQ", single, fit(test.size), review("1", 5, ""))
-			r := importInto(t, memory.NewReviews(), file, o)
+			r := importInto(t, memory.New().Reviews(), file, o)
 			checkCounts(t, r, 1, 1, 2, test.created, 0, 0, 2-test.created, 2-test.created, 0)
 			if test.created == 1 {
 				if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "/reviews/0" || p.Offset != int64(strings.Index(file, `{"id":"big"`)) {
@@ -273,7 +287,7 @@ func TestStoredSize(t *testing.T) {
 			sameVerdicts(t, file, o, r)
 		}
 		file := strings.Replace(collection("YQ", single, review("1", 5, "")), `"t"`, `"`+strings.Repeat("t", limit)+`"`, 1)
-		r := importInto(t, memory.NewReviews(), file, o)
+		r := importInto(t, memory.New().Reviews(), file, o)
 		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
 		if p := r.Problems[0]; p.Rule != "stored-size" || p.Pointer != "" || p.Offset != 0 {
 			t.Errorf("%+v", p)
@@ -283,7 +297,7 @@ func TestStoredSize(t *testing.T) {
 		others := len(strings.Replace(collection("YQ", single), `,"reviews":[]`, "", 1)) - len("t\n")
 		for title, errors := range map[int]int64{limit - others: 0, limit - others + 1: 1} {
 			file := strings.Replace(collection("YQ", single, review("1", 5, ""), fit(limit)), `"t"`, `"`+strings.Repeat("t", title)+`"`, 1)
-			r := importInto(t, memory.NewReviews(), file, o)
+			r := importInto(t, memory.New().Reviews(), file, o)
 			checkCounts(t, r, 1, 1, 2, 2-2*errors, 0, 0, 2*errors, errors, 0)
 			sameVerdicts(t, file, o, r)
 		}
@@ -291,21 +305,21 @@ func TestStoredSize(t *testing.T) {
 }
 
 // sameVerdicts makes sure that a check and a dry run say of a file what an import into an empty store said.
-func sameVerdicts(t *testing.T, file string, o *reviews.ImportOptions, imported reviews.Report) {
+func sameVerdicts(t *testing.T, file string, o *reviews.ImportRequest, imported reviews.Report) {
 	t.Helper()
 	if found := check(t, []byte(file), &o.Options); !slices.Equal(found, imported.Problems) {
 		t.Errorf("a check says %v, an import %v", found, imported.Problems)
 	}
 	dry := *o
 	dry.DryRun = true
-	r := importInto(t, memory.NewReviews(), file, &dry)
+	r := importInto(t, memory.New().Reviews(), file, &dry)
 	if r.DryRun = false; !reflect.DeepEqual(r, imported) {
 		t.Errorf("a dry run says %+v, an import %+v", r, imported)
 	}
 }
 
 func TestExportHasParentsBeforeReplies(t *testing.T) {
-	store := memory.NewReviews()
+	store := memory.New().Reviews()
 	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
 	// Later the first ones turn out to be replies to later ones.
 	importInto(t, store, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)), nil)
@@ -314,34 +328,11 @@ func TestExportHasParentsBeforeReplies(t *testing.T) {
 	checkCounts(t, importInto(t, store, out, nil), 1, 1, 4, 0, 0, 4, 0, 0, 0)
 }
 
-func TestOnlyModeratorsAndTheOperatorMoveReviews(t *testing.T) {
-	service := reviews.New(memory.NewReviews())
-	for _, test := range []struct {
-		by    reviews.Caller
-		error error
-	}{
-		{reviews.Caller{}, reviews.ErrForbidden},
-		{reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{}}, reviews.ErrForbidden},
-		{reviews.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test:site=1"}}, nil},
-		{reviews.Caller{Operator: true}, nil},
-	} {
-		for _, dry := range []bool{false, true} {
-			r, err := service.Import(ctx, test.by, strings.NewReader(record), &reviews.ImportOptions{DryRun: dry})
-			if !errors.Is(err, test.error) || (test.error != nil) != (r.Lines == 0) || r.Problems == nil {
-				t.Errorf("%+v: %v, %+v", test.by, err, r)
-			}
-		}
-		if err := service.Export(ctx, test.by, &bytes.Buffer{}); !errors.Is(err, test.error) {
-			t.Errorf("%+v: %v", test.by, err)
-		}
-	}
-}
-
 func TestReportAsJSON(t *testing.T) {
-	r := importInto(t, memory.NewReviews(), "x\n", &reviews.ImportOptions{DryRun: true})
+	r := importInto(t, memory.New().Reviews(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)
 	want := `{"lines":1,"collections":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
-		`"problems":[{"line":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: x where a value belongs"}],"problemsTruncated":false}`
+		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: x where a value belongs"}],"problemsTruncated":false}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -353,12 +344,12 @@ func TestReportAsJSON(t *testing.T) {
 func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	store := memory.NewReviews()
-	if _, err := reviews.New(store).Import(over, operator, strings.NewReader(record), nil); !errors.Is(err, context.Canceled) {
+	store := memory.New().Reviews()
+	if _, err := reviews.New(store, nil).Import(over, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	full := fullStore{store}
-	r, err := reviews.New(full).Import(ctx, operator, strings.NewReader(randomFile(1, 500)), nil)
+	r, err := reviews.New(full, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
 	if !errors.Is(err, reviews.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
@@ -369,7 +360,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 
 type fullStore struct{ reviews.Store }
 
-func (fullStore) Update(context.Context, func(reviews.Tx) error) error {
+func (fullStore) Update(context.Context, string, func(reviews.Tx) error) error {
 	return fmt.Errorf("disk: %w", reviews.ErrFull)
 }
 
@@ -393,13 +384,13 @@ func TestALongLineIsLeft(t *testing.T) {
 				}
 				return part(to, i)
 			})
-			_, err := reviews.New(memory.NewReviews()).Import(over, operator, file, &reviews.ImportOptions{Options: o})
+			_, err := reviews.New(memory.New().Reviews(), nil).Import(over, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, context.Canceled},
 		{"when its store fails", func(o reviews.Options) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
-			_, err := reviews.New(fullStore{memory.NewReviews()}).Import(ctx, operator, file, &reviews.ImportOptions{Options: o})
+			_, err := reviews.New(fullStore{memory.New().Reviews()}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, reviews.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {
@@ -425,8 +416,46 @@ func TestALongLineIsLeft(t *testing.T) {
 
 func TestALongLineNeedsATemporaryDirectory(t *testing.T) {
 	o := reviews.WithBuffer(reviews.Options{TempDir: "/does/not/exist"}, 64)
-	_, err := reviews.New(memory.NewReviews()).Import(ctx, operator, strings.NewReader(record), &reviews.ImportOptions{Options: *o})
+	_, err := reviews.New(memory.New().Reviews(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record), Options: *o})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
+	}
+}
+
+// announcing is a store that notes what a transaction looks at without having announced it.
+type announcing struct {
+	reviews.Store
+	told, untold []reviews.Key
+}
+
+type announcingTx struct {
+	reviews.Tx
+	all *announcing
+}
+
+func (a *announcing) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
+	return a.Store.Update(ctx, network, func(tx reviews.Tx) error {
+		a.told = nil
+		return fn(announcingTx{tx, a})
+	})
+}
+
+func (t announcingTx) Announce(ctx context.Context, keys []reviews.Key) error {
+	t.all.told = append(t.all.told, keys...)
+	return t.Tx.Announce(ctx, keys)
+}
+
+func (t announcingTx) Collection(ctx context.Context, key reviews.Key) (reviews.Collection, error) {
+	if !slices.Contains(t.all.told, key) {
+		t.all.untold = append(t.all.untold, key)
+	}
+	return t.Tx.Collection(ctx, key)
+}
+
+func TestAnImportAnnouncesItsCollections(t *testing.T) {
+	a := &announcing{Store: memory.New().Reviews()}
+	importInto(t, a, collection("YQ", single, review("1", 5, ""))+"no JSON\n"+collection("YWI", single)+collection("YWJj", single, review("1", 5, "")), nil)
+	if len(a.told) != 3 || len(a.untold) > 0 {
+		t.Errorf("announced %v, and not %v", a.told, a.untold)
 	}
 }

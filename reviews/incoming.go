@@ -18,10 +18,13 @@ type incoming struct {
 	dims       int
 	dimsAt     int64  // offset of dimensions, or of the record that lacks it
 	dimsPath   string // pointer to the same
+	dimsColumn int64
+	dimsText   string // what a problem shows of dimensions
 	reviews    []incomingReview
 	size       int // bytes
 	line       int64
 	first      bool // the line begins here
+	empty      bool // the line ends here, and has no review, not even a rejected one
 }
 
 type incomingReview struct {
@@ -29,77 +32,101 @@ type incomingReview struct {
 	ratings []byte
 }
 
+// makes reports whether the collection is to be stored. One of which every review was rejected is not, which shows only
+// when its line was read: a part without accepted reviews stores nothing, unless the whole line has no review.
+func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
+
 // next takes further reviews of the same collection.
 func (in *incoming) next() *incoming {
-	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath}
+	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath, dimsColumn: in.dimsColumn, dimsText: in.dimsText}
 }
 
-// takeField counts a member of the collection, whose value began at start, and keeps it for an
-// import.
-func (c *checker) takeField(name string, start int64) {
-	c.size += int64(len(`,"":`)+len(name)) + c.offset() - start
-	if !c.load {
-		return
+// takeField counts a member of the collection, whose value begins at start and is held, and keeps it for an import.
+func (c *checker) takeField(name string, start int64) verdict {
+	raw := c.since(start)
+	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
+	if !c.load || c.collection.size >= int64(c.limit) {
+		return accepted
 	}
-	if raw, ok := c.kept(); ok && c.size < int64(c.limit) {
-		c.fields = append(c.fields, `,"`+name+`":`...)
-		c.fields = append(c.fields, raw...)
+	if c.spool != nil && c.collection.size > maxSmall && !c.collection.large { // the place is held until all reviews of the line are stored
+		c.collection.large = true
+		if c.err = c.pass.enter(); c.err != nil {
+			return c.fail(c.offset(), ruleJSON, "")
+		}
+		c.fields = append(make([]byte, 0, c.limit), c.fields...) // at once, instead of copies that grow
+	}
+	c.fields = append(append(append(append(c.fields, `,"`...), name...), `":`...), raw...)
+	return accepted
+}
+
+// keepDimensions keeps where a problem with the stored dimensions would be.
+func (c *checker) keepDimensions(at place, pointer, text string) {
+	if in := c.got.incoming; in != nil {
+		in.dimsAt, in.dimsColumn, in.dimsPath, in.dimsText = at.offset, at.column, pointer, text
 	}
 }
 
-// takeCollection judges the size of a collection when all of it but its reviews was read, and keeps
-// it for an import.
-func (c *checker) takeCollection() {
+// takeCollection judges the size of a collection when all of its line was read, and keeps it for an import.
+func (c *checker) takeCollection() verdict {
 	if c.got.refused {
-		return
+		return accepted
 	}
-	if c.size+1 > int64(c.limit) { // the bracket at the end
-		c.report(ruleStoredSize, c.start, "", "the collection without its reviews is longer than what is stored of one, 16 MiB")
-		return
+	if c.collection.size+1 > int64(c.limit) { // the bracket at the end
+		c.report(ruleStoredSize, c.start.offset, "", "the collection without its reviews is longer than what is stored of one; want at most 16 MiB")
+		return accepted
 	}
 	if !c.load {
-		return
+		return accepted
+	}
+	object := append(c.fields, '}')
+	object[0] = '{'
+	if c.collection.large {
+		c.fields = nil
+	} else {
+		object = bytes.Clone(object)
 	}
 	in := c.got.incoming
-	c.fields[0] = '{'
-	in.collection.Fields = canonical(append(c.fields, '}'))
-	in.dims, in.dimsAt, in.dimsPath = int(c.dims), c.dimsAt, "/dimensions"
-	if c.dimsAt < 0 {
-		in.dimsAt, in.dimsPath = c.start, ""
-	}
+	in.collection.Fields, in.dims = canonical(object), int(c.collection.dims)
+	return accepted
 }
 
-// takeReview judges the size of a review that began at start, and keeps it for an import, unless it is
-// rejected.
-func (c *checker) takeReview(start int64) {
-	if c.faults == 0 && c.offset()-start > int64(c.limit) {
-		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one, 16 MiB")
+// keepReview keeps a review that began at start and is held for an import, unless it is rejected.
+func (c *checker) keepReview(start int64) verdict {
+	if c.review.faults > 0 || c.got.refused {
+		return accepted
 	}
-	if !c.load {
-		return
-	}
-	raw, _ := c.kept()
-	if c.faults > 0 || c.got.refused {
-		return
+	raw := c.since(start)
+	large := c.spool != nil && len(raw) > maxSmall
+	if large {
+		c.column(c.offset()) // before the window is written to
+	} else {
+		raw = bytes.Clone(raw)
 	}
 	in := c.got.incoming
-	in.reviews = append(in.reviews, incomingReview{Review{c.ownText, canonical(raw)}, bytes.Clone(c.ratings)})
 	in.size += len(raw)
-	if c.spool != nil && in.size >= maxBatch {
+	in.reviews = append(in.reviews, incomingReview{Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)}, bytes.Clone(c.review.ratings)})
+	switch {
+	case large: // it is stored before the window moves on
+		c.review.text = ""
+		if c.err = c.settle(); c.err != nil {
+			return c.fail(c.offset(), ruleJSON, "")
+		}
+	case c.spool != nil && in.size >= maxBatch:
 		c.flush()
 	}
+	return accepted
 }
 
 // canonical gives an accepted record the one form in which equal content is equal bytes: members
-// sorted, no white space, no needless escapes.
+// sorted, no white space, no needless escapes. The result may lie in raw.
 func canonical(raw []byte) []byte {
-	v := jsontext.Value(bytes.Clone(raw))
-	if err := v.Canonicalize(); err != nil {
+	v := jsontext.Value(raw)
+	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // there are none: they were looked for
 		panic("reviews: an accepted record is not JSON: " + err.Error())
 	}
 	return v
 }
 
 func mismatchMessage(dims, stored int) string {
-	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d", dims, stored)
+	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

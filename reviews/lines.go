@@ -13,6 +13,7 @@ import (
 type lines struct {
 	in     counted
 	r      io.Reader // unpacked
+	head   []byte    // what the file begins with, up to maxLook bytes
 	carry  []byte    // read already, after the last stretch
 	offset int64     // of the next stretch
 	number int64     // of the line that begins it
@@ -48,9 +49,25 @@ func newLines(r io.Reader) (*lines, error) {
 		buffered.Discard(len(bom))
 		l.offset = int64(len(bom))
 	}
-	l.r = buffered
+	head := make([]byte, maxLook)
+	n, err := io.ReadFull(buffered, head)
+	l.head = head[:n]
+	var rest io.Reader = buffered
+	switch err {
+	case nil:
+	case io.ErrUnexpectedEOF:
+		rest = ended{io.EOF}
+	default:
+		rest = ended{err}
+	}
+	l.r = io.MultiReader(bytes.NewReader(l.head), rest)
 	return l, nil
 }
+
+// ended is a reader at its end, which is not asked again.
+type ended struct{ err error }
+
+func (e ended) Read([]byte) (int, error) { return 0, e.err }
 
 // stretch is a piece of the file.
 type stretch struct {
@@ -94,17 +111,18 @@ func (l *lines) next(buf []byte) stretch {
 // failed says whether reading ended for another reason than the end of the file.
 func (l *lines) failed() bool { return l.over && l.err != io.EOF }
 
-// longLine is the rest of a line that is longer than the buffer.
-type longLine struct {
+// restOfLine is the rest of a line that is longer than the buffer.
+type restOfLine struct {
 	*lines
 	watch   func() error // called at each step; an error ends it
+	most    int          // bytes of a step: what is behind the line must fit into the next stretch
 	read    int64
 	done    bool
 	newline bool
 }
 
 // Read reads up to the end of the line.
-func (l *longLine) Read(p []byte) (n int, err error) {
+func (l *restOfLine) Read(p []byte) (n int, err error) {
 	if l.done {
 		return 0, io.EOF
 	}
@@ -115,7 +133,7 @@ func (l *longLine) Read(p []byte) (n int, err error) {
 	if err := l.watch(); err != nil {
 		return 0, err
 	}
-	n, l.err = l.r.Read(p)
+	n, l.err = l.r.Read(p[:min(len(p), l.most)])
 	l.over = l.err != nil
 	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
 		l.carry = append(l.carry[:0], p[end+1:n]...)
@@ -127,9 +145,9 @@ func (l *longLine) Read(p []byte) (n int, err error) {
 }
 
 // finish reads over what is left of the line that began with s.
-func (l *longLine) finish(s stretch) {
+func (l *restOfLine) finish(s stretch) {
 	for err := error(nil); err == nil; {
-		_, err = l.Read(s.data[:cap(s.data)]) // no more than the next stretch can take over
+		_, err = l.Read(s.data)
 	}
 	l.offset += int64(len(s.data)) + l.read
 	l.number++

@@ -1,6 +1,10 @@
 package reviews
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // members are those of an object that the format knows, the required ones first.
 type members struct {
@@ -11,64 +15,88 @@ type members struct {
 
 // object reads an object that has the given members, and calls value for each at its value. seen
 // has a bit for each member that was there.
-func (c *checker) object(members *members, value func(c *checker, i int) bool) (seen uint, ok bool) {
-	if !c.enter() {
-		return 0, false
+func (c *checker) object(m *members, value func(c *checker, i int) verdict) (seen uint, v verdict) {
+	if c.enter() == broken {
+		return 0, broken
 	}
 	c.forgetNames()
 	after := 0
 	for first := true; ; first = false {
-		if more, ok := c.element('}', first); !more {
-			return seen, ok
+		if s := c.element('}', first); s != stepElement {
+			return seen, s.ended()
 		}
 		c.next()
 		at := c.offset()
-		i, id, name, ok := c.member(members, after)
+		alone := c.held < 0
+		if alone {
+			c.hold()
+		}
+		i, name, v := c.member(m, after)
 		switch {
-		case !ok:
+		case v == broken:
 		case i < 0:
-			ok = c.unknownMember(at, id, name)
+			v = c.unknownMember(at, name)
 		case seen&(1<<i) != 0:
-			pointer := "/" + members.names[i]
-			c.report(ruleRepeated, at, pointer, "this member was given before")
-			ok = c.colon() && c.discard(pointer)
+			pointer := "/" + m.names[i]
+			c.report(ruleRepeated, at, pointer, repeatedMember)
+			if v = c.colon(); v == accepted {
+				v = c.discard(pointer)
+			}
 		default:
 			seen |= 1 << i
 			after = i + 1
-			ok = c.colon() && value(c, i)
+			if v = c.colon(); v == accepted {
+				v = value(c, i)
+			}
 		}
-		if !ok {
-			return seen, false
+		if alone && c.tooLong() {
+			v = c.stepOverMember(at)
+		}
+		if v == broken {
+			return seen, broken
 		}
 	}
 }
 
-func (c *checker) unknownMember(at int64, id fingerprint, name []byte) bool {
-	c.report(ruleUnknown, at, pointerToken(name), "unknown member; extra data belongs in subparts of a review")
-	return c.discardMember(id, name, "")
+// maxName is how much of the name of a subpart is kept: more than what a problem shows.
+const maxName = 2 * maxShown
+
+func (c *checker) unknownMember(at int64, name []byte) verdict {
+	id, token := c.hash.of(name), pointerToken(name)
+	c.report(ruleUnknown, at, token, unknownMessage(name))
+	return c.discardMember(id, token, "")
 }
 
-// member reads a name and gives its index, or -1, its fingerprint and its text for one that is not
+// stepOverMember reads over a member of a collection that is longer than what is stored.
+func (c *checker) stepOverMember(at int64) verdict {
+	if c.stepOverName() == broken || c.stepOver() == broken {
+		return broken
+	}
+	c.collection.size += c.offset() - at
+	return accepted
+}
+
+// member reads a name and gives its index, or -1 and its text for one that is not
 // known. The members of a file come in the same order again and again: the one that came here the last
 // time is looked for first.
-func (c *checker) member(m *members, after int) (i int, id fingerprint, name []byte, ok bool) {
+func (c *checker) member(m *members, after int) (i int, name []byte, v verdict) {
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
-		return int(*guess), id, nil, true
+		return int(*guess), nil, accepted
 	}
-	if c.next() != '"' {
-		return 0, id, nil, c.unexpected("a member name in quotes")
+	if c.quote() == broken {
+		return 0, nil, broken
 	}
-	if id, name, ok = c.print(maxName); !ok {
-		return 0, id, nil, false
+	if name, v = c.text(); v == broken {
+		return 0, nil, broken
 	}
 	for i, known := range m.names {
 		if string(name) == known {
 			*guess = uint8(i)
-			return i, id, nil, true
+			return i, nil, accepted
 		}
 	}
-	return -1, id, name, true
+	return -1, name, accepted
 }
 
 // literally reads a string if it is in the window as text in quotes, without escapes.
@@ -84,11 +112,41 @@ func (t *tokens) literally(text string) bool {
 // missingMessages are made once: a file may lack millions of members.
 var missingMessages = func() map[string]string {
 	all := map[string]string{}
-	for _, name := range slices.Concat(collectionMembers[:memberDimensions], reviewMembers[:reviewAuthor]) {
-		all[name] = name + " is missing"
+	for _, example := range []string{`"source":"example.test"`, `"title":"A lamp"`, `"created":"2019-04-03T00:00:00Z"`, `"id":"YXJ0aWNsZS0x"`,
+		`"reviews":[]`, `"body_html":"<p>Bright.</p>"`, `"ratings":[80]`} {
+		name := strings.Split(example, `"`)[1]
+		all[name] = name + " is missing; want a member such as " + example
 	}
 	return all
 }()
+
+// unknownMessages are made once, too: by the plain form of a name that is nearly known, and for all others.
+var unknownMessages = func() map[string]string {
+	const otherwise = "; extra data belongs in subparts of a review"
+	all := map[string]string{"": "unknown member" + otherwise}
+	for _, name := range slices.Concat(collectionMembers, reviewMembers) {
+		all[plainName([]byte(name))] = "unknown member; " + name + " may be meant" + otherwise
+	}
+	return all
+}()
+
+// plainName is what is left of a name without upper case, plural and what is no letter.
+func plainName(name []byte) string {
+	plain := make([]byte, 0, 32)
+	for _, c := range name[:min(len(name), cap(plain))] {
+		if c |= 0x20; 'a' <= c && c <= 'z' {
+			plain = append(plain, c)
+		}
+	}
+	return string(bytes.TrimSuffix(plain, []byte("s")))
+}
+
+func unknownMessage(name []byte) string {
+	if message := unknownMessages[plainName(name)]; message != "" {
+		return message
+	}
+	return unknownMessages[""]
+}
 
 // missing reports the required members that are not in seen.
 func (c *checker) missing(members *members, seen uint, start int64) {

@@ -51,8 +51,46 @@ func judgeLine(data []byte, line, start int64) []reviews.Problem {
 		return []reviews.Problem{*fault}
 	}
 	o.record(record)
+	if record.kind == '{' {
+		for i := range o.problems {
+			o.problems[i].Collection = record.id()
+		}
+	}
 	return o.problems
 }
+
+// id is what a problem shows of the first member id.
+func (v *value) id() string {
+	if m := v.get("id"); m != nil && m.kind == '"' {
+		return cutText(m.text)
+	}
+	return ""
+}
+
+// whereAndWhat gives the column of an offset of a line, and the text that a problem there shows.
+func whereAndWhat(line []byte, offset int64, rule string) (column int64, value string) {
+	column = int64(utf8.RuneCount(line[:offset])) + 1
+	switch rule {
+	case "json", "utf-8", "json-depth", "member-missing", "dimensions-absent", "author-missing":
+		return column, ""
+	case "text-nul", "text-surrogate":
+		return column, string(line[offset : offset+6])
+	case "body-html":
+		value = restOfText.FindString(string(line[offset:]))
+	default:
+		raw, err := jsontext.NewDecoder(bytes.NewBuffer(slices.Clone(line[offset:])), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)).ReadValue()
+		if err != nil {
+			return column, "no value: " + err.Error()
+		}
+		value = string(raw)
+	}
+	if all := []rune(value); len(all) > 80 {
+		value = string(all[:80])
+	}
+	return column, value
+}
+
+var restOfText = regexp.MustCompile(`^([^"\\]|\\.)*`)
 
 func (o *oracle) parse() (*value, *reviews.Problem) {
 	invalid := len(o.data)
@@ -202,7 +240,9 @@ func (o *oracle) discardAt(v *value, pointer, path string) {
 			if seen[n.text] {
 				o.add(n.at, pointer+next, "member-repeated")
 			}
-			seen[n.text] = true
+			if len(seen) < 4096 {
+				seen[n.text] = true
+			}
 		}
 		o.discardAt(m, pointer, next)
 	}
@@ -215,6 +255,10 @@ func (o *oracle) refuse(v *value, pointer, rule string) {
 }
 
 func cut(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(cutText(name))
+}
+
+func cutText(name string) string {
 	if len(name) > 256 {
 		n := 256
 		for !utf8.RuneStart(name[n]) {
@@ -222,7 +266,7 @@ func cut(name string) string {
 		}
 		name = name[:n] + "…"
 	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return name
 }
 
 // str reports what no string may be, and says whether v is one without fault.
@@ -336,7 +380,7 @@ func (o *oracle) dimensions(v *value) int {
 		if !o.filled(m, p) {
 			continue
 		}
-		if seen[m.text] {
+		if seen[m.text] && i < 1000 {
 			o.add(m.at, p, "dimension-repeated")
 		}
 		seen[m.text] = true
@@ -344,6 +388,9 @@ func (o *oracle) dimensions(v *value) int {
 	switch {
 	case len(v.members) == 0:
 		o.add(v.at, "/dimensions", "dimensions-none")
+		return -1
+	case len(v.members) > 1000:
+		o.add(v.at, "/dimensions", "dimensions-many")
 		return -1
 	case len(v.members) == 1 && len(seen) == 1 && !seen["default"]:
 		o.add(v.at, "/dimensions", "dimensions-single")
@@ -357,6 +404,11 @@ func (o *oracle) review(v *value, p string, dims int, ids, accepted map[string]b
 		o.refuse(v, p, "value-type")
 		return
 	}
+	defer func() {
+		for i := range o.problems[before:] {
+			o.problems[before+i].Review = v.id()
+		}
+	}()
 	o.object(v, p, []string{"id", "title", "body_html", "created", "ratings"},
 		[]string{"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"})
 	id := ""
@@ -422,7 +474,7 @@ func (o *oracle) author(v *value, p string) {
 	}
 }
 
-var webAddress = regexp.MustCompile(`^(?i:https?)://[^\x00-\x20\x7f/\\?#@:][^\x00-\x20\x7f]*$`)
+var webAddress = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[^\x00-\x20\x7f/\\?#@:][^\x00-\x20\x7f]*$`)
 
 func (o *oracle) ratings(v *value, p string, dims int) {
 	if v.kind != '[' {

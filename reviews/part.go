@@ -55,6 +55,9 @@ func (p part) replay(to findings) {
 			to.problem(p.problems[n])
 		}
 		to.batch(b.batch)
+		if b.settled != nil {
+			close(b.settled)
+		}
 	}
 	for ; n < len(p.problems); n++ {
 		to.problem(p.problems[n])
@@ -95,7 +98,7 @@ func (s *sender) batch(b batch) {
 	if b.incoming != nil {
 		s.size += b.incoming.size
 	}
-	if len(s.batches) == maxPart || s.size >= maxBatch/4 {
+	if len(s.batches) == maxPart || s.size >= maxBatch/4 || b.settled != nil {
 		s.send()
 	}
 }

@@ -20,6 +20,8 @@ type pipeline struct {
 	buffer  int    // bytes of a stretch
 	dir     string // of temporary files
 	plain   int64  // bytes of these that are not compressed
+	spool   *Spool
+	gate    *Gate
 	load    bool
 	limit   int // bytes of JSON that are stored of a review, or of a collection without its reviews
 	hash    *hasher
@@ -29,12 +31,13 @@ type pipeline struct {
 // sink takes the findings of a pipeline.
 type sink interface {
 	findings
+	begin(kind string, offset int64) // what the file may be, see fileKind, and where its first line begins
 	progress(bytes, lines int64)
 	stopped() bool // whether to read no further
 }
 
 func newPipeline(o Options, load bool, s sink) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, plain: o.plain, load: load, limit: o.limit, hash: newHasher(), sink: s}
+	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, plain: o.plain, spool: o.Spool, gate: o.Gate, load: load, limit: o.limit, hash: newHasher(), sink: s}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
@@ -65,6 +68,9 @@ func (p *pipeline) run(r io.Reader) error {
 	defer crew.stop()
 	for !p.sink.stopped() {
 		s := in.next(crew.buffer())
+		if s.number == 1 {
+			p.sink.begin(fileKind(in.head), s.offset)
+		}
 		switch {
 		case s.long:
 			crew.drain(0)
@@ -91,10 +97,9 @@ func (p *pipeline) run(r io.Reader) error {
 
 // stretch checks whole lines.
 func (c *checker) stretch(s stretch) {
-	c.rest, c.spool, c.last = nil, nil, 0
 	for data := s.data; len(data) > 0; s.number++ {
 		line, rest, newline := bytes.Cut(data, []byte{'\n'})
-		c.buf, c.pos, c.base = line, 0, s.offset
+		c.whole(line, s.offset)
 		c.read(s.number)
 		s.offset += int64(len(line))
 		if newline {

@@ -24,179 +24,198 @@ const (
 	maxRating   = 100
 )
 
-// readReview reads one review and decides whether it is accepted.
-func (c *checker) readReview() bool {
-	c.review, c.item = c.item, -1
-	c.faults, c.own, c.ratings = 0, known{}, c.ratings[:0]
-	c.next()
-	start := c.offset()
-	if c.load {
-		c.keep(c.limit, nil)
-	}
-	yes, ok := c.is('{', "", "an object")
-	if yes {
-		ok = c.reviewObject(start)
-	}
-	if !ok {
-		return false
-	}
-	c.got.reviews++
-	c.takeReview(start)
-	if c.faults > 0 {
-		c.got.rejected++
-	} else {
-		c.ids.mark(c.own.fingerprint)
-	}
-	return true
+// review is what is known of the review that is read.
+type review struct {
+	index   int64 // in its collection; -1: none is read
+	faults  int64 // errors in it so far
+	from    int   // where in found its problems begin
+	known   bool  // its id was read
+	id      fingerprint
+	text    string // its id, for an import
+	shown   []byte // its id, as a problem shows it; empty: not read
+	ratings []byte // for an import
+	created int64  // for an import
 }
 
-func (c *checker) reviewObject(start int64) bool {
-	seen, ok := c.object(&c.ofReview, (*checker).reviewMember)
-	if !ok {
-		return false
+// readReview reads one review and decides whether it is accepted.
+func (c *checker) readReview() verdict {
+	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
+	c.item = -1
+	c.next()
+	c.hold()
+	start := c.offset()
+	v := c.is('{', "", "an object")
+	if v == accepted {
+		v = c.reviewObject(start)
+	}
+	if v == broken && !c.overfull {
+		return broken
+	}
+	if c.review.known && !c.ids.add(c.review.id) {
+		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection; keep one of them, or give it an id of its own")
+	}
+	if c.review.faults == 0 && (c.overfull || c.offset()-start > int64(c.limit)) {
+		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one; want at most 16 MiB")
+	}
+	c.got.reviews++
+	c.collection.some = true
+	if c.load && !c.overfull && c.keepReview(start) == broken {
+		return broken
+	}
+	if c.tooLong() && c.stepOver() == broken {
+		return broken
+	}
+	c.nameReview()
+	if c.review.faults > 0 {
+		c.got.rejected++
+	} else {
+		c.ids.mark(c.review.id)
+	}
+	return accepted
+}
+
+func (c *checker) reviewObject(start int64) verdict {
+	seen, v := c.object(&c.ofReview, (*checker).reviewMember)
+	if v == broken {
+		return broken
 	}
 	c.missing(&c.ofReview, seen, start)
-	if c.own.ok && !c.ids.add(c.own.fingerprint) {
-		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection")
-	}
 	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
 	switch {
 	case seen&author != 0 && seen&imported != 0:
-		c.report(ruleAuthorConflict, start, "", "author_id and imported_ members exclude each other")
+		c.report(ruleAuthorConflict, start, "", "author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
 	case seen&(author|1<<reviewName) == 0:
-		c.report(ruleAuthorMissing, start, "", "author_id or imported_display_name is missing")
+		c.report(ruleAuthorMissing, start, "", "both author_id and imported_display_name are missing; want one of them")
 	}
-	return true
+	return accepted
 }
 
-func (c *checker) reviewMember(i int) (ok bool) {
+func (c *checker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
-		ok = c.readID()
+		v = c.readID()
 	case reviewTitle:
-		ok = c.anyText("/title")
+		v = c.anyText("/title")
 	case reviewBody:
-		ok = c.bodyHTML("/body_html")
+		v = c.bodyHTML("/body_html")
 	case reviewCreated:
-		ok = c.timestamp("/created")
+		v = c.timestamp("/created")
+		c.review.created = c.time
 	case reviewRatings:
-		ok = c.readRatings()
+		v = c.readRatings()
 	case reviewAuthor:
-		_, _, ok = c.limited("/author_id", maxAuthorID, ruleAuthorLength)
+		_, v = c.limited("/author_id", maxAuthorID, ruleAuthorLength)
 	case reviewName:
-		_, _, ok = c.identity("/imported_display_name")
+		_, v = c.identity("/imported_display_name")
 	case reviewEmail:
-		ok = c.nullOr(func() bool { return c.anyText("/imported_email") })
+		v = c.nullOr((*checker).anyText, "/imported_email")
 	case reviewURL:
-		ok = c.nullOr(func() bool { return c.address("/imported_url") })
+		v = c.nullOr((*checker).address, "/imported_url")
 	case reviewSubparts:
-		ok = c.subparts()
+		v = c.subparts()
 	case reviewParent:
-		ok = c.parent()
+		v = c.parent()
 	}
-	return ok
+	return v
 }
 
-func (c *checker) readID() (ok bool) {
-	var text []byte
-	c.own, text, ok = c.identity("/id")
+func (c *checker) readID() verdict {
+	text, v := c.identity("/id")
+	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
+	if v != accepted {
+		return v
+	}
+	c.review.known, c.review.id = true, c.hash.of(text)
 	if c.load {
-		c.ownText = string(text)
+		c.review.text = string(text)
 	}
-	return ok
+	return accepted
 }
 
-func (c *checker) parent() bool {
+func (c *checker) parent() verdict {
 	c.next()
 	at := c.offset()
-	parent, _, ok := c.identity("/parent_id")
-	if !ok {
-		return false
+	text, v := c.identity("/parent_id")
+	if v == accepted && !c.part && !c.ids.marked(c.hash.of(text)) {
+		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
-	if parent.ok && !c.ids.marked(parent.fingerprint) {
-		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id")
-	}
-	return true
+	return v
 }
 
-func (c *checker) readRatings() bool {
+func (c *checker) readRatings() verdict {
 	c.next()
 	at := c.offset()
-	if yes, ok := c.is('[', "/ratings", "an array of integers"); !yes {
-		return ok
+	if v := c.is('[', "/ratings", "an array of integers"); v != accepted {
+		return v
 	}
-	n, ok := c.items((*checker).rating)
-	if !ok {
-		return false
+	n, v := c.items((*checker).rating)
+	if v == broken {
+		return broken
 	}
-	if c.dims >= 0 && n != c.dims {
+	if c.collection.dims >= 0 && n != c.collection.dims {
 		c.report(ruleRatingsCount, at, "/ratings", strconv.FormatInt(n, 10)+" ratings, want one for each of "+
-			strconv.FormatInt(c.dims, 10)+" dimensions")
+			strconv.FormatInt(c.collection.dims, 10)+" dimensions")
 	}
-	return true
+	return accepted
 }
 
-func (c *checker) rating() bool {
+func (c *checker) rating() verdict {
 	first := c.next()
-	at, ok := c.offset(), true
-	rule, message := ruleID(0), ""
-	if first == '-' || '0' <= first && first <= '9' {
-		var value int
-		var integer bool
-		value, integer, ok = c.number()
-		switch {
-		case !integer:
-			rule, message = ruleRatingInteger, "a rating is written as an integer, without fraction and exponent"
-		case value < 1 || value > maxRating:
-			rule, message = ruleRatingRange, "a rating is from 1 to 100"
-		case c.load:
-			c.ratings = append(c.ratings, byte(value))
-		}
-	} else {
-		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer")
+	at := c.offset()
+	if first != '-' && (first < '0' || first > '9') {
+		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer from 1 to 100, without quotes")
 		return c.discard("/ratings")
 	}
-	if ok && message != "" {
-		c.report(rule, at, "/ratings", message)
+	value, v := c.number()
+	switch {
+	case v == broken:
+	case v == refused:
+		c.report(ruleRatingInteger, at, "/ratings", "a rating is an integer without fraction and exponent: 5, not 5.0")
+	case value < 1 || value > maxRating:
+		c.report(ruleRatingRange, at, "/ratings", "a rating is from 1 to 100; scale others to that")
+	case c.load:
+		c.review.ratings = append(c.review.ratings, byte(value))
 	}
-	return ok
+	return v
 }
 
 // subparts reads an object of strings under names of any kind, each once.
-func (c *checker) subparts() bool {
-	if yes, ok := c.is('{', "/subparts", "an object of strings"); !yes {
-		return ok
+func (c *checker) subparts() verdict {
+	if v := c.is('{', "/subparts", "an object of strings"); v != accepted {
+		return v
 	}
-	if !c.enter() {
-		return false
+	if c.enter() == broken {
+		return broken
 	}
 	c.names.clear()
 	for first := true; ; first = false {
-		if more, ok := c.element('}', first); !more {
-			return ok
+		if s := c.element('}', first); s != stepElement {
+			return s.ended()
 		}
-		if !c.subpart() {
-			return false
+		if c.subpart() == broken {
+			return broken
 		}
 	}
 }
 
-func (c *checker) subpart() bool {
-	if c.next() != '"' {
-		return c.unexpected("a member name in quotes")
+func (c *checker) subpart() verdict {
+	if c.quote() == broken {
+		return broken
 	}
-	id, name, ok := c.print(maxName)
-	if !ok {
-		return false
+	name, v := c.text()
+	if v == broken {
+		return broken
 	}
-	// The window moves on from the name; a problem of the value needs it still.
-	c.key = append(c.key[:0], name[:min(len(name), maxName)]...)
+	id := c.hash.of(name)
+	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // a problem of the value needs it still
 	c.inKey = true
 	c.flaws("/subparts")
-	if !c.names.add(id) {
-		c.report(ruleRepeated, c.str.offset, "/subparts", "this member was given before")
+	if !c.names.add(id, maxNames) {
+		c.report(ruleRepeated, c.str.offset, "/subparts", repeatedMember)
 	}
-	ok = c.colon() && c.anyText("/subparts")
+	if v = c.colon(); v == accepted {
+		v = c.anyText("/subparts")
+	}
 	c.inKey = false
-	return ok
+	return v
 }

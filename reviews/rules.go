@@ -1,15 +1,26 @@
 package reviews
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Rule is one rule of the import format.
 type Rule struct {
-	ID       string   // stable; what Problem.Rule holds
-	Severity Severity // of a problem with this rule
-	Text     string   // what must hold
-	Source   string   // where the rule comes from
-	Schema   bool     // whether RecordSchema states it too
+	ID       string   `json:"id"`       // stable; what Problem.Rule holds
+	Severity Severity `json:"severity"` // of a problem with this rule
+	Text     string   `json:"text"`     // what must hold
+	Source   string   `json:"source"`   // where the rule comes from: the format, RFC 8259, or Vitrine where both leave it open
+	Schema   bool     `json:"schema"`   // whether RecordSchema states it too
+
+	// Wrong breaks this rule and no other, Right keeps it: lines of a file, or a review, or a member of a review or of a collection.
+	// In Wrong of utf-8, \xe9 stands for that byte.
+	Wrong string `json:"wrong"`
+	Right string `json:"right"`
 }
+
+// rightLine is a record that keeps every rule.
+const rightLine = `{"source":"example.test","title":"Lamp","created":"2019-04-03T00:00:00Z","id":"bGFtcA==","dimensions":["default"],"reviews":[]}`
 
 // Rules returns every rule of the format, in the order of the documentation.
 func Rules() []Rule {
@@ -37,6 +48,7 @@ const (
 	ruleCollectionRepeated
 	ruleDimensionsAbsent
 	ruleDimensionsNone
+	ruleDimensionsMany
 	ruleDimensionRepeated
 	ruleDimensionSingle
 	ruleReviewRepeated
@@ -51,52 +63,54 @@ const (
 	ruleHTML
 	ruleStoredDimensions
 	ruleStoredSize
+	ruleFileKind
+	ruleFileEmpty
 	ruleCount
 )
 
 const (
-	sourceFormat  = "contract, section 4.3"
-	sourceRule1   = "contract, section 4.3, rule 1"
-	sourceRule3   = "contract, section 4.3, rule 3"
-	sourceRule4   = "contract, section 4.3, rule 4"
-	sourceLimits  = "contract, section 8"
+	sourceFormat  = "format"
 	sourceJSON    = "RFC 8259"
 	sourceVitrine = "Vitrine"
 )
 
 var rules = [ruleCount]Rule{
-	ruleJSON:      {"json", Error, "A line holds one JSON value and nothing after it.", sourceRule1, false},
-	ruleUTF8:      {"utf-8", Error, "A line is valid UTF-8.", sourceJSON, false},
-	ruleDepth:     {"json-depth", Error, "Arrays and objects are nested at most 64 deep.", sourceVitrine, false},
-	ruleObject:    {"record-object", Error, "The record of a line is a JSON object.", sourceFormat, true},
-	ruleMissing:   {"member-missing", Error, "A collection has source, title, created, id and reviews; a review has id, title, body_html, created and ratings.", sourceFormat, true},
-	ruleUnknown:   {"member-unknown", Error, "There are no members but those of the format; extra data belongs in subparts.", sourceVitrine, true},
-	ruleRepeated:  {"member-repeated", Error, "No object has two members of the same name.", sourceVitrine, false},
-	ruleType:      {"value-type", Error, "A value has the JSON type of its field; subparts holds strings only, and only imported_email and imported_url may be null.", sourceFormat, true},
-	ruleNUL:       {"text-nul", Error, "No string holds U+0000.", sourceVitrine, false},
-	ruleSurrogate: {"text-surrogate", Error, "No string holds half of a surrogate pair.", sourceJSON, false},
-	ruleEmpty:     {"text-empty", Error, "source, every id, imported_display_name and the names of dimensions are not empty.", sourceVitrine, true},
-	ruleTimestamp: {"timestamp", Error, "A time is YYYY-MM-DDThh:mm:ss, then a fraction if any, then Z, ±hh:mm or nothing (UTC); the date exists, the year is 0001 to 9999, seconds go to 59, hours to 23, the offset is below 24 hours.", sourceFormat, false},
+	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
+	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},
+	ruleDepth:     {"json-depth", SeverityError, "Arrays and objects are nested at most 64 deep.", sourceVitrine, false, `"subparts":` + strings.Repeat("[", 62) + strings.Repeat("]", 62), `"subparts":{"colour":"red"}`},
+	ruleObject:    {"record-object", SeverityError, "The record of a line is a JSON object.", sourceFormat, true, `"bGFtcA=="`, rightLine},
+	ruleMissing:   {"member-missing", SeverityError, "A collection has source, title, created, id and reviews; a review has id, title, body_html, created and ratings.", sourceFormat, true, `{"id":"1","title":"Bright","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`},
+	ruleUnknown:   {"member-unknown", SeverityError, "There are no members but those of the format; extra data belongs in subparts.", sourceVitrine, true, `"colour":"red"`, `"subparts":{"colour":"red"}`},
+	ruleRepeated:  {"member-repeated", SeverityError, "No object has two members of the same name.", sourceVitrine, false, `"subparts":{"colour":"red","colour":"blue"}`, `"subparts":{"colour":"red","second colour":"blue"}`},
+	ruleType:      {"value-type", SeverityError, "A value has the JSON type of its field; subparts holds strings only, and only imported_email and imported_url may be null.", sourceFormat, true, `"id":17`, `"id":"17"`},
+	ruleNUL:       {"text-nul", SeverityError, "No string holds U+0000.", sourceVitrine, false, `"title":"Bright\u0000"`, `"title":"Bright"`},
+	ruleSurrogate: {"text-surrogate", SeverityError, "No string holds half of a surrogate pair.", sourceJSON, false, `"title":"Bright \ud83d"`, `"title":"Bright \ud83d\ude00"`},
+	ruleEmpty:     {"text-empty", SeverityError, "source, every id, imported_display_name and the names of dimensions are not empty.", sourceVitrine, true, `"source":""`, `"source":"example.test"`},
+	ruleTimestamp: {"timestamp", SeverityError, "A time is YYYY-MM-DDThh:mm:ss, then a fraction if any, then Z, ±hh:mm or nothing (UTC); the date exists, the year is 0001 to 9999, seconds go to 59, hours to 23, the offset is below 24 hours.", sourceFormat, false, `"created":"03/04/2019"`, `"created":"2019-04-03T00:00:00Z"`},
 
-	ruleIDBase64:           {"collection-id-base64", Error, "The id of a collection is Base64 in the standard or the URL alphabet, not in both, padded or not, and decodes to at least one byte.", sourceFormat, false},
-	ruleIDLength:           {"collection-id-length", Error, "The id of a collection has at most 150 characters.", sourceLimits, true},
-	ruleCollectionRepeated: {"collection-repeated", Error, "A file holds a collection (source and id) once.", sourceVitrine, false},
-	ruleDimensionsAbsent:   {"dimensions-absent", Warning, "dimensions is given; absent, it is taken as [\"default\"].", sourceFormat, false},
-	ruleDimensionsNone:     {"dimensions-none", Error, "dimensions holds at least one name.", sourceVitrine, true},
-	ruleDimensionRepeated:  {"dimension-repeated", Error, "A dimension is named once.", sourceVitrine, true},
-	ruleDimensionSingle:    {"dimensions-single", Error, "A single dimension is named default.", sourceRule4, true},
+	ruleIDBase64:           {"collection-id-base64", SeverityError, "The id of a collection is Base64 in the standard or the URL alphabet, not in both, padded or not, and decodes to at least one byte.", sourceFormat, false, `"id":"article-1"`, `"id":"YXJ0aWNsZS0x"`},
+	ruleIDLength:           {"collection-id-length", SeverityError, "The id of a collection has at most 150 characters.", sourceFormat, true, `"id":"` + strings.Repeat("YXJ0aWNsZS0x", 13) + `"`, `"id":"YXJ0aWNsZS0x"`},
+	ruleCollectionRepeated: {"collection-repeated", SeverityError, "A file holds a collection (source and id) once.", sourceVitrine, false, rightLine + "\n" + rightLine, rightLine},
+	ruleDimensionsAbsent:   {"dimensions-absent", SeverityWarning, "dimensions is given; absent, it is taken as [\"default\"].", sourceFormat, false, `{"source":"example.test","title":"Lamp","created":"2019-04-03T00:00:00Z","id":"bGFtcA==","reviews":[]}`, rightLine},
+	ruleDimensionsNone:     {"dimensions-none", SeverityError, "dimensions holds at least one name.", sourceVitrine, true, `"dimensions":[]`, `"dimensions":["default"]`},
+	ruleDimensionsMany:     {"dimensions-many", SeverityError, "dimensions holds at most 1,000 names.", sourceVitrine, true, `"dimensions":["1,001 names"]`, `"dimensions":["price","quality"]`},
+	ruleDimensionRepeated:  {"dimension-repeated", SeverityError, "A dimension is named once.", sourceVitrine, true, `"dimensions":["price","price"]`, `"dimensions":["price","quality"]`},
+	ruleDimensionSingle:    {"dimensions-single", SeverityError, "A single dimension is named default.", sourceFormat, true, `"dimensions":["quality"]`, `"dimensions":["default"]`},
 
-	ruleReviewRepeated: {"review-repeated", Error, "A collection holds a review id once.", sourceVitrine, false},
-	ruleParent:         {"parent", Error, "parent_id names an earlier, accepted review of the same line.", sourceVitrine, false},
-	ruleRatingsCount:   {"ratings-count", Error, "A review has one rating for each dimension.", sourceLimits, false},
-	ruleRatingInteger:  {"rating-integer", Error, "A rating is written as a JSON integer: 5, not 5.0 and not 5e0.", sourceLimits, false},
-	ruleRatingRange:    {"rating-range", Error, "A rating is from 1 to 100.", sourceLimits, true},
-	ruleAuthorMissing:  {"author-missing", Error, "A review has author_id or imported_display_name.", sourceRule3, true},
-	ruleAuthorConflict: {"author-conflict", Error, "A review with author_id has no imported_display_name, imported_email or imported_url.", sourceRule3, true},
-	ruleAuthorLength:   {"author-id-length", Error, "author_id has at most 255 characters.", sourceLimits, true},
-	ruleURL:            {"url", Error, "imported_url is null, empty, or an http or https address.", sourceFormat, true},
-	ruleHTML:           {"body-html", Error, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false},
+	ruleReviewRepeated: {"review-repeated", SeverityError, "A collection holds a review id once.", sourceVitrine, false, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"},{"id":"1","title":"Heavy","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[20],"author_id":"8"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"},{"id":"2","title":"Heavy","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[20],"author_id":"8"}`},
+	ruleParent:         {"parent", SeverityError, "parent_id names an earlier, accepted review of the same line.", sourceVitrine, false, `{"id":"2","parent_id":"1","title":"","body_html":"No.","created":"2019-04-04T00:00:00Z","ratings":[80],"author_id":"8"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"},{"id":"2","parent_id":"1","title":"","body_html":"No.","created":"2019-04-04T00:00:00Z","ratings":[80],"author_id":"8"}`},
+	ruleRatingsCount:   {"ratings-count", SeverityError, "A review has one rating for each dimension.", sourceFormat, false, `"ratings":[80,20]`, `"ratings":[80]`},
+	ruleRatingInteger:  {"rating-integer", SeverityError, "A rating is written as a JSON integer: 5, not 5.0 and not 5e0.", sourceFormat, false, `"ratings":[80.0]`, `"ratings":[80]`},
+	ruleRatingRange:    {"rating-range", SeverityError, "A rating is from 1 to 100.", sourceFormat, true, `"ratings":[101]`, `"ratings":[100]`},
+	ruleAuthorMissing:  {"author-missing", SeverityError, "A review has author_id or imported_display_name.", sourceFormat, true, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80]}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1"}`},
+	ruleAuthorConflict: {"author-conflict", SeverityError, "A review with author_id has no imported_display_name, imported_email or imported_url.", sourceFormat, true, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7","imported_email":null}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`},
+	ruleAuthorLength:   {"author-id-length", SeverityError, "author_id has at most 255 characters.", sourceFormat, true, `"author_id":"` + strings.Repeat("7", 256) + `"`, `"author_id":"7"`},
+	ruleURL:            {"url", SeverityError, "imported_url is null, empty, or an http or https address.", sourceFormat, true, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_url":"example.test"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_url":"https://example.test/"}`},
+	ruleHTML:           {"body-html", SeverityError, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false, `"body_html":"<p><b>Bright</b>"`, `"body_html":"<p>Bright</p>"`},
 
-	ruleStoredDimensions: {"stored-dimensions", Error, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false},
-	ruleStoredSize:       {"stored-size", Error, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false},
+	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
+	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16 or zip archive. It is said once, at line 1, of a file of which no line is a record. In a file that begins with [, every line after the first that is a record and a comma is an element of the array, and no record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
+	ruleFileEmpty:        {"file-empty", SeverityWarning, "A file has lines that are not blank.", sourceVitrine, false, "", rightLine},
+
+	ruleStoredSize: {"stored-size", SeverityError, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false, `"title":"a text of 17 MiB"`, `"title":"a text of 15 MiB"`},
 }

@@ -2,11 +2,13 @@ package reviews_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -105,7 +107,7 @@ func (s sample) problems(t *testing.T) []reviews.Problem {
 	case "stored-size":
 		return check(t, s.text, reviews.WithLimit(reviews.Options{}, 400))
 	case "stored-dimensions":
-		store := memory.NewReviews()
+		store := memory.New().Reviews()
 		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 		return importInto(t, store, string(s.text), nil).Problems
 	}
@@ -127,8 +129,10 @@ func (s sample) judge(t *testing.T, found []reviews.Problem, bytesBefore, linesB
 		return
 	}
 	p := found[0]
-	p.Message, p.Severity = "", ""
-	want := reviews.Problem{Line: s.line + linesBefore, Offset: s.offset + bytesBefore, Pointer: s.pointer, Rule: s.rule}
+	before := s.text[:s.offset]
+	p.Message, p.Severity, p.Value, p.Collection, p.Review = "", "", "", "", ""
+	want := reviews.Problem{Line: s.line + linesBefore, Offset: s.offset + bytesBefore, Pointer: s.pointer, Rule: s.rule,
+		Column: int64(utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])) + 1}
 	if p != want {
 		t.Errorf("%s:\n got %+v\nwant %+v", s.where, p, want)
 	}
@@ -144,4 +148,32 @@ func check(t testing.TB, file []byte, o *reviews.Options) []reviews.Problem {
 		all = append(all, p)
 	}
 	return all
+}
+
+// The examples of a rule in the list are what they are said to be.
+func TestExamplesOfRules(t *testing.T) {
+	for _, rule := range reviews.Rules() {
+		if (rule.Wrong == "") != (rule.ID == "file-empty") || rule.Right == "" || rule.Wrong == rule.Right {
+			t.Errorf("%s: wrong %q, right %q", rule.ID, rule.Wrong, rule.Right)
+		}
+		store := memory.New().Reviews()
+		sizes := func(text string) string {
+			var names []string
+			for i := range 1001 {
+				names = append(names, fmt.Sprint(i))
+			}
+			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<20), "a text of 15 MiB", strings.Repeat("x", 15<<20)).Replace(text)
+		}
+		if rule.ID == "stored-dimensions" {
+			importInto(t, store, rule.ExampleFile(`"dimensions":["default"]`), nil)
+			importInto(t, store, strings.Replace(rule.ExampleFile(rule.Right), "[]", `[{"id":"1","title":"","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}]`, 1), nil)
+		}
+		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), &reviews.ImportRequest{DryRun: true}).Problems
+		if len(wrong) != 1 || wrong[0].Rule != rule.ID || wrong[0].Severity != rule.Severity {
+			t.Errorf("%s: the wrong example has %v", rule.ID, wrong)
+		}
+		if right := importInto(t, store, sizes(rule.ExampleFile(rule.Right)), &reviews.ImportRequest{DryRun: true}).Problems; len(right) > 0 {
+			t.Errorf("%s: the right example has %v", rule.ID, right)
+		}
+	}
 }

@@ -1,29 +1,123 @@
 package reviews
 
-import "fmt"
+import (
+	"context"
+	"slices"
+	"strings"
 
-// Caller is who asks.
-type Caller struct {
-	URN       string
-	Moderates []string // URNs of networks and sites
-	Operator  bool     // runs the program itself, as at the command line; never set from a request
-}
+	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+)
 
-// mayMove says whether the caller may import and export. Collections belong to no network, so that
-// moderating any will do.
-func (c Caller) mayMove() error {
-	if c.Operator || len(c.Moderates) > 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: reviews are moved by those who moderate a network or a site", ErrForbidden)
-}
+// DefaultNetwork is the network of reviews that were stored before networks were told apart, and of
+// the command line when it names none.
+const DefaultNetwork = reviewstore.DefaultNetwork
 
 // Service imports reviews into a store, exports them, and counts their ratings.
+//
+// Every method takes the caller, and a request that names a network or is about the only one that the
+// caller moderates. It returns ErrForbidden for a caller that does not moderate this network as a whole, and
+// ErrInvalid for a malformed caller or network. What a network holds changes no answer about another one.
 type Service struct {
-	store Store
+	store  Store
+	vendor string
 }
 
-// New returns a service on a store.
-func New(store Store) *Service {
-	return &Service{store: store}
+// ServiceOptions are what a Service may be given; the zero value works.
+type ServiceOptions struct {
+	Vendor string // second segment of URNs; default "vitrine"
+}
+
+// New returns a service on a store. o may be nil.
+func New(store Store, o *ServiceOptions) *Service {
+	s := &Service{store: store, vendor: "vitrine"}
+	if o != nil && o.Vendor != "" {
+		s.vendor = o.Vendor
+	}
+	return s
+}
+
+// Admit returns the error with which every method refuses the caller in this network, nil for a caller
+// that may import and export. A server may ask before it reads a request.
+func (s *Service) Admit(by Caller, network string) error {
+	if err := CheckNetwork(network); err != nil {
+		return err
+	}
+	if by.Operator {
+		return nil
+	}
+	if err := by.check(); err != nil {
+		return err
+	}
+	whole := s.prefix() + network
+	if !slices.Contains(by.Moderates, whole) {
+		return forbidden("reviews of a network are imported and exported by those who moderate %s as a whole", whole)
+	}
+	return nil
+}
+
+// NetworkOf returns the one network that the caller moderates as a whole; its sites and the networks of
+// other vendors do not count. ErrForbidden when there is none, ErrInvalid when there are several, so
+// that a request must name one.
+func (s *Service) NetworkOf(by Caller) (string, error) {
+	if err := by.check(); err != nil {
+		return "", err
+	}
+	var networks []string
+	for _, moderated := range by.Moderates {
+		name, ok := strings.CutPrefix(moderated, s.prefix())
+		if ok && !strings.Contains(name, ":") && !slices.Contains(networks, name) {
+			networks = append(networks, name)
+		}
+	}
+	switch len(networks) {
+	case 0:
+		return "", forbidden("reviews are imported and exported by those who moderate a network as a whole, and the caller moderates none")
+	case 1:
+		return networks[0], nil
+	}
+	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
+}
+
+// admitted returns the network of a request for a caller that may import and export there: the one that it
+// names or, without a name, the only one that the caller moderates.
+func (s *Service) admitted(by Caller, named string) (string, error) {
+	if named != "" {
+		return named, s.Admit(by, named)
+	}
+	if by.Operator {
+		return "", invalid("network", "an operator moderates every network, so the request must name one of them")
+	}
+	return s.NetworkOf(by)
+}
+
+// Networks returns the names of the networks that have reviews, in ascending order. Only an operator
+// may ask for them, others get ErrForbidden.
+func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
+	if !by.Operator {
+		return nil, forbidden("the networks of a store are listed for its operator")
+	}
+	var names []string
+	for name, err := range s.store.Networks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// prefix is what the URN of a network begins with.
+func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
+
+// CheckNetwork returns ErrInvalid for what cannot be the name of a network, which is one segment of a
+// URN.
+func CheckNetwork(name string) error {
+	if strings.Contains(name, ":") {
+		return invalid("network", "%q is not the name of a network: want the name alone, without colons, and not its URN", name)
+	}
+	if err := urn.CheckGroup("urn:vitrine:" + name); err != nil {
+		return invalid("network", "%q is not the name of a network: %s", name, err)
+	}
+	return nil
 }

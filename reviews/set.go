@@ -9,6 +9,9 @@ import "math/bits"
 // fingerprint, taken as a fraction, says where in the table its entry would like to be, and entries
 // that want the same place stand one after the other behind it. So the table can grow in place, by
 // moving all entries to the right and then each to where it belongs.
+//
+// A map of 12-byte arrays is simpler, and was measured: it takes 18 to 29 bytes an id, and up to 40 while it grows; with the
+// ten ids of a usual collection it takes three times as long.
 type set struct {
 	pages []*page // the slots
 	homes int     // places that entries want; there are some more slots behind them

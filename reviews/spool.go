@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 )
 
 // maxPlain is how much of a spool is not compressed.
@@ -19,6 +20,50 @@ type spool struct {
 	file  *os.File
 	plain int64 // bytes that are not compressed
 	zip   *gzip.Writer
+	all   *Spool // that this is a part of; nil = none
+	taken int64  // bytes of the file
+}
+
+// Spool bounds the bytes that the temporary files of several imports take on disk together. It is safe
+// for concurrent use. A nil *Spool bounds nothing.
+type Spool struct {
+	most int64
+	used atomic.Int64
+}
+
+// NewSpool returns a Spool with room for so many bytes.
+func NewSpool(most int64) *Spool { return &Spool{most: most} }
+
+// Used returns how many bytes the temporary files take.
+func (s *Spool) Used() int64 { return s.used.Load() }
+
+// take counts bytes before they are written. ErrSpool when there is no room for them.
+func (s *Spool) take(n int64) error {
+	if s == nil {
+		return nil
+	}
+	if s.used.Add(n) > s.most {
+		s.used.Add(-n)
+		return fmt.Errorf("%w: those of all imports have reached %d bytes", ErrSpool, s.most)
+	}
+	return nil
+}
+
+func (s *Spool) give(n int64) {
+	if s != nil {
+		s.used.Add(-n)
+	}
+}
+
+// disk writes to the file of a spool what there is room for.
+type disk struct{ *spool }
+
+func (d disk) Write(p []byte) (int, error) {
+	if err := d.all.take(int64(len(p))); err != nil {
+		return 0, err
+	}
+	d.taken += int64(len(p))
+	return d.file.Write(p)
 }
 
 func (s *spool) Write(p []byte) (int, error) {
@@ -38,7 +83,7 @@ func (s *spool) write(p []byte) (err error) {
 	}
 	if s.plain < s.limit {
 		n := min(int64(len(p)), s.limit-s.plain)
-		if _, err := s.file.Write(p[:n]); err != nil {
+		if _, err := (disk{s}).Write(p[:n]); err != nil {
 			return err
 		}
 		s.plain += n
@@ -48,26 +93,32 @@ func (s *spool) write(p []byte) (err error) {
 		return nil
 	}
 	if s.zip == nil {
-		s.zip, _ = gzip.NewWriterLevel(s.file, gzip.BestSpeed)
+		s.zip, _ = gzip.NewWriterLevel(disk{s}, gzip.BestSpeed)
 	}
 	_, err = s.zip.Write(p)
 	return err
 }
 
-// reader gives what was written, from the start. It calls watch at each step, whose error ends it.
-func (s *spool) reader(watch func() error) (io.Reader, error) {
+// reader gives what was written, from an offset on. It calls watch at each step, whose error ends it.
+func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
 	plain := io.NewSectionReader(s.file, 0, s.plain)
+	if _, err := plain.Seek(min(from, s.plain), io.SeekStart); err != nil {
+		return nil, err
+	}
 	if s.zip == nil {
 		return watched{plain, watch}, nil
 	}
 	if err := s.zip.Close(); err != nil {
 		return nil, fmt.Errorf("reviews: a long line needs a temporary file: %w", err)
 	}
-	if _, err := s.file.Seek(s.plain, io.SeekStart); err != nil {
+	packed := io.NewSectionReader(s.file, s.plain, 1<<62)
+	rest, err := gzip.NewReader(bufio.NewReader(packed))
+	if err != nil {
 		return nil, err
 	}
-	rest, err := gzip.NewReader(bufio.NewReader(s.file))
-	return watched{io.MultiReader(plain, rest), watch}, err
+	all := watched{io.MultiReader(plain, rest), watch}
+	_, err = io.CopyN(io.Discard, all, max(0, from-s.plain))
+	return all, err
 }
 
 type watched struct {
@@ -85,6 +136,7 @@ func (w watched) Read(p []byte) (int, error) {
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
+		s.all.give(s.taken)
 		os.Remove(s.file.Name()) // where an open file could not be removed
 	}
 }

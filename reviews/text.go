@@ -6,209 +6,147 @@ import (
 	"unicode/utf8"
 )
 
-// str is a string of the record while it is read, a piece at a time. Most strings are one piece
-// that lies in the window as it is; a piece with escapes is decoded, and a long string, however
-// long, comes in several.
+// str is what is known of the string that was read last.
 type str struct {
 	offset    int64  // of the opening quote
-	piece     []byte // the decoded text of this piece, valid until the next
-	from      int    // where the piece begins in the window
-	escaped   bool   // piece is decoded and not the window itself
-	closed    bool   // this piece is the last
 	nul       int64  // offset of the first U+0000, or -1
 	surrogate int64  // offset of the first half of a surrogate pair, or -1
-	decoded   []byte // memory of decoded pieces
-	joined    []byte // memory of texts in several pieces
+	escaped   bool   // text decoded it
+	decoded   []byte // memory of that
 }
 
-// maxPiece is the most of a string with escapes that is decoded at once.
-const maxPiece = 64 << 10
+// maxDecoded is how much memory is kept for decoded strings.
+const maxDecoded = 64 << 10
 
-// open begins the string whose opening quote is next.
-func (t *tokens) open() {
-	t.str.offset = t.offset()
-	t.str.closed, t.str.nul, t.str.surrogate = false, -1, -1
-	t.pos++
-}
-
-// piece reads the next piece of the string; false is its end, or a fault.
-func (t *tokens) piece() bool {
-	if t.str.closed || t.fault != nil {
-		return false
+// text reads a string, which is held, and gives what it says, valid until the next byte is read or a problem reported.
+func (t *tokens) text() (text []byte, v verdict) {
+	if text, ok := t.decode(); ok {
+		return text, accepted
 	}
-	rest := t.buf[t.pos:]
+	at := t.offset()
+	if t.scan() == broken {
+		return nil, broken
+	}
+	if size := int(t.offset() - at); size > maxDecoded {
+		t.str.decoded = make([]byte, 0, size) // at once, instead of copies that grow
+	}
+	t.pos = int(at - t.base) // it is all in the window now
+	text, _ = t.decode()
+	return text, accepted
+}
+
+// decode is text, of a string that is all in the window and has no fault: else it reads nothing.
+func (t *tokens) decode() (text []byte, ok bool) {
+	rest := t.buf[t.pos+1:]
+	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
 	n, ascii := plain(rest)
-	if n < len(rest) && rest[n] == '"' && (ascii || utf8.Valid(rest[:n])) {
-		t.str.piece, t.str.from, t.str.escaped, t.str.closed = rest[:n], t.pos, false, true
-		t.pos += n + 1
-		return true
-	}
-	if t.decodeWhole(rest, n, ascii) {
-		return true
-	}
-	if !ascii {
-		n = 0
-	}
-	return t.decode(n)
-}
-
-// decodeWhole reads a piece with escapes that is all in rest, of which the first n bytes are plain.
-// False leaves everything as it was, for decode: the piece is too long, or has a fault to be explained.
-func (t *tokens) decodeWhole(rest []byte, n int, ascii bool) bool {
-	out := append(t.str.decoded[:0], rest[:n]...)
-	nul, surrogate := t.str.nul, t.str.surrogate // of the pieces before
-	for len(rest)-n >= maxEscape && rest[n] == '\\' && len(out) < maxPiece {
-		if c := rest[n+1]; c != 'u' && simpleEscapes[c] != 0 {
-			out = append(out, simpleEscapes[c])
-			n += 2
-		} else {
-			r, size := readEscape(rest[n:])
-			switch {
-			case size == 0:
-				return false
-			case r == 0 && nul < 0:
-				nul = t.offset() + int64(n)
-			case 0xD800 <= r && r < 0xE000 && surrogate < 0:
-				surrogate = t.offset() + int64(n)
+	if n < len(rest) && rest[n] == '"' {
+		text = rest[:n]
+	} else {
+		s.escaped = true
+		text = append(s.decoded, rest[:n]...)
+		for len(rest)-n > 1 && rest[n] == '\\' {
+			if c := simpleEscapes[rest[n+1]]; c != 0 {
+				text = append(text, c)
+				n += 2
+			} else {
+				r, size := readEscape(rest[n:])
+				if size == 0 {
+					return nil, false
+				}
+				s.take(r, s.offset+1+int64(n))
+				text = utf8.AppendRune(text, r)
+				n += size
 			}
-			out = utf8.AppendRune(out, r)
-			n += size
+			run, plainASCII := plain(rest[n:])
+			ascii = ascii && plainASCII
+			text = append(text, rest[n:n+run]...)
+			n += run
 		}
-		run, plainASCII := plain(rest[n:])
-		ascii = ascii && plainASCII
-		out = append(out, rest[n:n+run]...)
-		n += run
+		if s.decoded = text; cap(text) > maxDecoded {
+			s.decoded = nil
+		}
 	}
-	t.str.decoded = out
-	if n == len(rest) || rest[n] != '"' || len(out) > maxPiece || !ascii && !utf8.Valid(out) {
-		return false
+	if n == len(rest) || rest[n] != '"' || !ascii && !utf8.Valid(text) {
+		return nil, false
 	}
-	t.str.piece, t.str.from, t.str.escaped, t.str.closed = out, t.pos, true, true
-	t.str.nul, t.str.surrogate = nul, surrogate
-	t.pos += n + 1
-	return true
+	t.str = s
+	t.pos += n + 2
+	return text, true
 }
 
-// simpleEscapes are the characters of the escapes with one letter.
-var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+// take takes note of an escaped character that no string may hold.
+func (s *str) take(r rune, offset int64) {
+	switch {
+	case r == 0 && s.nul < 0:
+		s.nul = offset
+	case 0xD800 <= r && r < 0xE000 && s.surrogate < 0:
+		s.surrogate = offset
+	}
+}
 
-// decode reads a piece that is not simply what lies between here and the closing quote. The first
-// n bytes of it are known to be plain ASCII.
-func (t *tokens) decode(n int) bool {
-	out := t.str.decoded[:0]
-	t.str.from, t.str.escaped = t.pos, true
-	for !t.str.closed && len(out) < maxPiece {
-		run, ok := t.run(n, maxPiece-len(out)+utf8.UTFMax)
-		n = 0
-		if !ok {
-			return false
-		}
-		out = append(out, run...)
-		short := len(t.buf)-t.pos < maxEscape
-		if short && len(out) > 0 && t.rest != nil {
-			break // moving the window would move what at looks at
-		}
-		if short && len(out) == 0 {
-			more := t.fill()
-			if t.str.from = t.pos; more {
-				continue
+// scan reads over a string of any length, and takes note of what none may hold.
+func (t *tokens) scan() verdict {
+	t.str.offset, t.str.nul, t.str.surrogate = t.offset(), -1, -1
+	t.pos++
+	for {
+		n, ascii := plain(t.buf[t.pos:])
+		if !ascii {
+			valid := validPrefix(t.buf[t.pos : t.pos+n])
+			t.pos += valid
+			if n -= valid; n > 0 { // a character may be cut by the end of the window
+				if n == len(t.buf)-t.pos && !utf8.FullRune(t.buf[t.pos:]) && t.fill() {
+					continue
+				}
+				return t.fail(t.offset(), ruleUTF8, notUTF8)
 			}
 		}
-		if out, ok = t.special(out); !ok {
-			return false
-		}
-	}
-	t.str.piece, t.str.decoded = out, out
-	return true
-}
-
-// run reads what stands for itself, of at most limit bytes and in whole characters. The first
-// known bytes do.
-func (t *tokens) run(known, limit int) (text []byte, ok bool) {
-	rest := t.buf[t.pos:]
-	rest = rest[:min(len(rest), limit)]
-	known = min(known, len(rest))
-	n, ascii := plain(rest[known:])
-	n += known
-	if !ascii {
-		valid := validPrefix(rest[:n])
-		// A character may be cut by the window, not by what ends the run.
-		if valid < n && (n < len(rest) || utf8.FullRune(rest[valid:n]) || len(rest) == len(t.buf)-t.pos && t.rest == nil) {
-			return nil, t.fail(t.offset()+int64(valid), ruleUTF8, notUTF8)
-		}
-		n = valid
-	}
-	t.pos += n
-	return rest[:n], true
-}
-
-// special reads an escape, the closing quote, or refuses what may not stand in a string.
-func (t *tokens) special(out []byte) ([]byte, bool) {
-	c, ok := t.current()
-	switch {
-	case !ok:
-		return nil, t.unexpected("the closing quote of a string")
-	case c == '"':
-		t.str.closed = true
-		t.pos++
-		return out, true
-	case c < ' ':
-		return nil, t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" in a string, where an escape belongs")
-	case c != '\\':
-		return out, true // the run was cut by its limit
-	}
-	r, size := readEscape(t.buf[t.pos:])
-	switch {
-	case size == 0:
-		return nil, t.fail(t.offset(), ruleJSON, "this is not JSON: no such escape in a string")
-	case r == 0 && t.str.nul < 0:
-		t.str.nul = t.offset()
-	case 0xD800 <= r && r < 0xE000 && t.str.surrogate < 0:
-		t.str.surrogate = t.offset()
-	}
-	t.pos += size
-	return utf8.AppendRune(out, r), true
-}
-
-// at gives the offset in the file of byte i of the current piece.
-func (t *tokens) at(i int) int64 {
-	if !t.str.escaped {
-		return t.base + int64(t.str.from+i)
-	}
-	raw := t.str.from
-	for n := 0; n < i; {
-		if t.buf[raw] != '\\' {
-			n++
-			raw++
+		t.pos += n
+		if len(t.buf)-t.pos < maxEscape && t.fill() { // an escape is not cut
 			continue
 		}
-		r, size := readEscape(t.buf[raw:])
-		if r >= 0xD800 && r < 0xE000 {
-			r = utf8.RuneError
+		if rest := t.buf[t.pos:]; len(rest) > 1 && rest[0] == '\\' && simpleEscapes[rest[1]] != 0 {
+			t.pos += 2
+			continue
 		}
-		n += utf8.RuneLen(r)
-		raw += size
+		c, ok := t.current()
+		switch {
+		case !ok:
+			return t.unexpected("the closing quote of a string")
+		case c == '"':
+			t.pos++
+			return accepted
+		case c < ' ':
+			return t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" in a string, where an escape belongs")
+		}
+		r, size := readEscape(t.buf[t.pos:])
+		if size == 0 {
+			return t.fail(t.offset(), ruleJSON, "this is not JSON: no such escape in a string")
+		}
+		t.str.take(r, t.offset())
+		t.pos += size
 	}
-	return t.base + int64(raw)
 }
 
-// short reads a string and gives its text if it is not longer than limit bytes, else its
-// beginning. The text is valid until the next string is read.
-func (t *tokens) short(limit int) (text []byte, whole, ok bool) {
-	t.open()
-	if !t.piece() {
-		return nil, false, t.fault == nil
+// at gives the offset in the file of byte i of the text that was read last.
+func (t *tokens) at(i int) int64 {
+	from := t.str.offset + 1
+	if !t.str.escaped {
+		return from + int64(i)
 	}
-	if t.str.closed {
-		return t.str.piece[:min(len(t.str.piece), limit)], len(t.str.piece) <= limit, true
+	raw := t.buf[from-t.base:]
+	at := 0
+	for n := 0; n < i; {
+		if raw[at] != '\\' {
+			n++
+			at++
+			continue
+		}
+		r, size := readEscape(raw[at:])
+		n += len(utf8.AppendRune(nil, r))
+		at += size
 	}
-	t.str.joined = t.str.joined[:0]
-	for more := true; more; more = t.piece() {
-		keep := min(len(t.str.piece), limit+1-len(t.str.joined))
-		t.str.joined = append(t.str.joined, t.str.piece[:keep]...)
-	}
-	text = t.str.joined
-	return text[:min(len(text), limit)], len(text) <= limit, t.fault == nil
+	return from + int64(at)
 }
 
 // plain gives the length of the longest beginning of b without quote, backslash and control
@@ -256,6 +194,9 @@ func validPrefix(b []byte) int {
 	}
 	return n
 }
+
+// simpleEscapes are the characters of the escapes with one letter.
+var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // maxEscape is the length of the longest escape, a surrogate pair.
 const maxEscape = len(`\ud83d\ude00`)

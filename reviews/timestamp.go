@@ -1,23 +1,31 @@
 package reviews
 
+import (
+	"strconv"
+	"time"
+)
+
 // maxTimestamp is the longest time that is looked at, in bytes: a fraction may be long.
 const maxTimestamp = 64 << 10
 
+// rightTime says how a time is written.
+const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
+
 // timestampFault says what is wrong with a time, "" if nothing is. The form is
-// YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm] (contract, section 4.3).
+// YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm].
 func timestampFault(text []byte) string {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form) || !hasForm(text[:len(form)], form) {
-		return "a time is written YYYY-MM-DDThh:mm:ss, with a fraction, Z or ±hh:mm if wanted"
+		return "this is no time; " + rightTime
 	}
 	year, month, day := number(text[0:4]), number(text[5:7]), number(text[8:10])
 	switch {
 	case year == 0:
 		return "the year is from 0001 to 9999"
 	case month < 1 || month > 12:
-		return "there is no such month"
+		return "there is no such month; months go from 01 to 12"
 	case day < 1 || day > daysIn(year, month):
-		return "there is no such day in this month"
+		return "there is no such day; this month has " + strconv.Itoa(daysIn(year, month)) + " days"
 	case number(text[11:13]) > 23:
 		return "hours go from 00 to 23"
 	case number(text[14:16]) > 59:
@@ -26,6 +34,27 @@ func timestampFault(text []byte) string {
 		return "seconds go from 00 to 59"
 	}
 	return zoneFault(afterFraction(text[len(form):]))
+}
+
+// instant gives a time in which timestampFault finds nothing as microseconds since 1970; what is finer is cut off.
+func instant(text []byte) int64 {
+	const form = "0000-00-00T00:00:00"
+	at := time.Date(number(text[0:4]), time.Month(number(text[5:7])), number(text[8:10]), number(text[11:13]), number(text[14:16]), number(text[17:19]), 0, time.UTC)
+	rest := text[len(form):]
+	zone := afterFraction(rest)
+	micros := int64(0)
+	for i, unit := 1, int64(100_000); i < len(rest)-len(zone) && unit > 0; i, unit = i+1, unit/10 {
+		micros += int64(rest[i]-'0') * unit
+	}
+	seconds := at.Unix()
+	if len(zone) > 1 {
+		offset := int64(number(zone[1:3])*3600 + number(zone[4:6])*60)
+		if zone[0] == '+' {
+			offset = -offset
+		}
+		seconds += offset
+	}
+	return seconds*1_000_000 + micros
 }
 
 // afterFraction cuts a dot with digits off; a dot without any stays.
@@ -49,9 +78,9 @@ func zoneFault(text []byte) string {
 	case len(text) == 0 || string(text) == "Z":
 		return ""
 	case text[0] != '+' && text[0] != '-' || !hasForm(text[1:], form[1:]):
-		return "after the seconds come a fraction, and then Z, ±hh:mm or nothing"
+		return "after the seconds come a fraction, if any, and then Z, ±hh:mm or nothing; " + rightTime
 	case number(text[1:3]) > 23 || number(text[4:6]) > 59:
-		return "an offset is below 24 hours, its minutes go to 59"
+		return "an offset is below 24 hours, and its minutes go to 59: +02:00"
 	}
 	return ""
 }

@@ -1,77 +1,52 @@
 package reviews
 
-import (
-	"io"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // maxDepth is how deep the arrays and objects of a record may be nested.
 const maxDepth = 64
 
-// tokens reads the JSON of one line. The line is either all in buf, or buf is a window that fill
-// moves over it: no token has to fit into the window.
-//
-// A method that returns false has met something that is no JSON, or is not UTF-8, or is nested too
-// deep: fault says what, and the line is over.
+// tokens reads the JSON of one line. The line is either all in buf, or buf is a window that fill moves over it: see window.go.
 type tokens struct {
-	buf   []byte    // the line, or the window
-	pos   int       // the next byte in buf
-	base  int64     // the offset of buf[0] in the file
-	last  byte      // the byte before buf[0], where the window has moved
-	rest  io.Reader // what follows the window; nil where the line is all in buf
-	err   error     // of rest
-	depth int       // arrays and objects that are open
-	fault *fault
-	str   str     // the string that is being read
-	copy  capture // what of the line is kept
+	window
+	depth int    // arrays and objects that are open
+	outer int    // depth of what is held
+	fault *fault // why the line cannot be read on
+	str   str    // the string that was read last
 }
+
+// hold holds what is read from here on.
+func (t *tokens) hold() { t.held, t.outer = t.pos, t.depth }
 
 // fault is why a line cannot be read on.
 type fault struct {
 	offset  int64
+	column  int64
 	rule    ruleID
 	message string
 }
 
-// offset is that of the next byte.
-func (t *tokens) offset() int64 { return t.base + int64(t.pos) }
+// verdict is how reading a value ended.
+type verdict uint8
 
-func (t *tokens) fail(offset int64, rule ruleID, message string) bool {
+const (
+	broken   verdict = iota // not JSON, not UTF-8, or nested too deep: fault says which, and the rest of the line is skipped
+	refused                 // it was read, and has an error that was reported
+	accepted                // it was read
+)
+
+// unless is accepted, or broken where the line cannot be read on.
+func unless(broke bool) verdict {
+	if broke {
+		return broken
+	}
+	return accepted
+}
+
+func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	if t.fault == nil {
-		t.fault = &fault{offset, rule, message}
+		t.fault = &fault{offset, t.column(offset), rule, message}
 	}
-	return false
-}
-
-// fill moves the window on to pos and says whether there is more to read than before.
-func (t *tokens) fill() bool {
-	if t.rest == nil {
-		return false
-	}
-	t.copy.take(t.buf, t.pos)
-	if t.pos > 0 {
-		t.last = t.buf[t.pos-1]
-	}
-	whole := t.buf[:cap(t.buf)]
-	n := copy(whole, t.buf[t.pos:])
-	t.base, t.pos = t.offset(), 0
-	m, err := io.ReadAtLeast(t.rest, whole[n:], 1)
-	t.buf = whole[:n+m]
-	if err != nil {
-		t.rest = nil
-		if err != io.EOF {
-			t.err = err
-		}
-	}
-	return m > 0
-}
-
-// current is the next byte; ok is false at the end of the line.
-func (t *tokens) current() (c byte, ok bool) {
-	if t.pos == len(t.buf) && !t.fill() {
-		return 0, false
-	}
-	return t.buf[t.pos], true
+	return broken
 }
 
 // next skips white space and gives the byte that follows, 0 at the end of the line.
@@ -96,7 +71,7 @@ func (t *tokens) space() byte {
 }
 
 // unexpected refuses the next byte.
-func (t *tokens) unexpected(want string) bool {
+func (t *tokens) unexpected(want string) verdict {
 	if c, ok := t.current(); ok {
 		if c >= utf8.RuneSelf && !mayBegin(c) { // as in UTF-16
 			return t.fail(t.offset(), ruleUTF8, notUTF8)
@@ -127,69 +102,65 @@ func byteName(c byte) string {
 	return "byte 0x" + string(hex[c>>4]) + string(hex[c&15])
 }
 
+// step is what comes next in an array or an object.
+type step uint8
+
+const (
+	stepBroken step = iota // neither an element nor the end
+	stepElement
+	stepEnd
+)
+
 // element moves to the next element of an array, or member of an object, whose opening bracket is
-// behind for the first one, and says whether there is one.
-func (t *tokens) element(end byte, first bool) (more, ok bool) {
+// behind for the first one.
+func (t *tokens) element(end byte, first bool) step {
 	c := t.next()
 	switch {
 	case c == end:
 		t.depth--
 		t.pos++
-		return false, true
+		return stepEnd
 	case first:
-		return true, true
+		return stepElement
 	case c != ',':
-		return false, t.unexpected("a comma or " + string(rune(end)))
+		t.unexpected("a comma or " + string(rune(end)))
+		return stepBroken
 	}
 	t.pos++
-	return true, true
+	return stepElement
 }
 
-// name reads the name of a member, without the colon behind it. It is valid until the next byte is
-// read.
-func (t *tokens) name() (name []byte, ok bool) {
-	if t.next() != '"' {
-		return nil, t.unexpected("a member name in quotes")
-	}
-	name, _, ok = t.short(maxName)
-	return name, ok
-}
+// ended is the verdict of an array or object behind its last element.
+func (s step) ended() verdict { return unless(s == stepBroken) }
 
-func (t *tokens) colon() bool {
+func (t *tokens) colon() verdict {
 	if t.next() != ':' {
 		return t.unexpected("a colon")
 	}
 	t.pos++
-	return true
+	return accepted
 }
 
-// maxName is how much of a member name is looked at: more than any that is known, and than what a
-// problem shows.
-const maxName = 2 * maxShown
-
 // enter steps into the array or object that begins here. Its end, in element, steps out.
-func (t *tokens) enter() bool {
+func (t *tokens) enter() verdict {
 	if t.depth == maxDepth {
 		return t.fail(t.offset(), ruleDepth, "nested deeper than 64 levels")
 	}
 	t.depth++
 	t.pos++
-	return true
+	return accepted
 }
 
 // stepOver reads over one value.
-func (t *tokens) stepOver() bool {
+func (t *tokens) stepOver() verdict {
 	switch c := t.next(); {
 	case c == '"':
-		t.open()
-		for t.piece() {
-		}
-		return t.fault == nil
+		return t.scan()
 	case c == '{' || c == '[':
 		return t.stepOverInside(c == '{')
 	case c == '-' || '0' <= c && c <= '9':
-		_, _, ok := t.number()
-		return ok
+		_, v := t.number()
+		return unless(v == broken)
 	case c == 't':
 		return t.literal("true")
 	case c == 'f':
@@ -200,81 +171,92 @@ func (t *tokens) stepOver() bool {
 	return t.unexpected("a value")
 }
 
-func (t *tokens) stepOverInside(object bool) bool {
-	if !t.enter() {
-		return false
+func (t *tokens) stepOverInside(object bool) verdict {
+	if t.enter() == broken {
+		return broken
 	}
 	end := byte(']')
 	if object {
 		end = '}'
 	}
 	for first := true; ; first = false {
-		if more, ok := t.element(end, first); !more {
-			return ok
+		if s := t.element(end, first); s != stepElement {
+			return s.ended()
 		}
-		if object {
-			if _, ok := t.name(); !ok || !t.colon() {
-				return false
-			}
-		}
-		if !t.stepOver() {
-			return false
+		if object && t.stepOverName() == broken || t.stepOver() == broken {
+			return broken
 		}
 	}
 }
 
-func (t *tokens) literal(word string) bool {
+// stepOverName reads over the name of a member and its colon.
+func (t *tokens) stepOverName() verdict {
+	if t.quote() == broken || t.scan() == broken {
+		return broken
+	}
+	return t.colon()
+}
+
+// quote makes sure that the name of a member is next.
+func (t *tokens) quote() verdict {
+	if t.next() != '"' {
+		return t.unexpected("a member name in quotes")
+	}
+	return accepted
+}
+
+func (t *tokens) literal(word string) verdict {
 	for i := range len(word) {
 		if c, ok := t.current(); !ok || c != word[i] {
 			return t.unexpected(word)
 		}
 		t.pos++
 	}
-	return true
+	return accepted
 }
 
-// number reads a number of any length. integer says that it is written as an integer; then n is its
+// number reads a number of any length. It is accepted if it is written as an integer; then n is its
 // value, cut to ±tooLarge.
-func (t *tokens) number() (n int, integer, ok bool) {
+func (t *tokens) number() (n int, v verdict) {
+	v = accepted
 	c, _ := t.current()
 	negative := c == '-'
 	if negative {
 		t.pos++
 		c, _ = t.current()
 	}
-	integer = true
 	if c == '0' {
 		t.pos++
-	} else if n, ok = t.digits(); !ok {
-		return 0, false, false
+	} else if n, v = t.digits(); v == broken {
+		return 0, broken
 	}
 	if c, _ = t.current(); c == '.' {
-		integer = false
+		v = refused
 		t.pos++
-		if _, ok = t.digits(); !ok {
-			return 0, false, false
+		if _, ok := t.digits(); ok == broken {
+			return 0, broken
 		}
 	}
 	if c, _ = t.current(); c == 'e' || c == 'E' {
-		integer = false
+		v = refused
 		t.pos++
 		if c, _ = t.current(); c == '+' || c == '-' {
 			t.pos++
 		}
-		if _, ok = t.digits(); !ok {
-			return 0, false, false
+		if _, ok := t.digits(); ok == broken {
+			return 0, broken
 		}
 	}
 	if negative {
 		n = -n
 	}
-	return n, integer, true
+	return n, v
 }
 
 const tooLarge = 1_000_000
 
-func (t *tokens) digits() (n int, ok bool) {
-	for ; ; ok = true {
+func (t *tokens) digits() (n int, v verdict) {
+	for ; ; v = accepted {
 		c, more := t.current()
 		if !more || c < '0' || c > '9' {
 			break
@@ -282,8 +264,8 @@ func (t *tokens) digits() (n int, ok bool) {
 		n = min(n*10+int(c-'0'), tooLarge)
 		t.pos++
 	}
-	if !ok {
+	if v == broken {
 		return 0, t.unexpected("a digit")
 	}
-	return n, true
+	return n, v
 }

@@ -1,185 +1,179 @@
 package reviews
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 )
 
-// Values of members, each read and judged. They return false where the line cannot be read on.
+// Values of members, each read and judged.
+
+// is says whether the value begins with first, as a value of the wanted kind does; another value is
+// reported and discarded.
+func (c *checker) is(first byte, member, want string) verdict {
+	if c.next() == first {
+		return accepted
+	}
+	c.report(ruleType, c.offset(), member, "this is "+c.kind()+", want "+want)
+	return min(c.discard(member), refused)
+}
+
+// kind names the kind of the value that is next.
+func (c *checker) kind() string {
+	switch c.next() {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
 
 // items reads an array and calls item at each of its elements, with its index in c.item.
-func (c *checker) items(item func(*checker) bool) (n int64, ok bool) {
-	if !c.enter() {
-		return 0, false
+func (c *checker) items(item func(*checker) verdict) (n int64, v verdict) {
+	if c.enter() == broken {
+		return 0, broken
 	}
 	for ; ; n++ {
-		if more, ok := c.element(']', n == 0); !more {
-			return n, ok
+		if s := c.element(']', n == 0); s != stepElement {
+			return n, s.ended()
 		}
 		c.item = n
-		ok := item(c)
+		v := item(c)
 		c.item = -1
-		if !ok {
-			return n, false
+		if v == broken {
+			return n, broken
 		}
 	}
 }
 
-// flaws reports what no string may hold, of the string that was just read.
+// Messages that several members have.
+const (
+	notEmpty       = "this may not be empty; want at least one character"
+	repeatedMember = "this member was given before; keep one of the two"
+)
+
+// flawed says whether the string that was just read holds what no string may hold.
+func (t *tokens) flawed() bool { return t.str.nul >= 0 || t.str.surrogate >= 0 }
+
+// flaws reports that.
 func (c *checker) flaws(member string) {
 	if c.str.nul >= 0 {
-		c.report(ruleNUL, c.str.nul, member, "U+0000 is not allowed in a string")
+		c.report(ruleNUL, c.str.nul, member, "U+0000 is not allowed in a string; take it out")
 	}
 	if c.str.surrogate >= 0 {
-		c.report(ruleSurrogate, c.str.surrogate, member, "half of a surrogate pair is no character")
+		c.report(ruleSurrogate, c.str.surrogate, member, "half of a surrogate pair is no character; write the whole pair, or take it out")
 	}
 }
 
 // anyText reads a string of any text.
-func (c *checker) anyText(member string) bool {
-	if yes, ok := c.is('"', member, "a string"); !yes {
-		return ok
+func (c *checker) anyText(member string) verdict {
+	if v := c.is('"', member, "a string"); v != accepted {
+		return v
 	}
-	c.open()
-	for c.piece() {
-	}
-	c.flaws(member)
-	return c.fault == nil
-}
-
-// judged reads a string and reports what judge says of it; judge gets at most limit bytes.
-func (c *checker) judged(member string, limit int, rule ruleID, judge func(text []byte, whole bool) string) bool {
-	if yes, ok := c.is('"', member, "a string"); !yes {
-		return ok
-	}
-	text, whole, ok := c.short(limit)
-	if !ok {
-		return false
-	}
-	at := c.str.offset
-	if message := judge(text, whole); message != "" {
-		c.report(rule, at, member, message)
+	if c.scan() == broken {
+		return broken
 	}
 	c.flaws(member)
-	return true
+	return accepted
 }
 
-func (c *checker) timestamp(member string) bool {
-	return c.judged(member, maxTimestamp, ruleTimestamp, func(text []byte, whole bool) string {
-		if !whole {
-			return "the fraction of this time is longer than 65536 bytes"
+// judged reads a string and reports what judge says of it.
+func (c *checker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
+	if v := c.is('"', member, "a string"); v != accepted {
+		return v
+	}
+	text, v := c.text()
+	if v == broken {
+		return broken
+	}
+	if message := judge(text); message != "" {
+		c.report(rule, c.str.offset, member, message)
+	}
+	c.flaws(member)
+	return accepted
+}
+
+func (c *checker) timestamp(member string) verdict {
+	return c.judged(member, ruleTimestamp, func(text []byte) string {
+		if len(text) > maxTimestamp {
+			return "the fraction of this time is longer than 65536 bytes; " + rightTime
 		}
-		return timestampFault(text)
+		fault := timestampFault(text)
+		if c.load && fault == "" {
+			c.time = instant(text)
+		}
+		return fault
 	})
 }
 
 // nullOr reads null, else what value reads.
-func (c *checker) nullOr(value func() bool) bool {
+func (c *checker) nullOr(value func(c *checker, member string) verdict, member string) verdict {
 	if c.next() == 'n' {
 		return c.literal("null")
 	}
-	return value()
+	return value(c, member)
 }
 
-func (c *checker) address(member string) bool {
-	return c.judged(member, maxAddress, ruleURL, func(text []byte, whole bool) string {
-		if !whole {
-			return "this address is longer than 65536 bytes"
+func (c *checker) address(member string) verdict {
+	return c.judged(member, ruleURL, func(text []byte) string {
+		if len(text) > maxAddress {
+			return "this address is longer than 65536 bytes; want a shorter one, or null"
 		}
 		if len(text) > 0 && !isPlainWebAddress(text) {
-			return "this is no http or https address"
+			return "this is no http or https address; want one such as https://example.test/user, or null"
 		}
 		return ""
 	})
 }
 
-func (c *checker) bodyHTML(member string) bool {
-	if yes, ok := c.is('"', member, "a string"); !yes {
-		return ok
+func (c *checker) bodyHTML(member string) verdict {
+	if v := c.is('"', member, "a string"); v != accepted {
+		return v
 	}
-	c.html.reset()
-	c.open()
-	var at int64
-	var message string
-	for c.piece() {
-		if message == "" {
-			at, message = c.html.read(&c.tokens)
-		}
+	text, v := c.text()
+	if v == broken {
+		return broken
 	}
-	if c.fault != nil {
-		return false
-	}
-	if message != "" {
-		c.report(ruleHTML, at, member, message)
+	if at, message := c.html.fault(text); message != "" {
+		c.report(ruleHTML, c.at(at), member, message)
 	}
 	c.flaws(member)
-	return true
+	return accepted
 }
 
-// known is the fingerprint of an identity, if there was one to read.
-type known struct {
-	fingerprint
-	ok bool
-}
-
-// identity reads a string that may not be empty, and gives its text too as far as it is needed.
-func (c *checker) identity(member string) (id known, text []byte, ok bool) {
-	if yes, ok := c.is('"', member, "a string"); !yes {
-		return id, nil, ok
+// identity reads a string that may not be empty. Its text is valid until the next byte is read.
+func (c *checker) identity(member string) (text []byte, v verdict) {
+	if v := c.is('"', member, "a string"); v != accepted {
+		return nil, v
 	}
-	limit := maxName
-	if c.load {
-		limit = c.limit
+	if text, v = c.text(); v == broken {
+		return nil, broken
 	}
-	id.fingerprint, text, ok = c.print(limit)
-	if !ok {
-		return id, nil, false
+	if len(text) > 0 && !c.flawed() {
+		return text, accepted
 	}
+	text = bytes.Clone(text) // a report may move the window
 	if len(text) == 0 {
-		c.report(ruleEmpty, c.str.offset, member, "this may not be empty")
-	}
-	id.ok = len(text) > 0 && c.str.nul < 0 && c.str.surrogate < 0
-	c.flaws(member)
-	return id, text, true
-}
-
-// print reads a string of any length, and gives its text too, which may be cut where it is longer
-// than limit.
-func (c *checker) print(limit int) (id fingerprint, text []byte, ok bool) {
-	c.open()
-	if !c.piece() {
-		return id, nil, false
-	}
-	if c.str.closed {
-		return c.hash.of(c.str.piece), c.str.piece, true
-	}
-	c.hash.reset()
-	text = c.str.joined[:0]
-	for more := true; more; more = c.piece() {
-		c.hash.write(c.str.piece)
-		text = append(text, c.str.piece[:min(len(c.str.piece), limit-len(text))]...)
-	}
-	c.str.joined = text
-	return c.hash.sum(), text, c.fault == nil
-}
-
-// limited reads a string that is not empty and has at most limit characters.
-func (c *checker) limited(member string, limit int, rule ruleID) (text []byte, good, ok bool) {
-	if yes, ok := c.is('"', member, "a string"); !yes {
-		return nil, false, ok
-	}
-	text, whole, ok := c.short(limit * utf8.UTFMax)
-	if !ok {
-		return nil, false, false
-	}
-	switch {
-	case len(text) == 0:
-		c.report(ruleEmpty, c.str.offset, member, "this may not be empty")
-	case !whole || utf8.RuneCount(text) > limit:
-		c.report(rule, c.str.offset, member, "this has more than "+strconv.Itoa(limit)+" characters")
-	default:
-		good = c.str.nul < 0 && c.str.surrogate < 0
+		c.report(ruleEmpty, c.str.offset, member, notEmpty)
 	}
 	c.flaws(member)
-	return text, good, true
+	return text, refused
+}
+
+// limited reads an identity of at most limit characters.
+func (c *checker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
+	text, v = c.identity(member)
+	if len(text) > limit && utf8.RuneCount(text) > limit {
+		text = bytes.Clone(text[:min(len(text), maxName)])
+		c.report(rule, c.str.offset, member, "this is longer than it may be; want at most "+strconv.Itoa(limit)+" characters")
+		v = refused
+	}
+	return text, v
 }

@@ -7,35 +7,41 @@ import (
 	"net/url"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Apps is the app service (contract, section 4.1). Its methods are those of appsvc.Service, with the
-// same errors; they add only what they say.
+// Apps is the app service of a server. Its methods are those of appsvc.Session, with the same errors;
+// their comments say only what is different.
 type Apps struct{ remote }
 
-// Apps returns a page of the apps that the caller may use, and where the next one starts: "" when
-// there is none.
-func (a *Apps) Apps(ctx context.Context, in appsvc.ListApps) (list []appsvc.App, after string, err error) {
+// ListApps returns a page of the apps that the caller may use.
+func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (appsvc.Page[appsvc.App], error) {
 	q := values{}.text("sort", string(in.Sort)).text("usingComponent", in.UsingComponent).number("limit", in.Limit).text("after", in.After)
 	var out apps
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/")
 	if err != nil {
-		return nil, "", err
+		return appsvc.Page[appsvc.App]{}, err
 	}
-	after, _ = next(header, "after")
-	return out.list(), after, nil
+	return appsvc.Page[appsvc.App]{Items: out.Apps, Next: next(header, "after")}, nil
 }
 
 // AllApps walks through the pages from in.After on.
-func (a *Apps) AllApps(ctx context.Context, in appsvc.ListApps) iter.Seq2[appsvc.App, error] {
-	return walk(in, func(in *appsvc.ListApps) (list []appsvc.App, more bool, err error) {
-		list, in.After, err = a.Apps(ctx, *in)
-		return list, in.After != "", err
+func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2[appsvc.App, error] {
+	return paging.All(in.After, func(after string) ([]appsvc.App, string, error) {
+		in.After = after
+		page, err := a.ListApps(ctx, in)
+		return page.Items, page.Next, err
 	})
 }
 
+// Change patches the latest version of an app, and again when somebody else was faster; see
+// appsvc.ChangeApp.
+func (a *Apps) Change(ctx context.Context, id string, fn func(appsvc.App, *appsvc.Patch) error) (appsvc.App, error) {
+	return appsvc.ChangeApp(ctx, a, id, fn)
+}
+
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
-func (a *Apps) CreateApp(ctx context.Context, in appsvc.NewApp) (appsvc.App, error) {
+func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
 	var out struct {
 		ID string `json:"id"`
 	}
@@ -46,7 +52,7 @@ func (a *Apps) CreateApp(ctx context.Context, in appsvc.NewApp) (appsvc.App, err
 	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in, &out); err != nil {
 		return appsvc.App{}, err
 	}
-	created, err := a.Version(ctx, out.ID, 0)
+	created, err := a.Version(ctx, out.ID, appsvc.NewVersion(0))
 	if err != nil {
 		created.ID = out.ID
 	}
@@ -62,6 +68,9 @@ func (a *Apps) App(ctx context.Context, id string) (appsvc.App, error) {
 func (a *Apps) Version(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
 	if v == appsvc.Latest {
 		return a.App(ctx, id)
+	}
+	if v.IsZero() {
+		return appsvc.App{}, a.noVersion()
 	}
 	return a.read(ctx, "/apps/%s/versions/%s", id, v.String())
 }

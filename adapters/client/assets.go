@@ -6,12 +6,15 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Assets is the asset manager (contract, section 4.2). Its methods are those of assets.Service, with the
-// same errors; they add only what they say. Changes are sent once.
+// Assets is the asset manager. Its methods are those of *assets.Session, with the same errors; their
+// comments add only what is different from afar. Changes are sent once.
 type Assets struct{ remote }
 
 // inLibrary begins the addresses of a library.
@@ -33,12 +36,27 @@ func (a *Assets) change(ctx context.Context, body, out any, lib assets.Library, 
 	return err
 }
 
-// Search finds assets that the caller sees (A1).
-func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Search) (assets.Page, error) {
+// Search finds assets that the caller sees.
+func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error) {
 	q := values{}.text("query", in.Query).text("folder", in.Folder).text("folderTree", in.FolderTree).text("generator", in.Generator).
 		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("order", string(in.Order))
 	for _, tag := range in.Tags {
 		q.text("tags", tag)
+	}
+	for _, a := range in.Attributes {
+		text, err := a.Text()
+		if err != nil {
+			return assets.SearchPage{}, err
+		}
+		q["attribute"] = append(q["attribute"], text)
+	}
+	for name, at := range map[string]time.Time{"from": in.AddedFrom, "to": in.AddedBefore} {
+		if !at.IsZero() {
+			q.text(name, at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	if len(in.Facets) > 0 {
+		q["facets"] = []string{strings.Join(in.Facets, ",")}
 	}
 	if in.Via != nil {
 		q.text("via", strconv.FormatInt(*in.Via, 10))
@@ -46,60 +64,55 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 	if in.Rights != nil {
 		q.text("rights", strconv.FormatInt(*in.Rights, 10))
 	}
-	var out struct {
-		Assets []asset `json:"assets"`
-		Paging struct {
-			Prev    string `json:"prev"`
-			HasPrev bool   `json:"hasPrev"`
-			Next    string `json:"next"`
-			HasNext bool   `json:"hasNext"`
-			Total   int64  `json:"total"`
-		} `json:"paging"`
-	}
+	var out assets.SearchPage
 	err := a.read(ctx, &out, url.Values(q), lib, "/assets")
-	return assets.Page{Assets: assetsOf(out.Assets), Paging: assets.Paging(out.Paging)}, err
-}
-
-// AllAssets walks through the pages of a search: towards newer assets when it is ascending, else towards
-// older ones. It meets every asset once, also while others are added.
-func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.Search) iter.Seq2[assets.Asset, error] {
-	return walk(in, func(in *assets.Search) ([]assets.Asset, bool, error) {
-		page, err := a.Search(ctx, lib, *in)
-		if in.Order == assets.Ascending || in.Since != "" {
-			in.Since = page.Paging.Next
-			return page.Assets, page.Paging.HasNext, err
-		}
-		in.Until = page.Paging.Prev
-		return page.Assets, page.Paging.HasPrev, err
-	})
-}
-
-// ChangeAssets removes and then adds assets, all or nothing (A2). It can be called again when no
-// answer came, as adding is idempotent.
-func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssets) (assets.ChangedAssets, error) {
-	var out struct {
-		Added   []asset  `json:"added"`
-		Removed []string `json:"removed"`
-	}
-	err := a.change(ctx, newAssets(in), &out, lib, "/assets")
-	return assets.ChangedAssets{Added: assetsOf(out.Added), Removed: out.Removed}, err
-}
-
-// Asset returns one asset (A3).
-func (a *Assets) Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error) {
-	var out asset
-	err := a.read(ctx, &out, nil, lib, "/asset/%s", id)
-	return out.Asset, err
-}
-
-// AssignAssets takes assets out of a folder and puts assets into it (A9).
-func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, folder string, in assets.AssignAssets) (assets.AssignedAssets, error) {
-	var out assets.AssignedAssets
-	err := a.change(ctx, in, &out, lib, "/folder/%s/assets", folder)
 	return out, err
 }
 
-// Attributes returns the distinct values that assets have for a key (A10).
+// AllAssets yields what a search finds, from the page that the request asks for on. It meets every asset once,
+// also while others are added.
+func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.SearchRequest) iter.Seq2[assets.Asset, error] {
+	in.Facets = nil // they would be counted for each page
+	return paging.All("", func(cursor string) ([]assets.Asset, string, error) {
+		page, err := a.Search(ctx, lib, in.From(cursor))
+		return page.Assets, in.Following(page), err
+	})
+}
+
+// ChangeAssets removes and then adds assets, all or nothing. It can be called again when no
+// answer came, as adding is idempotent.
+func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
+	var out assets.ChangedAssets
+	err := a.change(ctx, newAssets(in), &out, lib, "/assets")
+	return out, err
+}
+
+// Asset returns one asset.
+func (a *Assets) Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error) {
+	var out assets.Asset
+	err := a.read(ctx, &out, nil, lib, "/asset/%s", id)
+	return out, err
+}
+
+// Explain tells what the caller may do with an asset or a folder, and by which rule.
+func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error) {
+	q := values{}.text("asset", in.Asset).text("folder", in.Folder)
+	if in.About != nil {
+		q["user"], q["role"], q["group"] = []string{in.About.User}, in.About.Roles, in.About.Groups
+	}
+	var out assets.Explanation
+	err := a.read(ctx, &out, url.Values(q), lib, "/explain")
+	return out, err
+}
+
+// AssignAssets takes assets out of a folder and puts assets into it.
+func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error) {
+	var out assets.AssignedAssets
+	err := a.change(ctx, in, &out, lib, "/folder/%s/assets", in.Folder)
+	return out, err
+}
+
+// Attributes returns the distinct values that assets have for a key.
 func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error) {
 	var out struct {
 		Attributes []assets.Attribute `json:"attributes"`
@@ -108,12 +121,9 @@ func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string)
 	return out.Attributes, err
 }
 
-// ChangeAttributes changes the attributes of assets, each judged by itself (A11).
-func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributes) (assets.ChangedAttributes, error) {
-	var out struct {
-		Result []int   `json:"result"`
-		Assets []asset `json:"assets"`
-	}
+// ChangeAttributes changes the attributes of assets, each judged by itself.
+func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error) {
+	var out assets.ChangedAttributes
 	err := a.change(ctx, in, &out, lib, "/attributes")
-	return assets.ChangedAttributes{Result: out.Result, Assets: assetsOf(out.Assets)}, err
+	return out, err
 }

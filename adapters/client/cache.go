@@ -1,18 +1,17 @@
 package client
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
 // cache keeps answers by their address, the latest used ones, up to a number of bytes. What it gives is
 // asked for again with If-None-Match, so that the service decides each time who may read it.
 type cache struct {
-	mu    sync.Mutex
-	most  int        // bytes
-	room  int        // of these that are free
-	order *list.List // of kept, the latest used first
-	by    map[string]*list.Element
+	most int // bytes
+	mu   sync.Mutex
+	by   *lru.Cache[string, kept]
 }
 
 type kept struct {
@@ -30,7 +29,7 @@ func newCache(bytes int) *cache {
 	if bytes <= 0 {
 		return nil
 	}
-	return &cache{most: bytes, room: bytes, order: list.New(), by: map[string]*list.Element{}}
+	return &cache{most: bytes, by: lru.New[string, kept](bytes)}
 }
 
 // get returns what is kept of an address, with an empty etag when that is nothing.
@@ -40,12 +39,8 @@ func (c *cache) get(url string) kept {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.by[url]
-	if e == nil {
-		return kept{}
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(kept)
+	k, _ := c.by.Get(url)
+	return k
 }
 
 func (c *cache) put(k kept) {
@@ -54,20 +49,9 @@ func (c *cache) put(k kept) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.by[k.url]; e != nil {
-		c.drop(e)
-	}
-	if k.size() > c.most { // it would push out all the others, and then itself
+	if k.size() > c.most { // it would push out all the others
+		c.by.Remove(k.url)
 		return
 	}
-	c.by[k.url] = c.order.PushFront(k)
-	for c.room -= k.size(); c.room < 0; {
-		c.drop(c.order.Back())
-	}
-}
-
-func (c *cache) drop(e *list.Element) {
-	k := c.order.Remove(e).(kept)
-	delete(c.by, k.url)
-	c.room += k.size()
+	c.by.Put(k.url, k, k.size())
 }

@@ -23,12 +23,12 @@ func TestTheCacheKeepsWhatWasUsedLastWithinItsBytes(t *testing.T) {
 	}
 	c.put(entry(2)) // again: nothing must go
 	c.put(kept{url: "no etag"})
-	if len(c.by) != 3 || c.order.Len() != 3 || c.room != 0 {
-		t.Errorf("%d, %d entries, room for %d bytes", len(c.by), c.order.Len(), c.room)
+	if c.by.Len() != 3 || c.by.Size() != c.most {
+		t.Errorf("%d entries of %d bytes", c.by.Len(), c.by.Size())
 	}
 	big := kept{"big", "etag", make([]byte, 4000)}
-	if c.put(big); len(c.by) != 3 || c.room != 0 {
-		t.Errorf("after one that is larger than the cache: %d entries, room for %d bytes", len(c.by), c.room)
+	if c.put(big); c.by.Len() != 3 || c.by.Size() != c.most {
+		t.Errorf("after one that is larger than the cache: %d entries of %d bytes", c.by.Len(), c.by.Size())
 	}
 	var none *cache = newCache(0)
 	none.put(entry(0))

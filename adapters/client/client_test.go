@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -130,13 +131,13 @@ func TestWhatIsKeptIsAskedForAndNotSentAgain(t *testing.T) {
 	c := s.client(editor, func(c *client.Config) { c.CacheBytes, c.Transport = 1<<20, spy(c.Transport) })
 	services := services{c.Apps, c.Assets, c.Reviews}
 	app := newApp(t, services, "x", site)
-	ok(c.Apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: "live"}))(t)
+	ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}))(t)
 	answered = nil
 	for range 2 {
 		same(t, app, ok(c.Apps.App(t.Context(), app.ID))(t))
 		same(t, app, ok(c.Apps.TaggedApp(t.Context(), app.ID, "live"))(t))
 	}
-	next := ok(c.Apps.Patch(t.Context(), app.ID, retitle(0, "y")))(t)
+	next := ok(c.Apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	if want := []string{"200", "200", "304", "304", "200", "304"}; !slices.Equal(answered, want) {
@@ -173,26 +174,27 @@ func TestIteratorsWalkThroughAllPages(t *testing.T) {
 		add(t, both, post(fmt.Sprint(i), "word"))
 		newFolder(t, both, fmt.Sprint("folder ", i), "")
 	}
-	for v := range appsvc.Version(4) {
-		ok(c.Apps.Patch(t.Context(), id, retitle(v, fmt.Sprint("v", v))))(t)
-		ok(c.Apps.PutTag(t.Context(), appsvc.PutTag{AppID: id, Name: fmt.Sprint("t", v), Version: v}))(t)
+	for v := range 4 {
+		ok(c.Apps.Patch(t.Context(), id, retitle(appsvc.NewVersion(int64(v)), fmt.Sprint("v", v))))(t)
+		ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: id, Name: fmt.Sprint("t", v), Version: appsvc.NewVersion(int64(v))}))(t)
 	}
 	ctx := t.Context()
-	apps := c.Apps.AllApps(ctx, appsvc.ListApps{Limit: 2})
+	apps := c.Apps.AllApps(ctx, appsvc.ListAppsRequest{Limit: 2})
 	for range 2 { // a walk can be begun anew
 		count(t, "apps", apps, 5)
 	}
-	count(t, "versions", c.Apps.AllVersions(ctx, appsvc.ListVersions{AppID: id, Before: appsvc.Latest, Limit: 2}), 5)
-	count(t, "tags", c.Apps.AllTags(ctx, appsvc.ListTags{AppID: id, Limit: 3}), 4)
-	count(t, "components", c.Apps.AllComponents(ctx), 1)
-	count(t, "assets", c.Assets.AllAssets(ctx, lib, assets.Search{Query: "word", Limit: 2}), 5)
-	count(t, "assets, ascending", c.Assets.AllAssets(ctx, lib, assets.Search{Order: assets.Ascending, Limit: 2}), 5)
-	count(t, "no assets", c.Assets.AllAssets(ctx, lib, assets.Search{Query: "none"}), 0)
-	count(t, "folders", c.Assets.AllFolders(ctx, lib, assets.ListFolders{Limit: 2}), 5)
+	count(t, "versions", c.Apps.AllVersions(ctx, appsvc.ListVersionsRequest{AppID: id, Limit: 2}), 5)
+	count(t, "history", c.Apps.AllHistory(ctx, appsvc.ListHistoryRequest{AppID: id, Limit: 2}), 5)
+	count(t, "tags", c.Apps.AllTags(ctx, appsvc.ListTagsRequest{AppID: id, Limit: 3}), 4)
+	count(t, "components", c.Apps.AllComponents(ctx, appsvc.ListComponentsRequest{}), 1)
+	count(t, "assets", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Query: "word", Limit: 2}), 5)
+	count(t, "assets, ascending", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Order: assets.Ascending, Limit: 2}), 5)
+	count(t, "no assets", c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Query: "none"}), 0)
+	count(t, "folders", c.Assets.AllFolders(ctx, lib, assets.ListFoldersRequest{Limit: 2}), 5)
 	for range apps {
 		break // more must not be asked for
 	}
-	for _, err := range c.Apps.AllVersions(ctx, appsvc.ListVersions{AppID: "none"}) {
+	for _, err := range c.Apps.AllVersions(ctx, appsvc.ListVersionsRequest{AppID: "none"}) {
 		wantError(t, "no app", err, appsvc.ErrNotFound)
 	}
 }
@@ -212,22 +214,74 @@ func count[T any](t *testing.T, what string, walk func(func(T, error) bool), wan
 	}
 }
 
-// A page may end before its limit, so that only an empty one is the last.
-func TestFoldersAreReadUntilAPageIsEmpty(t *testing.T) {
-	page := func(id string) line {
-		return line{200, `{"folders":[{"id":"` + id + `","path":"/","label":"x","inherit":true,"deleted":false}]}`, "", nil}
+// A page may end before its limit: the header Link says whether there is another one.
+func TestFoldersAreReadUntilNoLinkLeadsOn(t *testing.T) {
+	page := func(id, link string) line {
+		return line{200, `{"folders":[{"id":"` + id + `","path":"/","label":"x","inherit":true,"deleted":false}]}`, link, nil}
 	}
-	c, s := scripted(t, nil, page("1"), page("2"), line{200, `{"folders":[]}`, "", nil})
-	count(t, "folders", c.Assets.AllFolders(t.Context(), lib, assets.ListFolders{Limit: 2}), 2)
-	if len(s.asked) != 3 || s.asked[2].URL.RawQuery != "limit=2&since=2" {
+	c, s := scripted(t, nil, page("1", `Link: <?limit=2&since=1>; rel="next"`), page("2", ""))
+	count(t, "folders", c.Assets.AllFolders(t.Context(), lib, assets.ListFoldersRequest{Limit: 2}), 2)
+	if len(s.asked) != 2 || s.asked[1].URL.RawQuery != "limit=2&since=1" {
 		t.Errorf("%d requests, the last of %s", len(s.asked), s.asked[len(s.asked)-1].URL)
 	}
+}
+
+// The client has the methods of the embedded service for one caller, and no others.
+func TestAssetsHasTheMethodsOfASession(t *testing.T) {
+	near, far := reflect.TypeFor[*assets.Session](), reflect.TypeFor[*client.Assets]()
+	sameMethods(t, near, far)
+	sameMethods(t, near, reflect.TypeFor[assetService]())
+}
+
+func TestAppsHasTheMethodsOfASession(t *testing.T) {
+	sameMethods(t, reflect.TypeFor[*appsvc.Session](), reflect.TypeFor[*client.Apps]())
+}
+
+func TestReviewsHasTheMethodsOfASession(t *testing.T) {
+	sameMethods(t, reflect.TypeFor[*reviews.Session](), reflect.TypeFor[*client.Reviews]())
+}
+
+// sameMethods compares two types' methods and their signatures, receivers aside.
+func sameMethods(t *testing.T, a, b reflect.Type) {
+	t.Helper()
+	have, want := methods(b), methods(a)
+	for name, signature := range want {
+		if have[name] != signature {
+			t.Errorf("%v has %s%s, %v has %s%s", a, name, signature, b, name, have[name])
+		}
+	}
+	for name := range have {
+		if want[name] == "" {
+			t.Errorf("%v has %s, %v has not", b, name, a)
+		}
+	}
+}
+
+// methods returns the signatures of the exported methods of a type, by name.
+func methods(t reflect.Type) map[string]string {
+	out := map[string]string{}
+	for m := range t.Methods() {
+		first := 1 // the receiver comes first
+		if t.Kind() == reflect.Interface {
+			first = 0
+		}
+		signature := ""
+		for i := first; i < m.Type.NumIn(); i++ {
+			signature += fmt.Sprint(m.Type.In(i), ", ")
+		}
+		signature += "->"
+		for i := range m.Type.NumOut() {
+			signature += fmt.Sprint(" ", m.Type.Out(i))
+		}
+		out[m.Name] = signature
+	}
+	return out
 }
 
 // Only the cursor of a Link is used: where it leads is up to who made it.
 func TestTheNextPageIsAskedOfTheSameService(t *testing.T) {
 	c, s := scripted(t, nil, line{200, `{"apps":[` + anApp + `]}`, `Link: <https://evil.example.test/steal?after=c&x=y>; rel="next"`, nil}, line{200, `{"apps":[]}`, "", nil})
-	for _, err := range c.Apps.AllApps(t.Context(), appsvc.ListApps{Limit: 1}) {
+	for _, err := range c.Apps.AllApps(t.Context(), appsvc.ListAppsRequest{Limit: 1}) {
 		must(t, err)
 	}
 	if len(s.asked) != 2 || s.asked[1].URL.String() != "https://api.example.test/v4/apps/?after=c&limit=1" {
@@ -240,12 +294,12 @@ func TestImportsAreStreamed(t *testing.T) {
 	const size = 8 << 20
 	s := newServer(t)
 	lines := &endless{left: size}
-	report := ok(s.client(editor, nil).Reviews.Import(t.Context(), lines, true))(t)
+	report := ok(s.client(editor, nil).Reviews.Import(t.Context(), reviews.ImportRequest{Network: "", File: lines, DryRun: true}))(t)
 	if report.Lines != size || lines.most > 1<<20 {
 		t.Errorf("%d lines, read %d bytes at a time", report.Lines, lines.most)
 	}
 	lines = &endless{left: size}
-	_, err := s.client(reader, nil).Reviews.Import(t.Context(), lines, false)
+	_, err := s.client(reader, nil).Reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: lines})
 	wantError(t, "a reader", err, reviews.ErrForbidden)
 	if lines.left < size-1<<20 {
 		t.Errorf("%d bytes were read of a file that was refused", size-lines.left)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // component is a component as it is answered or sent, as far as its members are known.
@@ -26,48 +27,69 @@ func (c component) component(manifest []byte) appsvc.Component {
 	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: manifest}
 }
 
-// Components returns the latest version of each component with a name after the given one, by name, and
-// whether more remain. Manifests are left out.
-func (a *Apps) Components(ctx context.Context, after string) (list []appsvc.Component, more bool, err error) {
+// ListComponents returns a page of components, each as its latest version, by name. Manifests are left
+// out.
+func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error) {
 	var out struct {
 		Components []component `json:"components"`
 	}
-	header, err := a.get(ctx, &out, url.Values(values{}.text("after", after)), "/components/")
-	for _, c := range out.Components {
-		list = append(list, c.component(nil))
+	header, err := a.get(ctx, &out, url.Values(values{}.text("after", in.After)), "/components/")
+	if err != nil {
+		return appsvc.Page[appsvc.Component]{}, err
 	}
-	_, more = next(header, "after")
-	return list, more, err
+	page := appsvc.Page[appsvc.Component]{Next: next(header, "after")}
+	for _, c := range out.Components {
+		page.Items = append(page.Items, c.component(nil))
+	}
+	return page, nil
 }
 
-// AllComponents walks through the pages.
-func (a *Apps) AllComponents(ctx context.Context) iter.Seq2[appsvc.Component, error] {
-	return walk("", func(after *string) ([]appsvc.Component, bool, error) {
-		list, more, err := a.Components(ctx, *after)
-		if more && len(list) > 0 {
-			*after = list[len(list)-1].Name
-		}
-		return list, more, err
+// AllComponents walks through the pages from in.After on.
+func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsRequest) iter.Seq2[appsvc.Component, error] {
+	return paging.All(in.After, func(after string) ([]appsvc.Component, string, error) {
+		page, err := a.ListComponents(ctx, appsvc.ListComponentsRequest{After: after})
+		return page.Items, page.Next, err
 	})
 }
 
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
 // it was sent, and no ID unless that has one.
-func (a *Apps) CreateComponent(ctx context.Context, manifest []byte, idempotencyKey string) (appsvc.Component, error) {
+func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentRequest) (appsvc.Component, error) {
 	to, err := a.address("/components/")
 	if err != nil {
 		return appsvc.Component{}, err
 	}
-	if _, err := a.keyed(ctx, idempotencyKey, request{method: http.MethodPost, url: to}, manifest, nil); err != nil {
+	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, in.Manifest, nil); err != nil {
 		return appsvc.Component{}, err
 	}
 	var sent component
-	if err := json.Unmarshal(manifest, &sent); err != nil { // the service has taken it
+	if err := json.Unmarshal(in.Manifest, &sent); err != nil { // the service has taken it
 		return appsvc.Component{}, err
 	}
-	kept := jsontext.Value(bytes.Clone(manifest))
+	kept := jsontext.Value(bytes.Clone(in.Manifest))
 	err = kept.Compact()
 	return sent.component(kept), err
+}
+
+// CheckComponent says which elements would not conform to a component if they had it.
+func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error) {
+	to, err := a.address("/components/%s/check", in.Name)
+	if err != nil {
+		return appsvc.ComponentCheck{}, err
+	}
+	var out appsvc.ComponentCheck
+	r := request{method: http.MethodPost, url: to, query: url.Values(values{}.text("after", in.After)), again: true} // it changes nothing
+	_, err = a.write(ctx, r, in.Manifest, &out)
+	return out, err
+}
+
+// AllBrokenElements walks through the answers of CheckComponent from in.After on.
+func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error] {
+	return paging.Sparse(in.After, func(after string) ([]appsvc.BrokenElement, string, error) {
+		in.After = after
+		found, err := a.CheckComponent(ctx, in)
+		return found.Broken, found.Next, err
+	})
 }
 
 // Component returns the latest version of a component, without its ID and its configSchema.
@@ -81,11 +103,53 @@ func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, er
 }
 
 // DeleteComponent removes every version of a component.
-func (a *Apps) DeleteComponent(ctx context.Context, name, idempotencyKey string) error {
-	to, err := a.address("/components/%s", name)
+func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentRequest) error {
+	to, err := a.address("/components/%s", in.Name)
 	if err != nil {
 		return err
 	}
-	_, err = a.keyed(ctx, idempotencyKey, request{method: http.MethodDelete, url: to}, nil, nil)
+	_, err = a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodDelete, url: to}, nil, nil)
 	return err
+}
+
+// ListComponentVersions returns a page of the versions of a component, the one created last first.
+func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error) {
+	q := values{}.number("limit", in.Limit).text("after", in.After)
+	var out struct {
+		Components []jsontext.Value `json:"components"`
+	}
+	var page appsvc.Page[appsvc.Component]
+	header, err := a.get(ctx, &out, url.Values(q), "/components/%s/versions/", in.Name)
+	if err != nil {
+		return page, err
+	}
+	for _, manifest := range out.Components {
+		var c component
+		if err := json.Unmarshal(manifest, &c); err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, c.component(manifest))
+	}
+	page.Next = next(header, "after")
+	return page, nil
+}
+
+// AllComponentVersions yields the versions of a component from in.After on, page by page.
+func (a *Apps) AllComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) iter.Seq2[appsvc.Component, error] {
+	return paging.All(in.After, func(after string) ([]appsvc.Component, string, error) {
+		in.After = after
+		page, err := a.ListComponentVersions(ctx, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ComponentVersion returns one version of a component, with its manifest as it was given.
+func (a *Apps) ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error) {
+	var manifest jsontext.Value
+	if _, err := a.get(ctx, &manifest, nil, "/components/%s/versions/%s", name, version); err != nil {
+		return appsvc.Component{}, err
+	}
+	var c component
+	err := json.Unmarshal(manifest, &c)
+	return c.component(manifest), err
 }

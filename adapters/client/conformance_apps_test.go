@@ -44,9 +44,9 @@ const poll = `{"name": "@scope/poll ü", "version": "1.0.0", "id": "p1", "descri
 func newApp(t *testing.T, s services, title string, groups ...string) appsvc.App {
 	t.Helper()
 	if _, err := s.apps.Component(t.Context(), "@scope/poll ü"); err != nil {
-		ok(s.apps.CreateComponent(t.Context(), []byte(poll), ""))(t)
+		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(poll)}))(t)
 	}
-	return ok(s.apps.CreateApp(t.Context(), appsvc.NewApp{Title: title, Groups: groups, Elements: []appsvc.NewElement{
+	return ok(s.apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: title, Groups: groups, Elements: []appsvc.NewElement{
 		{Component: appsvc.ComponentRef{Name: "@scope/poll ü", Version: "1.0.0"}, Config: []byte(`{"question": "Tea?", "n": 1.10, "big": 9007199254740993}`)}}}))(t)
 }
 
@@ -66,7 +66,7 @@ var appBehaviours = []behaviour{
 	{"a new app is version 0, owned by its maker, and read as it was made", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "Tea \u2028 <b>&", site)
-		if app.ID == "" || app.Version != 0 || app.Owner != editor.URN || app.UpdatedBy != editor.URN || app.CreatedAt == 0 || app.CreatedAt != app.UpdatedAt {
+		if app.ID == "" || app.Version.Number() != 0 || app.Owner != editor.URN || app.UpdatedBy != editor.URN || app.CreatedAt == 0 || app.CreatedAt != app.UpdatedAt {
 			t.Errorf("%+v", app.Meta)
 		}
 		c := contentOf(t, app)
@@ -80,8 +80,51 @@ var appBehaviours = []behaviour{
 			t.Errorf("the manifest is %s", got)
 		}
 		same(t, app, ok(s.apps.App(t.Context(), app.ID))(t))
-		same(t, app, ok(s.apps.Version(t.Context(), app.ID, 0))(t))
+		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.NewVersion(0)))(t))
 		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.Latest))(t))
+	}},
+	{"the history says what changed, and a diff brings it back", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "first", site)
+		v := appsvc.NewVersion[int]
+		ok(s.apps.Patch(t.Context(), app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"<b>&"},`+
+			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`)))(t)
+		ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: v(0)}))(t)
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: v(1)}))(t)
+		d := ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: appsvc.Latest, To: v(1)}))(t)
+		want := `[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"<b>&"},` +
+			`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`
+		if d.From != v(2) || d.To != v(1) || string(d.Patch) != want {
+			t.Errorf("the diff is %s from %s to %s", d.Patch, d.From, d.To)
+		}
+		again := ok(s.apps.Patch(t.Context(), app.ID, d.Patch))(t)
+		if contentOf(t, again).Title != "<b>&" {
+			t.Errorf("the patch gives %s", again.Body)
+		}
+		d = ok(s.apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v(1), To: appsvc.Latest}))(t)
+		if string(d.Patch) != `[{"op":"test","path":"/apps/0/version","value":"1"}]` || d.To != v(3) {
+			t.Errorf("the diff of equal versions is %s, to %s", d.Patch, d.To)
+		}
+
+		first := ok(s.apps.ListHistory(t.Context(), appsvc.ListHistoryRequest{AppID: app.ID, Limit: 3}))(t)
+		rest := ok(s.apps.ListHistory(t.Context(), appsvc.ListHistoryRequest{AppID: app.ID, Limit: 3, After: first.Next}))(t)
+		var told []string
+		for _, e := range append(first.Items, rest.Items...) {
+			var changes []string
+			for _, c := range e.Changes {
+				changes = append(changes, c.Op+" "+c.Path)
+			}
+			told = append(told, fmt.Sprintf("%s by %t, from %q, tags %q, changes %q %t", e.Version, e.UpdatedBy == editor.URN && e.UpdatedAt > 0,
+				e.RestoredFrom, e.Tags, changes, e.ChangesTruncated))
+		}
+		changes := `["replace /apps/0/title" "replace /apps/0/elements/0/config/n"] false`
+		wantHistory := []string{
+			`3 by true, from "", tags [], changes ` + changes, `2 by true, from "0", tags [], changes ` + changes,
+			`1 by true, from "", tags ["live"], changes ` + changes, `0 by true, from "", tags [], changes [] false`,
+		}
+		if !slices.Equal(told, wantHistory) || len(first.Items) != 3 || rest.Next != "" {
+			t.Errorf("the history is\n%s", strings.Join(told, "\n"))
+		}
 	}},
 	{"an app that breaks a rule is refused by the kind of its fault", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(siteOne)
@@ -90,20 +133,20 @@ var appBehaviours = []behaviour{
 		}
 		newApp(t, as(editor), "x", site)
 		for _, c := range []struct {
-			in   appsvc.NewApp
+			in   appsvc.CreateAppRequest
 			kind error
 		}{
-			{appsvc.NewApp{Groups: []string{site}}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "x"}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "x", Groups: []string{"no URN"}}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "\xff", Groups: []string{site}}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: strings.Repeat("x", 1025), Groups: []string{site}}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "x", Groups: []string{site, network}}, appsvc.ErrForbidden},
-			{appsvc.NewApp{Title: "x", Groups: []string{site}, Elements: element("none", `{}`)}, appsvc.ErrUnprocessable},
-			{appsvc.NewApp{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", `{}`)}, appsvc.ErrUnprocessable},
-			{appsvc.NewApp{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", `[]`)}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", ``)}, appsvc.ErrInvalid},
-			{appsvc.NewApp{Title: "x", Groups: []string{site}, IdempotencyKey: "\x01"}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Groups: []string{site}}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "x"}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{"no URN"}}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "\xff", Groups: []string{site}}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: strings.Repeat("x", 1025), Groups: []string{site}}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site, network}}, appsvc.ErrForbidden},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, Elements: element("none", `{}`)}, appsvc.ErrUnprocessable},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", `{}`)}, appsvc.ErrUnprocessable},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", `[]`)}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, Elements: element("@scope/poll ü", ``)}, appsvc.ErrInvalid},
+			{appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, IdempotencyKey: "\x01"}, appsvc.ErrInvalid},
 		} {
 			_, err := s.apps.CreateApp(t.Context(), c.in)
 			wantError(t, fmt.Sprintf("%+v", c.in), err, c.kind)
@@ -111,14 +154,113 @@ var appBehaviours = []behaviour{
 	}},
 	{"a key makes a repeat answer with the first app, and another request with it is refused", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
-		in := appsvc.NewApp{Title: "x", Groups: []string{site}, IdempotencyKey: "k"}
+		in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site}, IdempotencyKey: "k"}
 		first := ok(s.apps.CreateApp(t.Context(), in))(t)
-		_, err := s.apps.Patch(t.Context(), first.ID, retitle(0, "y"))
+		_, err := s.apps.Patch(t.Context(), first.ID, retitle(appsvc.NewVersion(0), "y"))
 		must(t, err)
 		same(t, first, ok(s.apps.CreateApp(t.Context(), in))(t))
 		in.Title = "z"
 		_, err = s.apps.CreateApp(t.Context(), in)
 		wantError(t, "another title", err, appsvc.ErrUnprocessable)
+	}},
+	{"a key makes a repeat about the latest answer with the first version, though the app has moved on", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "x", site)
+		tag := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true, IdempotencyKey: "tag"}
+		restore := appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest, IdempotencyKey: "restore"}
+		firstTag := ok(s.apps.PutTag(t.Context(), tag))(t)
+		firstVersion := ok(s.apps.Restore(t.Context(), restore))(t)
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(1), "y")))(t)
+		again := ok(s.apps.PutTag(t.Context(), tag))(t)
+		if again.AppVersion != firstTag.AppVersion || again.App == nil {
+			t.Errorf("the repeat is answered %+v, the first was %+v", again, firstTag)
+		} else {
+			same(t, app, *again.App)
+		}
+		same(t, firstVersion, ok(s.apps.Restore(t.Context(), restore))(t))
+		if latest := ok(s.apps.App(t.Context(), app.ID))(t); latest.Version != appsvc.NewVersion(2) {
+			t.Errorf("after the repeats the app is at version %s", latest.Version)
+		}
+		restore.Version = appsvc.NewVersion(0)
+		_, err := s.apps.Restore(t.Context(), restore)
+		wantError(t, "another version", err, appsvc.ErrUnprocessable)
+		tag.Version = appsvc.NewVersion(0)
+		_, err = s.apps.PutTag(t.Context(), tag)
+		wantError(t, "another version of the tag", err, appsvc.ErrUnprocessable)
+	}},
+	{"a tag moves from where it should, or the error says where it is, and its history has every move", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "x", site)
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+		v0, v1 := appsvc.NewVersion(0), appsvc.NewVersion(1)
+		put := func(to appsvc.Version, from appsvc.TagGuard) error {
+			_, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: to, From: from})
+			return err
+		}
+		moved := func(err error, at appsvc.Version) {
+			t.Helper()
+			e := new(appsvc.Error)
+			if !errors.As(err, &e) || e.Kind != appsvc.ErrConflict || e.Code != appsvc.CodeMoved || e.Pointer != "/from" || e.PointsTo != at || e.Version != v1 || e.Reason == "" {
+				t.Errorf("the error is %#v, want that the tag points to %q", err, at)
+			}
+		}
+		for name, err := range s.apps.AllTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live"}) {
+			if !errors.Is(err, appsvc.ErrNotFound) {
+				t.Errorf("the history before is %v, %v", name, err)
+			}
+		}
+		moved(put(v0, appsvc.PointsTo(v1)), appsvc.Version{})
+		must(t, put(v0, appsvc.NoTag()))
+		moved(put(v1, appsvc.NoTag()), v0)
+		must(t, put(v1, appsvc.PointsTo(v0)))
+		moved(put(v1, appsvc.PointsTo(v0)), v1)
+		must(t, put(v0, appsvc.TagGuard{}))
+		must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}))
+		for _, bad := range []appsvc.Version{{}, appsvc.Latest} {
+			wantError(t, "a guard that names no version", put(v1, appsvc.PointsTo(bad)), appsvc.ErrInvalid)
+		}
+		var told []string
+		for m, err := range s.apps.AllTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live", Limit: 1}) {
+			must(t, err)
+			told = append(told, fmt.Sprintf("%q to %q, by %t", m.From, m.To, m.By == editor.URN && m.At > 0))
+		}
+		if want := []string{`"0" to "", by true`, `"1" to "0", by true`, `"0" to "1", by true`, `"" to "0", by true`}; !slices.Equal(told, want) {
+			t.Errorf("the history is %q", told)
+		}
+		_, err := s.apps.ListTagMoves(t.Context(), appsvc.ListTagMovesRequest{AppID: app.ID, Name: "live", After: "x"})
+		wantError(t, "no cursor", err, appsvc.ErrInvalid)
+	}},
+	{"a check says what a component would break", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "x", site)
+		in := appsvc.CheckComponentRequest{Name: "@scope/poll ü", Manifest: []byte(`{"name": "@scope/poll ü", "version": "2.0.0", "main": "m.js",
+			"configSchema": {"properties": {"question": {"type": "integer"}}, "requierd": []}}`)}
+		found := ok(s.apps.CheckComponent(t.Context(), in))(t)
+		if found.Apps < 1 || found.Versions < 1 || found.Elements < 1 || len(found.Warnings) != 1 || found.Next != "" {
+			t.Errorf("found %+v", found)
+		}
+		places := 0
+		for b, err := range s.apps.AllBrokenElements(t.Context(), in) {
+			must(t, err)
+			if b.App == app.ID && b.Version == app.Version && b.Element == "0" && len(b.Violations) == 1 && b.Violations[0].Pointer == "/question" && b.Tags != nil {
+				places++
+			}
+		}
+		if places != 1 {
+			t.Errorf("the app is told of %d times: %+v", places, found.Broken)
+		}
+		_, err := as(siteOne).apps.CheckComponent(t.Context(), in)
+		wantError(t, "a caller without the right", err, appsvc.ErrForbidden)
+		in.After = "x"
+		_, err = s.apps.CheckComponent(t.Context(), in)
+		wantError(t, "no cursor", err, appsvc.ErrInvalid)
+		in.After, in.Name = "", "other"
+		_, err = s.apps.CheckComponent(t.Context(), in)
+		wantError(t, "another name", err, appsvc.ErrInvalid)
+		in.Name = "@scope/poll ü"
+		in.Manifest = []byte(poll)
+		_, err = s.apps.CheckComponent(t.Context(), in)
+		wantError(t, "a version that exists", err, appsvc.ErrInvalid)
 	}},
 	{"an app that is hidden reads like one that is not there", func(t *testing.T, as func(httpapi.Principal) services) {
 		id := newApp(t, as(editor), "x", network).ID
@@ -126,44 +268,44 @@ var appBehaviours = []behaviour{
 			s := as(siteOne)
 			_, err := s.apps.App(t.Context(), id)
 			wantError(t, "App", err, appsvc.ErrNotFound)
-			_, err = s.apps.Version(t.Context(), id, 0)
+			_, err = s.apps.Version(t.Context(), id, appsvc.NewVersion(0))
 			wantError(t, "Version", err, appsvc.ErrNotFound)
-			_, _, err = s.apps.Versions(t.Context(), appsvc.ListVersions{AppID: id, Before: appsvc.Latest})
+			_, _, err = listed(s.apps.ListVersions(t.Context(), appsvc.ListVersionsRequest{AppID: id}))
 			wantError(t, "Versions", err, appsvc.ErrNotFound)
-			_, err = s.apps.Patch(t.Context(), id, retitle(0, "y"))
+			_, err = s.apps.Patch(t.Context(), id, retitle(appsvc.NewVersion(0), "y"))
 			wantError(t, "Patch", err, appsvc.ErrNotFound)
-			_, err = s.apps.Tags(t.Context(), appsvc.ListTags{AppID: id})
+			_, err = s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: id})
 			wantError(t, "Tags", err, appsvc.ErrNotFound)
-			_, err = s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: id, Name: "live"})
+			_, err = s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(0)})
 			wantError(t, "PutTag", err, appsvc.ErrNotFound)
 			_, err = s.apps.TaggedApp(t.Context(), id, "live")
 			wantError(t, "TaggedApp", err, appsvc.ErrNotFound)
-			wantError(t, "DeleteTag", s.apps.DeleteTag(t.Context(), id, "live", ""), appsvc.ErrNotFound)
+			wantError(t, "DeleteTag", s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: id, Name: "live"}), appsvc.ErrNotFound)
 		}
 	}},
 	{"a patch makes the next version, and one for an older version is a conflict", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(siteOne)
 		app := newApp(t, as(editor), "x", site)
-		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(0, "y")))(t)
-		if next.Version != 1 || next.UpdatedBy != siteOne.URN || next.Owner != editor.URN || next.CreatedAt != app.CreatedAt {
+		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+		if next.Version.Number() != 1 || next.UpdatedBy != siteOne.URN || next.Owner != editor.URN || next.CreatedAt != app.CreatedAt {
 			t.Errorf("%+v", next.Meta)
 		}
 		same(t, next, ok(s.apps.App(t.Context(), app.ID))(t))
-		same(t, app, ok(s.apps.Version(t.Context(), app.ID, 0))(t))
+		same(t, app, ok(s.apps.Version(t.Context(), app.ID, appsvc.NewVersion(0)))(t))
 		for _, c := range []struct {
 			patch string
 			kind  error
 		}{
-			{string(retitle(0, "z")), appsvc.ErrConflict},
+			{string(retitle(appsvc.NewVersion(0), "z")), appsvc.ErrConflict},
 			{`[]`, appsvc.ErrInvalid}, {``, appsvc.ErrInvalid}, {`null`, appsvc.ErrInvalid}, {`[{]`, appsvc.ErrInvalid},
 			{`[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"remove","path":"/apps/0/id"}]`, appsvc.ErrUnprocessable},
 			{`[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"add","path":"/apps/0/groups/-","value":"` + network + `"}]`, appsvc.ErrForbidden},
-			{string(retitle(1, strings.Repeat("x", 1<<20))), appsvc.ErrTooLarge},
+			{string(retitle(appsvc.NewVersion(1), strings.Repeat("x", 1<<20))), appsvc.ErrTooLarge},
 		} {
 			_, err := s.apps.Patch(t.Context(), app.ID, []byte(c.patch))
 			wantError(t, c.patch[:min(len(c.patch), 100)], err, c.kind)
 		}
-		same(t, next, ok(s.apps.Patch(t.Context(), app.ID, retitle(1, "y")))(t))
+		same(t, next, ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(1), "y")))(t))
 	}},
 	{"apps are listed in pages, in the order that is asked for", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -171,11 +313,11 @@ var appBehaviours = []behaviour{
 		for i := range 5 {
 			ids = append(ids, newApp(t, s, fmt.Sprint(i), site).ID)
 		}
-		ok(as(editor).apps.CreateApp(t.Context(), appsvc.NewApp{Title: "hidden", Groups: []string{network}}))(t)
+		ok(as(editor).apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "hidden", Groups: []string{network}}))(t)
 		var seen []string
-		in := appsvc.ListApps{Sort: appsvc.CreatedAscending, Limit: 2, UsingComponent: "@scope/poll ü"}
+		in := appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending, Limit: 2, UsingComponent: "@scope/poll ü"}
 		for pages := 1; ; pages++ {
-			list, next, err := as(siteOne).apps.Apps(t.Context(), in)
+			list, next, err := unpage(as(siteOne).apps.ListApps(t.Context(), in))
 			must(t, err)
 			for _, app := range list {
 				seen = append(seen, app.ID)
@@ -191,24 +333,24 @@ var appBehaviours = []behaviour{
 		if slices.Sort(seen); !slices.Equal(seen, ids) {
 			t.Errorf("seen %q of %q", seen, ids)
 		}
-		for _, in := range []appsvc.ListApps{{Sort: "title"}, {Limit: 501}, {Limit: -1}, {After: "x"}} {
-			_, _, err := s.apps.Apps(t.Context(), in)
+		for _, in := range []appsvc.ListAppsRequest{{Sort: "title"}, {Limit: 501}, {Limit: -1}, {After: "x"}} {
+			_, _, err := unpage(s.apps.ListApps(t.Context(), in))
 			wantError(t, fmt.Sprint(in), err, appsvc.ErrInvalid)
 		}
 	}},
 	{"versions are listed newest first, from before a version on", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		id := newApp(t, s, "x", site).ID
-		for v := range appsvc.Version(3) {
-			ok(s.apps.Patch(t.Context(), id, retitle(v, fmt.Sprint(v))))(t)
+		for v := range 3 {
+			ok(s.apps.Patch(t.Context(), id, retitle(appsvc.NewVersion(v), fmt.Sprint(v))))(t)
 		}
 		for _, c := range []struct {
 			before appsvc.Version
 			limit  int
 			want   string
 			more   bool
-		}{{appsvc.Latest, 0, "[3 2 1 0]", false}, {appsvc.Latest, 2, "[3 2]", true}, {2, 2, "[1 0]", false}, {0, 0, "[]", false}} {
-			list, more, err := s.apps.Versions(t.Context(), appsvc.ListVersions{AppID: id, Before: c.before, Limit: c.limit})
+		}{{appsvc.Version{}, 0, "[3 2 1 0]", false}, {appsvc.Version{}, 2, "[3 2]", true}, {appsvc.NewVersion(2), 2, "[1 0]", false}, {appsvc.NewVersion(0), 0, "[]", false}} {
+			list, more, err := listed(s.apps.ListVersions(t.Context(), appsvc.ListVersionsRequest{AppID: id, Before: c.before, Limit: c.limit}))
 			must(t, err)
 			numbers := []string{}
 			for _, app := range list {
@@ -222,60 +364,60 @@ var appBehaviours = []behaviour{
 	{"restoring stores an older version, or the latest, as a new one", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		ok(s.apps.Patch(t.Context(), app.ID, retitle(0, "y")))(t)
+		ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
 		for i, c := range []struct {
 			version appsvc.Version
 			title   string
-		}{{0, "x"}, {1, "y"}, {appsvc.Latest, "y"}} {
-			restored := ok(s.apps.Restore(t.Context(), appsvc.Restore{AppID: app.ID, Version: c.version}))(t)
-			if restored.Version != appsvc.Version(2+i) || contentOf(t, restored).Title != c.title {
+		}{{appsvc.NewVersion(0), "x"}, {appsvc.NewVersion(1), "y"}, {appsvc.Latest, "y"}} {
+			restored := ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: c.version}))(t)
+			if restored.Version != appsvc.NewVersion(2+i) || contentOf(t, restored).Title != c.title {
 				t.Errorf("%+v: %s", c, restored.AppendJSON(nil))
 			}
 		}
-		_, err := s.apps.Restore(t.Context(), appsvc.Restore{AppID: app.ID, Version: 9})
+		_, err := s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(9)})
 		wantError(t, "version 9", err, appsvc.ErrNotFound)
-		_, err = s.apps.Restore(t.Context(), appsvc.Restore{AppID: "none", Version: 0})
+		_, err = s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: "none", Version: appsvc.NewVersion(0)})
 		wantError(t, "no app", err, appsvc.ErrNotFound)
 	}},
 	{"a tag is put, moved, read with its version, listed and removed", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(0, "y")))(t)
-		page, err := s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: "live", Version: 0})
-		if must(t, err); len(page.Tags) != 1 || page.Tags[0] != (appsvc.Tag{AppID: app.ID, Name: "live"}) || page.Apps != nil {
-			t.Errorf("%+v", page)
+		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
+		tag, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)})
+		if must(t, err); tag != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(0)}) {
+			t.Errorf("%+v", tag)
 		}
-		page, err = s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true})
-		if must(t, err); len(page.Apps) != 1 || page.Tags[0].AppVersion != 1 {
-			t.Errorf("%+v", page)
+		tag, err = s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true})
+		if must(t, err); tag.App == nil || tag.AppVersion.Number() != 1 {
+			t.Fatalf("%+v", tag)
 		}
-		same(t, next, page.Apps[0])
+		same(t, next, *tag.App)
 		same(t, next, ok(s.apps.TaggedApp(t.Context(), app.ID, "live"))(t))
-		ok(s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: "a.b-c_"}))(t)
-		page, err = s.apps.Tags(t.Context(), appsvc.ListTags{AppID: app.ID, Limit: 1, Embed: true})
-		if must(t, err); len(page.Tags) != 1 || page.Tags[0].Name != "a.b-c_" || len(page.Apps) != 1 || !page.More {
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "a.b-c_", Version: appsvc.NewVersion(0)}))(t)
+		page, err := s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID, Limit: 1, Embed: true})
+		if must(t, err); len(page.Items) != 1 || page.Items[0].Name != "a.b-c_" || page.Items[0].App == nil || page.Next == "" {
 			t.Errorf("%+v", page)
 		}
-		page, err = s.apps.Tags(t.Context(), appsvc.ListTags{AppID: app.ID, After: "a.b-c_"})
-		if must(t, err); len(page.Tags) != 1 || page.Tags[0].Name != "live" || page.Apps != nil || page.More {
+		page, err = s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID, After: page.Next})
+		if must(t, err); len(page.Items) != 1 || page.Items[0].Name != "live" || page.Items[0].App != nil || page.Next != "" {
 			t.Errorf("%+v", page)
 		}
-		page, err = s.apps.Tag(t.Context(), app.ID, "live", true)
-		if must(t, err); len(page.Tags) != 1 || len(page.Apps) != 1 {
-			t.Errorf("%+v", page)
+		tag, err = s.apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: "live", Embed: true})
+		if must(t, err); tag.Name != "live" || tag.App == nil {
+			t.Errorf("%+v", tag)
 		}
 		tags, err := s.apps.TagsNamed(t.Context(), "live", []string{"none", app.ID, app.ID})
-		if must(t, err); len(tags) != 1 || tags[0].AppVersion != 1 {
+		if must(t, err); len(tags) != 1 || tags[0].AppVersion.Number() != 1 {
 			t.Errorf("%+v", tags)
 		}
-		must(t, s.apps.DeleteTag(t.Context(), app.ID, "live", ""))
-		wantError(t, "deleted twice", s.apps.DeleteTag(t.Context(), app.ID, "live", ""), appsvc.ErrNotFound)
-		_, err = s.apps.Tag(t.Context(), app.ID, "live", false)
+		must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}))
+		wantError(t, "deleted twice", s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}), appsvc.ErrNotFound)
+		_, err = s.apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: "live"})
 		wantError(t, "a deleted tag", err, appsvc.ErrNotFound)
 		for _, name := range []string{"", "-x", "ü", "a/b", strings.Repeat("x", 129)} {
-			_, err := s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: name})
+			_, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: name, Version: appsvc.NewVersion(0)})
 			wantError(t, name, err, appsvc.ErrInvalid)
-			_, err = s.apps.Tag(t.Context(), app.ID, name, false)
+			_, err = s.apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: name})
 			wantError(t, name, err, appsvc.ErrNotFound)
 		}
 		_, err = s.apps.TagsNamed(t.Context(), "live", nil)
@@ -284,26 +426,61 @@ var appBehaviours = []behaviour{
 	{"a key makes a repeated removal of a tag succeed", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "x", site)
-		ok(s.apps.PutTag(t.Context(), appsvc.PutTag{AppID: app.ID, Name: "live"}))(t)
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)}))(t)
 		for range 2 {
-			must(t, s.apps.DeleteTag(t.Context(), app.ID, "live", "k"))
+			must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live", IdempotencyKey: "k"}))
 		}
+	}},
+	{"the versions of a component are listed newest first, and read as they were given", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		for _, version := range []string{"1.0.0", "2.0.0", "1.5.0"} {
+			ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(strings.NewReplacer("1.0.0", version, "p1", "p"+version).Replace(poll))}))(t)
+		}
+		const name = "@scope/poll ü"
+		in := appsvc.ListComponentVersionsRequest{Name: name, Limit: 2}
+		page := ok(as(stranger).apps.ListComponentVersions(t.Context(), in))(t)
+		if len(page.Items) != 2 || page.Next != "2.0.0" || page.Items[0].Version != "1.5.0" || page.Items[0].ID != "p1.5.0" {
+			t.Fatalf("have %d, next %q, the first is %+v", len(page.Items), page.Next, page.Items[0])
+		}
+		const listed = `{"id":"p1.5.0","name":"@scope/poll ü","version":"1.5.0","main":"https://cdn.example.test/poll.js","description":"Asks"}`
+		if have := string(page.Items[0].Manifest); have != listed {
+			t.Errorf("listed as %s\nwant %s", have, listed)
+		}
+		in.After = page.Next
+		if rest := ok(s.apps.ListComponentVersions(t.Context(), in))(t); len(rest.Items) != 1 || rest.Next != "" || rest.Items[0].Version != "1.0.0" {
+			t.Errorf("the rest is %+v", rest)
+		}
+		whole := ok(as(stranger).apps.ComponentVersion(t.Context(), name, "2.0.0"))(t)
+		const given = `{"name":"@scope/poll ü","version":"2.0.0","id":"p2.0.0","description":"Asks","main":"https://cdn.example.test/poll.js",` +
+			`"configSchema":{"type":"object","required":["question"]},"more":[1.10,9007199254740993]}`
+		if have := string(whole.Manifest); have != given || whole.ID != "p2.0.0" || whole.Main == "" {
+			t.Errorf("have %+v with %s\nwant %s", whole, have, given)
+		}
+		_, err := s.apps.ComponentVersion(t.Context(), name, "3")
+		wantError(t, "a version that is not there", err, appsvc.ErrNotFound)
+		_, err = s.apps.ComponentVersion(t.Context(), name, "")
+		wantError(t, "no version", err, appsvc.ErrNotFound)
+		in.After = "3"
+		_, err = s.apps.ListComponentVersions(t.Context(), in)
+		wantError(t, "a version to go on after that is not there", err, appsvc.ErrInvalid)
+		_, err = s.apps.ListComponentVersions(t.Context(), appsvc.ListComponentVersionsRequest{Name: "none"})
+		wantError(t, "versions of a component that is not there", err, appsvc.ErrNotFound)
 	}},
 	{"components are created by those who may, listed, read and deleted", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
-		c := ok(s.apps.CreateComponent(t.Context(), []byte(poll), ""))(t)
+		c := ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(poll)}))(t)
 		if c.ID != "p1" || c.Name != "@scope/poll ü" || c.Version != "1.0.0" || *c.Description() != "Asks" {
 			t.Errorf("%+v", c)
 		}
 		if schema, err := c.ConfigSchema(); err != nil || string(schema) != `{"type":"object","required":["question"]}` {
 			t.Errorf("%s, %v", schema, err)
 		}
-		ok(s.apps.CreateComponent(t.Context(), []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{}}`), ""))(t)
-		list, more, err := as(stranger).apps.Components(t.Context(), "")
+		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{}}`)}))(t)
+		list, more, err := listed(as(stranger).apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{}))
 		if must(t, err); len(list) != 2 || more || list[0].Name != c.Name || list[0].ID != "p1" || list[1].Name != "a" {
 			t.Errorf("%+v", list)
 		}
-		if list, _, err := s.apps.Components(t.Context(), c.Name); err != nil || len(list) != 1 {
+		if list, _, err := listed(s.apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{After: c.Name})); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		read := ok(as(stranger).apps.Component(t.Context(), c.Name))(t)
@@ -311,14 +488,14 @@ var appBehaviours = []behaviour{
 			t.Errorf("%+v", read)
 		}
 		for _, manifest := range []string{poll, `{}`, ``, `{"name":1}`} {
-			_, err := s.apps.CreateComponent(t.Context(), []byte(manifest), "")
+			_, err := s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
 			wantError(t, manifest, err, appsvc.ErrInvalid)
 		}
-		_, err = as(siteOne).apps.CreateComponent(t.Context(), []byte(poll), "")
+		_, err = as(siteOne).apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(poll)})
 		wantError(t, "not a selected user", err, appsvc.ErrForbidden)
-		wantError(t, "not a selected user", as(siteOne).apps.DeleteComponent(t.Context(), c.Name, ""), appsvc.ErrForbidden)
-		must(t, s.apps.DeleteComponent(t.Context(), c.Name, ""))
-		wantError(t, "deleted twice", s.apps.DeleteComponent(t.Context(), c.Name, ""), appsvc.ErrNotFound)
+		wantError(t, "not a selected user", as(siteOne).apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}), appsvc.ErrForbidden)
+		must(t, s.apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}))
+		wantError(t, "deleted twice", s.apps.DeleteComponent(t.Context(), appsvc.DeleteComponentRequest{Name: c.Name}), appsvc.ErrNotFound)
 		_, err = s.apps.Component(t.Context(), c.Name)
 		wantError(t, "a deleted component", err, appsvc.ErrNotFound)
 		_, err = s.apps.Component(t.Context(), "")
@@ -329,4 +506,14 @@ var appBehaviours = []behaviour{
 func contentOf(t *testing.T, app appsvc.App) appsvc.Content {
 	t.Helper()
 	return ok(app.Body.Content())(t)
+}
+
+// unpage takes a page apart.
+func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+	return p.Items, p.Next, err
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
 }

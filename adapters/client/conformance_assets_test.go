@@ -1,10 +1,13 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
@@ -20,13 +23,13 @@ func post(id, text string, folders ...string) assets.NewAsset {
 // add adds assets and returns them.
 func add(t *testing.T, s services, posts ...assets.NewAsset) []assets.Asset {
 	t.Helper()
-	return ok(s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssets{Add: posts}))(t).Added
+	return ok(s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: posts}))(t).Added
 }
 
 // newFolder creates a folder with permissions and returns it.
 func newFolder(t *testing.T, s services, label, path string, grants ...assets.Permission) assets.Folder {
 	t.Helper()
-	return ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFolders{Create: []assets.NewFolder{{Label: label, Path: path, Permissions: grants}}}))(t)[0]
+	return ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label, Path: path, Permissions: grants}}}))(t)[0]
 }
 
 func press(operation assets.Operation) assets.Permission {
@@ -62,17 +65,55 @@ var assetBehaviours = []behaviour{
 		if have, want := string(read.AppendJSON(nil)), string(a.AppendJSON(nil)); have != want {
 			t.Errorf("%s\n%s", have, want)
 		}
-		for _, q := range []assets.Search{{}, {Query: "SNOW first"}, {Folder: folder.ID}, {FolderTree: folder.ID}, {Generator: "g"},
+		for _, q := range []assets.SearchRequest{{}, {Query: "SNOW first"}, {Folder: folder.ID}, {FolderTree: folder.ID}, {Generator: "g"},
 			{Via: to(int64(2))}, {Rights: to(int64(-1 << 63))}, {Tags: []string{"cold"}}, {Order: assets.Ascending, Limit: 1}} {
 			page := ok(s.assets.Search(t.Context(), lib, q))(t)
 			if len(page.Assets) != 1 || page.Paging.Total != 1 || string(page.Assets[0].AppendJSON(nil)) != string(a.AppendJSON(nil)) {
 				t.Errorf("%+v finds %+v", q, page)
 			}
 		}
-		for _, q := range []assets.Search{{Query: "rain"}, {Generator: "x"}, {Via: to(int64(0))}, {Tags: []string{"cold", "warm"}}} {
+		for _, q := range []assets.SearchRequest{{Query: "rain"}, {Generator: "x"}, {Via: to(int64(0))}, {Tags: []string{"cold", "warm"}}} {
 			if page := ok(s.assets.Search(t.Context(), lib, q))(t); len(page.Assets) != 0 || page.Paging != (assets.Paging{}) {
 				t.Errorf("%+v finds %+v", q, page)
 			}
+		}
+	}},
+	{"a search takes prefixes, attributes and times, and counts values", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		list := add(t, s, post("1", "launching"), post("2", "launch"), post("3", "lunch"))
+		for i, value := range []string{"a:b", "", "a,b&c"} {
+			ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{Assets: []string{list[i].ID}, Add: []assets.Attribute{{Key: "k", Value: value}}}))(t)
+		}
+		begin := time.UnixMilli(list[0].CreatedAt)
+		for _, c := range []struct {
+			in   assets.SearchRequest
+			want int64
+		}{
+			{assets.SearchRequest{Query: "launch*"}, 2}, {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 3},
+			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a:b")}}}, 1},
+			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("")}}}, 1},
+			{assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: to("a,b&c")}, {Key: "k"}}}, 1},
+			{assets.SearchRequest{AddedFrom: begin}, 3}, {assets.SearchRequest{AddedBefore: begin}, 0},
+			{assets.SearchRequest{AddedFrom: begin.Add(-1), AddedBefore: begin.Add(time.Hour)}, 3}, {assets.SearchRequest{AddedFrom: begin.Add(time.Hour)}, 0},
+		} {
+			if page := ok(s.assets.Search(t.Context(), lib, c.in))(t); page.Paging.Total != c.want || page.Facets != nil {
+				t.Errorf("%+v finds %d with facets %v, want %d", c.in, page.Paging.Total, page.Facets, c.want)
+			}
+		}
+		page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "launch*", Facets: []string{"attribute:k", "via", "generator", "attribute"}}))(t)
+		want := assets.Facets{{Name: "attribute:k", Values: []assets.FacetValue{{Value: "", Count: 1}, {Value: "a:b", Count: 1}}}, {Name: "via"},
+			{Name: "generator", Values: []assets.FacetValue{{Value: "g", Count: 2}}}, {Name: "attribute", Values: []assets.FacetValue{{Value: "k", Count: 2}}}}
+		if !reflect.DeepEqual(page.Facets, want) {
+			t.Errorf("facets %#v, want %#v", page.Facets, want)
+		}
+		for name, q := range map[string]assets.SearchRequest{
+			"a short prefix": {Query: "l*"}, "an unknown facet": {Facets: []string{"tag"}}, "an empty facet": {Facets: []string{""}},
+			"a facet of a key with a comma": {Facets: []string{"attribute:a,b"}}, "a key with a colon": {Attributes: []assets.AttributeFilter{{Key: "a:b"}}},
+			"no key": {Attributes: []assets.AttributeFilter{{}}}, "no key, but a value": {Attributes: []assets.AttributeFilter{{Value: to("v")}}},
+			"the year 10000": {AddedFrom: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, "17 tags": {Tags: strings.Split(strings.Repeat("t ", 17), " ")[:17]},
+		} {
+			_, err := s.assets.Search(t.Context(), lib, q)
+			wantError(t, name, err, assets.ErrInvalid)
 		}
 	}},
 	{"adding again replaces the content, and what is not given stays", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -92,12 +133,24 @@ var assetBehaviours = []behaviour{
 	{"removing names what was removed, and passes over what is not there", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		list := add(t, s, post("1", "x"), post("2", "y"))
-		out := ok(s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssets{Remove: []string{list[0].ID, "none"}}))(t)
+		out := ok(s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Remove: []string{list[0].ID, "none"}}))(t)
 		if !slices.Equal(out.Removed, []string{list[0].ID}) || len(out.Added) != 0 {
 			t.Errorf("%+v", out)
 		}
 		_, err := s.assets.Asset(t.Context(), lib, list[0].ID)
 		wantError(t, "a removed asset", err, assets.ErrNotFound)
+	}},
+	{"adding again in another folder is a conflict, and content has a bound", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		here, there := newFolder(t, s, "here", ""), newFolder(t, s, "there", "")
+		first := add(t, s, post("1", "x", here.ID))
+		_, err := s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x", there.ID)}})
+		wantError(t, "another folder", err, assets.ErrConflict)
+		if e, ok := errors.AsType[*assets.Error](err); !ok || e.Code != assets.CodeMoved || e.Pointer != "/add/0" || e.ID != first[0].ID {
+			t.Errorf("another folder: %+v", e)
+		}
+		_, err = s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("2", strings.Repeat("x", 256<<10))}})
+		wantError(t, "a long content", err, assets.ErrTooLarge)
 	}},
 	{"a change that is malformed, or of someone who may not, is refused as a whole", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
@@ -114,11 +167,74 @@ var assetBehaviours = []behaviour{
 			{reader, post("2", "x"), assets.ErrForbidden},
 			{stranger, post("2", "x"), assets.ErrForbidden},
 		} {
-			_, err := as(c.by).assets.ChangeAssets(t.Context(), lib, assets.ChangeAssets{Add: []assets.NewAsset{post("1", "x"), c.in}})
+			_, err := as(c.by).assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x"), c.in}})
 			wantError(t, fmt.Sprintf("%+v", c.in), err, c.kind)
 		}
-		if page := ok(s.assets.Search(t.Context(), lib, assets.Search{}))(t); page.Paging.Total != 0 {
+		if page := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{}))(t); page.Paging.Total != 0 {
 			t.Errorf("%+v", page)
+		}
+	}},
+	{"folders are found by label, and deleted ones to be brought back", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		kept, lost := newFolder(t, s, "Winter", ""), newFolder(t, s, "Winterthur & more", "")
+		ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Delete: []string{lost.ID}}))(t)
+		for _, c := range []struct {
+			in   assets.ListFoldersRequest
+			want string
+		}{{assets.ListFoldersRequest{Label: "wint"}, kept.ID}, {assets.ListFoldersRequest{Label: "& MORE", Deleted: true}, lost.ID}} {
+			if page := ok(s.assets.ListFolders(t.Context(), lib, c.in))(t); len(page.Items) != 1 || page.Items[0].ID != c.want {
+				t.Errorf("%+v: %+v, want %s", c.in, page, c.want)
+			}
+		}
+	}},
+	{"an explanation says by which rule", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		f := newFolder(t, s, "news", "", assets.Permission{Operation: assets.Edit, Role: &assets.Subject{ID: "desk"}})
+		a := add(t, s, post("1", "x", f.ID))[0]
+		grant := f.Permissions[0]
+		byGrant := assets.Verdict{Allowed: true, Rule: assets.ByGrant, Folder: f.ID, Grant: &grant}
+		desk := &assets.Whom{Roles: []string{"none", "desk"}}
+		no, byModerator := assets.Verdict{Rule: assets.ByNone}, assets.Verdict{Allowed: true, Rule: assets.ByModerator}
+		for _, c := range []struct {
+			in   assets.ExplainRequest
+			want assets.Explanation
+		}{
+			{assets.ExplainRequest{Folder: f.ID, About: desk}, assets.Explanation{View: byGrant, Edit: byGrant, Manage: &no}},
+			{assets.ExplainRequest{Folder: f.ID, About: &assets.Whom{}}, assets.Explanation{View: no, Edit: no, Manage: &no}},
+			{assets.ExplainRequest{Folder: f.ID}, assets.Explanation{View: byModerator, Edit: byModerator, Manage: &byModerator}},
+			{assets.ExplainRequest{Asset: a.ID, About: desk}, assets.Explanation{View: byGrant, Edit: byGrant, Folders: []assets.FolderVerdicts{{ID: f.ID, View: byGrant, Edit: byGrant}}}},
+		} {
+			if out := ok(s.assets.Explain(t.Context(), lib, c.in))(t); !reflect.DeepEqual(out, c.want) {
+				t.Errorf("%+v: %+v, want %+v", c.in, out, c.want)
+			}
+		}
+		_, err := as(reader).assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: f.ID})
+		wantError(t, "a hidden folder", err, assets.ErrNotFound)
+		_, err = as(reader).assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: f.ID, About: &assets.Whom{}})
+		wantError(t, "about others", err, assets.ErrForbidden)
+		_, err = s.assets.Explain(t.Context(), lib, assets.ExplainRequest{})
+		wantError(t, "neither asset nor folder", err, assets.ErrInvalid)
+	}},
+	{"an error is a value with kind, code, place and reason", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		_, badBody := s.assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post("1", "x", "none")}})
+		_, badQuery := s.assets.Search(t.Context(), lib, assets.SearchRequest{Tags: []string{strings.Repeat("t", 129)}})
+		_, badPath := s.assets.Asset(t.Context(), lib, "none")
+		_, noPath := s.assets.Asset(t.Context(), lib, "")
+		if e, ok := errors.AsType[*assets.Error](noPath); !ok || e.Kind != assets.ErrNotFound || e.Code != assets.CodeNotFound || e.Reason == "" {
+			t.Errorf("an empty id: %+v", e)
+		}
+		for what, c := range map[string]struct {
+			err  error
+			want assets.Error
+		}{
+			"a part of the body": {badBody, assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/0", Reason: "there is no such folder"}},
+			"a parameter":        {badQuery, assets.Error{Kind: assets.ErrInvalid, Code: "invalid", Parameter: "tags", Reason: "has 129 characters, at most 128 are allowed"}},
+			"the path":           {badPath, assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Reason: "there is no such asset"}},
+		} {
+			if e, ok := errors.AsType[*assets.Error](c.err); !ok || *e != c.want {
+				t.Errorf("%s: %+v, want %+v", what, e, c.want)
+			}
 		}
 	}},
 	{"pages of a search lead to older assets and back to newer ones", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -127,23 +243,23 @@ var assetBehaviours = []behaviour{
 		for i := range 5 {
 			want = append(want, add(t, s, post(fmt.Sprint(i), "word"))[0].ID)
 		}
-		first := ok(s.assets.Search(t.Context(), lib, assets.Search{Query: "word", Limit: 2}))(t)
+		first := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Limit: 2}))(t)
 		if !slices.Equal(idsOf(first.Assets), []string{want[4], want[3]}) || !first.Paging.HasPrev || first.Paging.HasNext || first.Paging.Total != 5 {
 			t.Errorf("%+v", first.Paging)
 		}
-		older := ok(s.assets.Search(t.Context(), lib, assets.Search{Query: "word", Limit: 9, Until: first.Paging.Prev}))(t)
+		older := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Limit: 9, Until: first.Paging.Prev}))(t)
 		if !slices.Equal(idsOf(older.Assets), []string{want[2], want[1], want[0]}) || older.Paging.HasPrev || !older.Paging.HasNext {
 			t.Errorf("%+v", older.Paging)
 		}
-		newer := ok(s.assets.Search(t.Context(), lib, assets.Search{Query: "word", Since: older.Paging.Next}))(t)
+		newer := ok(s.assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word", Since: older.Paging.Next}))(t)
 		if !slices.Equal(idsOf(newer.Assets), []string{want[3], want[4]}) {
 			t.Errorf("%+v", newer.Paging)
 		}
-		for _, q := range []assets.Search{{Limit: 501}, {Limit: -1}, {Order: "up"}, {Since: "x"}, {Since: "x", Until: "x"}, {Query: strings.Repeat("a ", 17)}, {Query: "\xff"}} {
+		for _, q := range []assets.SearchRequest{{Limit: 501}, {Limit: -1}, {Order: "up"}, {Since: "x"}, {Since: "x", Until: "x"}, {Query: strings.Repeat("a ", 17)}, {Query: "\xff"}} {
 			_, err := s.assets.Search(t.Context(), lib, q)
 			wantError(t, fmt.Sprintf("%+v", q), err, assets.ErrInvalid)
 		}
-		_, err := s.assets.Search(t.Context(), lib, assets.Search{Folder: "none"})
+		_, err := s.assets.Search(t.Context(), lib, assets.SearchRequest{Folder: "none"})
 		wantError(t, "no folder", err, assets.ErrNotFound)
 	}},
 	{"what a folder hides is not found, not counted, and reads as absent", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -154,7 +270,7 @@ var assetBehaviours = []behaviour{
 			by   httpapi.Principal
 			want int
 		}{{editor, 2}, {reader, 2}, {other, 1}} {
-			if page := ok(as(c.by).assets.Search(t.Context(), lib, assets.Search{Query: "word"}))(t); page.Paging.Total != int64(c.want) || len(page.Assets) != c.want {
+			if page := ok(as(c.by).assets.Search(t.Context(), lib, assets.SearchRequest{Query: "word"}))(t); page.Paging.Total != int64(c.want) || len(page.Assets) != c.want {
 				t.Errorf("%s finds %+v", c.by.URN, page.Paging)
 			}
 		}
@@ -166,9 +282,9 @@ var assetBehaviours = []behaviour{
 			_, err := as(other).assets.Folder(t.Context(), lib, id)
 			wantError(t, id, err, assets.ErrNotFound)
 		}
-		_, err := as(editor).assets.Search(t.Context(), assets.Library{Network: lib.Network, ID: "none"}, assets.Search{})
+		_, err := as(editor).assets.Search(t.Context(), assets.Library{Network: lib.Network, ID: "none"}, assets.SearchRequest{})
 		wantError(t, "no library", err, assets.ErrNotFound)
-		_, err = as(stranger).assets.Search(t.Context(), lib, assets.Search{})
+		_, err = as(stranger).assets.Search(t.Context(), lib, assets.SearchRequest{})
 		wantError(t, "another network", err, assets.ErrForbidden)
 	}},
 	{"folders are created, moved, listed by label, deleted and brought back", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -178,54 +294,54 @@ var assetBehaviours = []behaviour{
 		if c.Path != "/"+a.ID || !c.Inherit || c.Deleted || c.Permissions == nil || c.Children != nil {
 			t.Errorf("%+v", c)
 		}
-		labels := func(in assets.ListFolders) string {
+		labels := func(in assets.ListFoldersRequest) string {
 			out := ""
-			for _, f := range ok(s.assets.Folders(t.Context(), lib, in))(t) {
+			for _, f := range ok(s.assets.ListFolders(t.Context(), lib, in))(t).Items {
 				out += f.Label + fmt.Sprint(len(f.Children)) + " "
 			}
 			return out
 		}
-		moved := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFolders{Update: []assets.FolderChange{
+		moved := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{
 			{ID: c.ID, Path: to("/" + b.ID), Label: to("C"), Inherit: to(false)}, {ID: b.ID}}}))(t)
 		if len(moved) != 2 || moved[0].Path != "/"+b.ID || moved[0].Label != "C" || moved[0].Inherit || moved[1].Label != "b" {
 			t.Errorf("%+v", moved)
 		}
 		for _, list := range []struct {
-			in   assets.ListFolders
+			in   assets.ListFoldersRequest
 			want string
 		}{
-			{assets.ListFolders{}, "A0 b1 "}, {assets.ListFolders{Limit: 1}, "A0 "}, {assets.ListFolders{Since: a.ID}, "b1 "}, {assets.ListFolders{Until: b.ID}, "A0 "},
-			{assets.ListFolders{IDs: []string{c.ID, a.ID, "none"}}, "A0 C0 "}, {assets.ListFolders{Paths: []string{"/" + b.ID, "/none"}}, "C0 "},
+			{assets.ListFoldersRequest{}, "A0 b1 "}, {assets.ListFoldersRequest{Limit: 1}, "A0 "}, {assets.ListFoldersRequest{After: a.ID}, "b1 "}, {assets.ListFoldersRequest{Before: b.ID}, "A0 "},
+			{assets.ListFoldersRequest{IDs: []string{c.ID, a.ID, "none"}}, "A0 C0 "}, {assets.ListFoldersRequest{Paths: []string{"/" + b.ID, "/none"}}, "C0 "},
 		} {
 			if have := labels(list.in); have != list.want {
 				t.Errorf("%+v lists %s, want %s", list.in, have, list.want)
 			}
 		}
-		gone := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFolders{Delete: []string{b.ID}}))(t)
-		if len(gone) != 1 || !gone[0].Deleted || labels(assets.ListFolders{}) != "A0 " {
+		gone := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Delete: []string{b.ID}}))(t)
+		if len(gone) != 1 || !gone[0].Deleted || labels(assets.ListFoldersRequest{}) != "A0 " {
 			t.Errorf("%+v", gone)
 		}
 		if f := ok(s.assets.Folder(t.Context(), lib, c.ID))(t); !f.Deleted {
 			t.Errorf("%+v", f)
 		}
-		ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFolders{Update: []assets.FolderChange{{ID: b.ID, Deleted: to(false)}}}))(t)
-		if have := labels(assets.ListFolders{}); have != "A0 b1 " {
+		ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b.ID, Deleted: to(false)}}}))(t)
+		if have := labels(assets.ListFoldersRequest{}); have != "A0 b1 " {
 			t.Error(have)
 		}
 		for _, test := range []struct {
-			in   assets.ChangeFolders
+			in   assets.ChangeFoldersRequest
 			kind error
 		}{
-			{assets.ChangeFolders{Create: []assets.NewFolder{{}}}, assets.ErrInvalid},
-			{assets.ChangeFolders{Update: []assets.FolderChange{{ID: b.ID, Label: to("")}}}, assets.ErrInvalid},
-			{assets.ChangeFolders{Update: []assets.FolderChange{{ID: b.ID, Path: to("/" + b.ID + "/" + c.ID)}}}, assets.ErrInvalid},
-			{assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x", Path: "/none"}}}, assets.ErrNotFound},
-			{assets.ChangeFolders{Delete: []string{"none"}}, assets.ErrNotFound},
+			{assets.ChangeFoldersRequest{Create: []assets.NewFolder{{}}}, assets.ErrInvalid},
+			{assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b.ID, Label: to("")}}}, assets.ErrInvalid},
+			{assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b.ID, Path: to("/" + b.ID + "/" + c.ID)}}}, assets.ErrInvalid},
+			{assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: "/none"}}}, assets.ErrNotFound},
+			{assets.ChangeFoldersRequest{Delete: []string{"none"}}, assets.ErrNotFound},
 		} {
 			_, err := s.assets.ChangeFolders(t.Context(), lib, test.in)
 			wantError(t, fmt.Sprintf("%+v", test.in), err, test.kind)
 		}
-		_, err := as(reader).assets.ChangeFolders(t.Context(), lib, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "x"}}})
+		_, err := as(reader).assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
 		wantError(t, "the top level", err, assets.ErrForbidden)
 	}},
 	{"permissions are granted, equal ones once, and taken back by id or by what they say", func(t *testing.T, as func(httpapi.Principal) services) {
@@ -236,53 +352,60 @@ var assetBehaviours = []behaviour{
 			t.Errorf("%+v", list)
 		}
 		group := assets.Permission{Operation: assets.Manage, Group: to(network + ":site=1")}
-		list = ok(s.assets.ChangePermissions(t.Context(), lib, f.ID, assets.ChangePermissions{Create: []assets.Permission{group}, Remove: []assets.Permission{{ID: list[0].ID}}}))(t)
+		list = ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Create: []assets.Permission{group}, Remove: []assets.Permission{{ID: list[0].ID}}}))(t)
 		if len(list) != 1 || *list[0].Group != *group.Group {
 			t.Errorf("%+v", list)
 		}
-		list = ok(s.assets.ChangePermissions(t.Context(), lib, f.ID, assets.ChangePermissions{Remove: []assets.Permission{group}}))(t)
+		list = ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Remove: []assets.Permission{group}}))(t)
 		if len(list) != 0 {
 			t.Errorf("%+v", list)
 		}
 		for _, p := range []assets.Permission{{}, {Operation: "own", Role: &assets.Subject{ID: "r"}}, {Operation: assets.View, Role: &assets.Subject{ID: "r"}, RID: "x"}} {
-			_, err := s.assets.ChangePermissions(t.Context(), lib, f.ID, assets.ChangePermissions{Create: []assets.Permission{p}})
+			_, err := s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Create: []assets.Permission{p}})
 			wantError(t, fmt.Sprintf("%+v", p), err, assets.ErrInvalid)
 		}
 		_, err := as(reader).assets.Permissions(t.Context(), lib, f.ID)
+		wantError(t, "a reader of what lost its last permission", err, assets.ErrNotFound)
+		ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: f.ID, Create: []assets.Permission{press(assets.View)}}))(t)
+		_, err = as(reader).assets.Permissions(t.Context(), lib, f.ID)
 		wantError(t, "a reader", err, assets.ErrForbidden)
 	}},
 	{"assets are put into folders and taken out, each judged by itself", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		f := newFolder(t, s, "x", "", press(assets.Edit))
 		inside, outside := add(t, s, post("1", "x", f.ID))[0], add(t, s, post("2", "x"))[0]
-		out := ok(as(reader).assets.AssignAssets(t.Context(), lib, f.ID, assets.AssignAssets{Assign: []string{outside.ID, "none", outside.ID}, Remove: []string{inside.ID}}))(t)
-		want := assets.AssignedAssets{Assign: []assets.ItemStatus{{ID: outside.ID, Status: 200}, {ID: "none", Status: 404}, {ID: outside.ID, Status: 200}}, Remove: []assets.ItemStatus{{ID: inside.ID, Status: 403}}}
+		out := ok(as(reader).assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: f.ID, Assign: []string{outside.ID, "none", outside.ID}, Remove: []string{inside.ID}}))(t)
+		want := assets.AssignedAssets{Assign: []assets.ItemStatus{{ID: outside.ID, Status: 403}, {ID: "none", Status: 404}, {ID: outside.ID, Status: 403}}, Remove: []assets.ItemStatus{{ID: inside.ID, Status: 403}}}
 		if !slices.Equal(out.Assign, want.Assign) || !slices.Equal(out.Remove, want.Remove) {
 			t.Errorf("%+v", out)
 		}
-		_, err := s.assets.AssignAssets(t.Context(), lib, "none", assets.AssignAssets{})
+		out = ok(s.assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: f.ID, Assign: []string{outside.ID}}))(t)
+		if !slices.Equal(out.Assign, []assets.ItemStatus{{ID: outside.ID, Status: 200}}) {
+			t.Errorf("%+v", out)
+		}
+		_, err := s.assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: "none"})
 		wantError(t, "no folder", err, assets.ErrNotFound)
 	}},
 	{"attributes are removed, set and added, and listed by key", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		a := add(t, s, post("1", "x"))[0]
-		out := ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributes{Assets: []string{a.ID, "none"}, Add: []assets.Attribute{{Key: "k", Value: "v"}, {Key: "k", Value: ""}}}))(t)
+		out := ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{Assets: []string{a.ID, "none"}, Add: []assets.Attribute{{Key: "k", Value: "v"}, {Key: "k", Value: ""}}}))(t)
 		if !slices.Equal(out.Result, []int{200, 404}) || len(out.Assets) != 1 || !strings.Contains(string(out.Assets[0].Body), `"attributes":[{"key":"k","value":"v"},{"key":"k","value":""}]`) {
 			t.Errorf("%+v", out)
 		}
 		if list := ok(s.assets.Attributes(t.Context(), lib, "k"))(t); !slices.Equal(list, []assets.Attribute{{Key: "k"}, {Key: "k", Value: "v"}}) {
 			t.Errorf("%+v", list)
 		}
-		ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributes{Assets: []string{a.ID}, Set: []assets.Attribute{{Key: "k", Value: "w"}}, Remove: []assets.Attribute{{Key: "k", Value: "x"}}}))(t)
+		ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{Assets: []string{a.ID}, Set: []assets.Attribute{{Key: "k", Value: "w"}}, Remove: []assets.Attribute{{Key: "k", Value: "x"}}}))(t)
 		if list := ok(s.assets.Attributes(t.Context(), lib, "k"))(t); !slices.Equal(list, []assets.Attribute{{Key: "k", Value: "w"}}) {
 			t.Errorf("%+v", list)
 		}
-		if out := ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributes{}))(t); len(out.Result) != 0 {
+		if out := ok(s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{}))(t); len(out.Result) != 0 {
 			t.Errorf("%+v", out)
 		}
 		_, err := s.assets.Attributes(t.Context(), lib, "")
 		wantError(t, "no key", err, assets.ErrInvalid)
-		_, err = s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributes{Assets: []string{a.ID}, Add: []assets.Attribute{{}}})
+		_, err = s.assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: []assets.Attribute{{}}})
 		wantError(t, "no key", err, assets.ErrInvalid)
 	}},
 }

@@ -19,16 +19,16 @@ const oneReview = `{"source":"https://old.example.test","title":"T","created":"2
 var reviewBehaviours = []behaviour{
 	{"a file is imported with a report of every line, and changes nothing the second time", func(t *testing.T, as func(httpapi.Principal) services) {
 		file := oneReview + "\nno JSON\n"
-		for i, want := range []reviews.Report{
+		for i, want := range []reviews.Counts{
 			{Lines: 3, Collections: 1, Reviews: 1, Created: 1, Errors: 1, DryRun: true},
 			{Lines: 3, Collections: 1, Reviews: 1, Created: 1, Errors: 1},
 			{Lines: 3, Collections: 1, Reviews: 1, Unchanged: 1, Errors: 1},
 		} {
-			report := ok(as(siteOne).reviews.Import(t.Context(), strings.NewReader(file), want.DryRun))(t)
-			if len(report.Problems) != 1 || report.Problems[0].Line != 3 || report.Problems[0].Rule != "json" || report.Problems[0].Severity != reviews.Error {
+			report := ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file), DryRun: want.DryRun}))(t)
+			if len(report.Problems) != 1 || report.Problems[0].Line != 3 || report.Problems[0].Rule != "json" || report.Problems[0].Severity != reviews.SeverityError {
 				t.Errorf("%d: %+v", i, report.Problems)
 			}
-			if report.Problems = nil; !reflect.DeepEqual(report, want) {
+			if report.Counts != want || report.ProblemsTruncated {
 				t.Errorf("%d: %+v, want %+v", i, report, want)
 			}
 		}
@@ -38,25 +38,162 @@ var reviewBehaviours = []behaviour{
 		zip := gzip.NewWriter(&b)
 		_, _ = zip.Write([]byte(oneReview))
 		must(t, zip.Close())
-		if report := ok(as(editor).reviews.Import(t.Context(), &b, false))(t); report.Created != 1 || report.Errors != 0 {
+		if report := ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: &b}))(t); report.Created != 1 || report.Errors != 0 {
 			t.Errorf("%+v", report)
 		}
-		if report := ok(as(editor).reviews.Import(t.Context(), strings.NewReader(""), false))(t); report.Lines != 0 {
+		if report := ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader("")}))(t); report.Lines != 0 {
 			t.Errorf("%+v", report)
 		}
 	}},
-	{"an import of someone who moderates nothing is refused", func(t *testing.T, as func(httpapi.Principal) services) {
-		_, err := as(reader).reviews.Import(t.Context(), strings.NewReader(oneReview), false)
-		wantError(t, "a reader", err, reviews.ErrForbidden)
+	{"an import of someone who does not moderate the network as a whole is refused", func(t *testing.T, as func(httpapi.Principal) services) {
+		for name, by := range map[string]httpapi.Principal{"a reader": reader, "a moderator of a site": siteOne, "a moderator of another network": moderatorOf("other.test")} {
+			_, err := as(by).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
+			wantError(t, name, err, reviews.ErrForbidden)
+		}
+	}},
+	{"what is no name of a network is refused", func(t *testing.T, as func(httpapi.Principal) services) {
+		for _, name := range []string{network, "example.test:site=1", "a b"} {
+			_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: name, File: strings.NewReader(oneReview)})
+			wantError(t, name, err, reviews.ErrInvalid)
+			e, ok := errors.AsType[*reviews.Error](err)
+			if !ok || e.Code != reviews.CodeInvalid || e.Parameter != "network" || !strings.HasPrefix(e.Reason, `"`+name+`" is not the name`) {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}},
+	{"without a name the only network that the caller moderates is meant", func(t *testing.T, as func(httpapi.Principal) services) {
+		only := as(moderatorOf("example.test")).reviews
+		var out bytes.Buffer
+		var sent int64
+		var problems []reviews.Problem
+		in := reviews.ImportRequest{File: strings.NewReader(oneReview + "\nno JSON\n"), Problem: func(p reviews.Problem) { problems = append(problems, p) }}
+		in.Progress = func(p reviews.Progress) { sent = p.Bytes }
+		report := ok(only.Import(t.Context(), in))(t)
+		if report.Created != 1 || !reflect.DeepEqual(problems, report.Problems) || sent != int64(len(oneReview)+len("\nno JSON\n")) {
+			t.Errorf("%+v, problems %+v, %d bytes", report, problems, sent)
+		}
+		must(t, only.Export(t.Context(), reviews.ExportRequest{To: &out}))
+		if !strings.Contains(out.String(), "YQ==") {
+			t.Errorf("%s", &out)
+		}
+		_, err := as(moderatorOf("example.test", "other.test")).reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)})
+		wantError(t, "one of two", err, reviews.ErrInvalid)
+		if e, ok := errors.AsType[*reviews.Error](err); !ok || e.Parameter != "network" || e.Reason != "the caller moderates 2 networks, so the request must name one of them" {
+			t.Errorf("one of two: %+v", e)
+		}
+		err = as(stranger).reviews.Export(t.Context(), reviews.ExportRequest{To: &out})
+		wantError(t, "one of none", err, reviews.ErrForbidden)
+	}},
+	{"a request without a file, or without a place to write to, is refused", func(t *testing.T, as func(httpapi.Principal) services) {
+		_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{})
+		e, _ := errors.AsType[*reviews.Error](err)
+		f, _ := errors.AsType[*reviews.Error](as(editor).reviews.Export(t.Context(), reviews.ExportRequest{}))
+		if e == nil || f == nil || e.Kind != reviews.ErrInvalid || *f != (reviews.Error{Kind: e.Kind, Code: e.Code, Reason: "the request does not say where to write the export to"}) || e.Reason != "the request has no file to import" {
+			t.Errorf("%+v, %+v", e, f)
+		}
+	}},
+	{"each network has reviews of its own", func(t *testing.T, as func(httpapi.Principal) services) {
+		both := moderatorOf("example.test", "other.test")
+		for _, name := range []string{"example.test", "other.test"} {
+			for _, dryRun := range []bool{true, false} {
+				report := ok(as(both).reviews.Import(t.Context(), reviews.ImportRequest{Network: name, File: strings.NewReader(oneReview), DryRun: dryRun}))(t)
+				if report.Created != 1 || report.Unchanged != 0 {
+					t.Errorf("%s, dry run %t: %+v", name, dryRun, report)
+				}
+			}
+		}
+	}},
+	{"what was imported is exported, of the network alone", func(t *testing.T, as func(httpapi.Principal) services) {
+		both := as(moderatorOf("example.test", "other.test")).reviews
+		ok(both.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
+		ok(both.Import(t.Context(), reviews.ImportRequest{Network: "other.test", File: strings.NewReader(strings.Replace(oneReview, "YQ==", "Yg==", 1))}))(t)
+		var out bytes.Buffer
+		must(t, both.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: &out}))
+		if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "YQ==") {
+			t.Errorf("%s", &out)
+		}
+		if report := ok(both.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: &out}))(t); report.Unchanged != 1 || report.Created+report.Updated+int64(report.Errors) != 0 {
+			t.Errorf("importing the export: %+v", report)
+		}
+		out.Reset()
+		must(t, as(moderatorOf("third.test")).reviews.Export(t.Context(), reviews.ExportRequest{Network: "third.test", To: &out}))
+		if out.Len() > 0 {
+			t.Errorf("a network without reviews: %s", &out)
+		}
+	}},
+	{"collections and reviews are listed page by page", func(t *testing.T, as func(httpapi.Principal) services) {
+		by := as(moderatorOf("example.test")).reviews
+		second := strings.Replace(strings.Replace(oneReview, "YQ==", "Yg/+", 1), `"source":"`, `"source":"b`, 1)
+		ok(by.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview + "\n" + second)}))(t)
+		var ids []string
+		for c, err := range by.AllCollections(t.Context(), reviews.ListCollectionsRequest{Limit: 1}) {
+			must(t, err)
+			if c.Count != 1 || len(c.Dimensions) != 1 || c.Dimensions[0].Mean < 1 {
+				t.Errorf("%+v", c)
+			}
+			ids = append(ids, c.ID)
+			for r, err := range by.AllReviews(t.Context(), reviews.ListReviewsRequest{Network: "example.test", Source: c.Source, Collection: c.ID, Limit: 1}) {
+				must(t, err)
+				ids = append(ids, r.ID)
+			}
+		}
+		if len(ids) != 4 || ids[1] != ids[3] {
+			t.Errorf("%q", ids)
+		}
+		if page := ok(by.ListCollections(t.Context(), reviews.ListCollectionsRequest{Source: "none"}))(t); len(page.Items) != 0 || page.Items == nil || page.Next != "" {
+			t.Errorf("%+v", page)
+		}
+	}},
+	{"lists refuse what the service refuses", func(t *testing.T, as func(httpapi.Principal) services) {
+		by := as(moderatorOf("example.test")).reviews
+		ok(by.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(oneReview)}))(t)
+		_, err := by.ListReviews(t.Context(), reviews.ListReviewsRequest{Collection: "absent"})
+		wantError(t, "no collection", err, reviews.ErrNotFound)
+		_, err = by.ListReviews(t.Context(), reviews.ListReviewsRequest{})
+		wantError(t, "no id", err, reviews.ErrNotFound)
+		for parameter, in := range map[string]reviews.ListCollectionsRequest{"limit": {Limit: 501}, "after": {After: "x"}, "network": {Network: "a b"}} {
+			_, err := by.ListCollections(t.Context(), in)
+			wantError(t, parameter, err, reviews.ErrInvalid)
+			if e, ok := errors.AsType[*reviews.Error](err); !ok || e.Parameter != parameter {
+				t.Errorf("%s: %+v", parameter, e)
+			}
+		}
+		_, err = as(siteOne).reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{Network: "example.test"})
+		wantError(t, "a moderator of a site", err, reviews.ErrForbidden)
+	}},
+	{"an export is for moderators of the whole network", func(t *testing.T, as func(httpapi.Principal) services) {
+		ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
+		for name, by := range map[string]httpapi.Principal{"a reader": reader, "a moderator of a site": siteOne, "a moderator of another network": moderatorOf("other.test")} {
+			var out bytes.Buffer
+			wantError(t, name, as(by).reviews.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: &out}), reviews.ErrForbidden)
+			if out.Len() > 0 {
+				t.Errorf("%s: %s", name, &out)
+			}
+		}
+	}},
+	{"an export that cannot be written on gives the writer's error", func(t *testing.T, as func(httpapi.Principal) services) {
+		ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)}))(t)
+		failed := errors.New("the disk is full")
+		wantError(t, "a writer that fails", as(editor).reviews.Export(t.Context(), reviews.ExportRequest{Network: "example.test", To: failing{failed}}), failed)
 	}},
 	{"a file that cannot be read on gives the reader's error, and what came before is kept", func(t *testing.T, as func(httpapi.Principal) services) {
 		failed := errors.New("the disk has failed")
-		_, err := as(editor).reviews.Import(t.Context(), io.MultiReader(strings.NewReader(oneReview), failing{failed}), false)
+		_, err := as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: io.MultiReader(strings.NewReader(oneReview), failing{failed})})
 		wantError(t, "a file that fails", err, failed)
 	}},
 }
 
-// failing is a reader that fails.
+// moderatorOf returns someone who moderates networks.
+func moderatorOf(networks ...string) httpapi.Principal {
+	p := httpapi.Principal{URN: network + ":user=moderator"}
+	for _, name := range networks {
+		p.Moderates = append(p.Moderates, "urn:vitrine:"+name)
+	}
+	return p
+}
+
+// failing is a reader and a writer that fails.
 type failing struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failing) Read([]byte) (int, error)  { return 0, f.err }
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -2,7 +2,7 @@ package client_test
 
 import (
 	"context"
-	"io"
+	"iter"
 	"net/http/httptest"
 	"os"
 	"sync"
@@ -21,39 +21,59 @@ import (
 // What the behaviours need of a service, embedded or remote. Whose calls they are is settled before.
 type (
 	appService interface {
-		Apps(context.Context, appsvc.ListApps) ([]appsvc.App, string, error)
-		CreateApp(context.Context, appsvc.NewApp) (appsvc.App, error)
+		AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error]
+		AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) iter.Seq2[appsvc.TagMove, error]
+		CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)
+		ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (appsvc.Page[appsvc.TagMove], error)
+		ListApps(context.Context, appsvc.ListAppsRequest) (appsvc.Page[appsvc.App], error)
+		CreateApp(context.Context, appsvc.CreateAppRequest) (appsvc.App, error)
 		App(context.Context, string) (appsvc.App, error)
 		Version(context.Context, string, appsvc.Version) (appsvc.App, error)
-		Versions(context.Context, appsvc.ListVersions) ([]appsvc.App, bool, error)
+		ListVersions(context.Context, appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error)
 		Patch(context.Context, string, []byte) (appsvc.App, error)
-		Restore(context.Context, appsvc.Restore) (appsvc.App, error)
-		Tags(context.Context, appsvc.ListTags) (appsvc.TagPage, error)
-		Tag(ctx context.Context, appID, name string, embed bool) (appsvc.TagPage, error)
+		Change(context.Context, string, func(appsvc.App, *appsvc.Patch) error) (appsvc.App, error)
+		Restore(context.Context, appsvc.RestoreRequest) (appsvc.App, error)
+		Diff(context.Context, appsvc.DiffRequest) (appsvc.Diff, error)
+		ListHistory(context.Context, appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error)
+		ListTags(context.Context, appsvc.ListTagsRequest) (appsvc.Page[appsvc.Tag], error)
+		Tag(context.Context, appsvc.TagRequest) (appsvc.Tag, error)
 		TaggedApp(ctx context.Context, appID, name string) (appsvc.App, error)
-		PutTag(context.Context, appsvc.PutTag) (appsvc.TagPage, error)
-		DeleteTag(ctx context.Context, appID, name, idempotencyKey string) error
+		PutTag(context.Context, appsvc.PutTagRequest) (appsvc.Tag, error)
+		DeleteTag(context.Context, appsvc.DeleteTagRequest) error
 		TagsNamed(ctx context.Context, name string, appIDs []string) ([]appsvc.Tag, error)
-		Components(ctx context.Context, after string) ([]appsvc.Component, bool, error)
-		CreateComponent(ctx context.Context, manifest []byte, idempotencyKey string) (appsvc.Component, error)
+		ListComponents(context.Context, appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error)
+		CreateComponent(context.Context, appsvc.CreateComponentRequest) (appsvc.Component, error)
 		Component(ctx context.Context, name string) (appsvc.Component, error)
-		DeleteComponent(ctx context.Context, name, idempotencyKey string) error
+		ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error)
+		ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error)
+		DeleteComponent(context.Context, appsvc.DeleteComponentRequest) error
 	}
+	// assetService is the method set of *assets.Session, which a test compares with that of *client.Assets.
 	assetService interface {
-		Search(context.Context, assets.Library, assets.Search) (assets.Page, error)
-		ChangeAssets(context.Context, assets.Library, assets.ChangeAssets) (assets.ChangedAssets, error)
+		Search(context.Context, assets.Library, assets.SearchRequest) (assets.SearchPage, error)
+		AllAssets(context.Context, assets.Library, assets.SearchRequest) iter.Seq2[assets.Asset, error]
+		ChangeAssets(context.Context, assets.Library, assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
 		Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error)
-		Folders(context.Context, assets.Library, assets.ListFolders) ([]assets.Folder, error)
-		ChangeFolders(context.Context, assets.Library, assets.ChangeFolders) ([]assets.Folder, error)
+		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (assets.Page[assets.Folder], error)
+		AllFolders(context.Context, assets.Library, assets.ListFoldersRequest) iter.Seq2[assets.Folder, error]
+		ChangeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) ([]assets.Folder, error)
 		Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error)
 		Permissions(ctx context.Context, lib assets.Library, folder string) ([]assets.Permission, error)
-		ChangePermissions(ctx context.Context, lib assets.Library, folder string, in assets.ChangePermissions) ([]assets.Permission, error)
-		AssignAssets(ctx context.Context, lib assets.Library, folder string, in assets.AssignAssets) (assets.AssignedAssets, error)
+		ChangePermissions(context.Context, assets.Library, assets.ChangePermissionsRequest) ([]assets.Permission, error)
+		Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
+		AssignAssets(context.Context, assets.Library, assets.AssignAssetsRequest) (assets.AssignedAssets, error)
 		Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error)
-		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributes) (assets.ChangedAttributes, error)
+		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
+		Changes(context.Context, assets.Library, assets.ChangesRequest) (assets.ChangesPage, error)
+		Follow(context.Context, assets.Library, assets.ChangesRequest) iter.Seq2[assets.Event, error]
 	}
 	reviewService interface {
-		Import(ctx context.Context, file io.Reader, dryRun bool) (reviews.Report, error)
+		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)
+		Export(context.Context, reviews.ExportRequest) error
+		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error)
+		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]
+		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error)
+		AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error]
 	}
 	services struct {
 		apps    appService
@@ -96,7 +116,7 @@ func TestEmbeddedAndRemoteServicesBehaveAlike(t *testing.T) {
 
 // domains are new services on empty stores.
 func domains() (*appsvc.Service, *assets.Service, *reviews.Service) {
-	return appsvc.New(memory.NewApps(), nil), assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
+	return appsvc.New(memory.New().Apps(), nil), assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
 }
 
 // embedded binds services to callers.
@@ -104,9 +124,9 @@ func embedded(*testing.T) func(httpapi.Principal) services {
 	a, m, v := domains()
 	return func(p httpapi.Principal) services {
 		return services{
-			embeddedApps{a, appsvc.Caller{URN: p.URN, Moderates: p.Moderates, ManageComponents: p.Components}},
-			embeddedAssets{m, assets.Caller{URN: p.URN, Moderates: p.Moderates, Roles: p.Roles, Groups: p.Groups}},
-			embeddedReviews{v, reviews.Caller{URN: p.URN, Moderates: p.Moderates}},
+			a.As(appsvc.Caller{URN: p.URN, Moderates: p.Moderates, ManageComponents: p.Components}),
+			m.As(assets.Caller{URN: p.URN, Moderates: p.Moderates, Roles: p.Roles, Groups: p.Groups}),
+			v.As(reviews.Caller{URN: p.URN, Moderates: p.Moderates}),
 		}
 	}
 }

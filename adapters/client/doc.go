@@ -22,8 +22,7 @@
 //
 // # What is different from an embedded service
 //
-// Redirects are not followed, as the token would go along. A version that is Latest in a change is looked up
-// first, so it is the latest of a moment before. A component that was created or read has the
+// Redirects are not followed, as the token would go along. A component that was created or read has the
 // manifest that the client knows: what it sent, or the members that the service shows; its ID is empty where
 // the service does not tell it.
 package client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 
@@ -18,8 +19,8 @@ import (
 // exampleServer is a server that takes any token for the editor's.
 func exampleServer() *httptest.Server {
 	handler, _ := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(memory.NewApps(), nil), Assets: assets.New(memory.NewAssets(), nil), Reviews: reviews.New(memory.NewReviews()),
-		Authenticate: func(context.Context, string) (httpapi.Principal, error) { return editor, nil },
+		Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil),
+		Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil },
 	})
 	return httptest.NewServer(handler)
 }
@@ -32,7 +33,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	app, err := c.Apps.CreateApp(ctx, appsvc.NewApp{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	app, err := c.Apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	if err != nil {
 		panic(err)
 	}
@@ -46,6 +47,51 @@ func Example() {
 	// true
 }
 
+// publish is written for an embedded service and for a server alike: *appsvc.Session and *client.Apps have these methods,
+// and return the same errors.
+func publish(ctx context.Context, apps interface {
+	appsvc.Patcher
+	CreateApp(context.Context, appsvc.CreateAppRequest) (appsvc.App, error)
+	PutTag(context.Context, appsvc.PutTagRequest) (appsvc.Tag, error)
+}) {
+	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	if err != nil {
+		panic(err)
+	}
+	app, err = appsvc.ChangeApp(ctx, apps, app.ID, func(_ appsvc.App, patch *appsvc.Patch) error {
+		patch.SetTitle("Winter")
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	tag, err := apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
+	fmt.Println(tag.Name, tag.AppVersion, err)
+	_, err = apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production"})
+	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+		fmt.Println(e.Code, "at", e.Pointer)
+	}
+}
+
+func Example_embeddedOrRemote() {
+	ctx := context.Background()
+	embedded := appsvc.New(memory.New().Apps(), nil)
+	publish(ctx, embedded.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}))
+
+	server := exampleServer()
+	defer server.Close()
+	remote, err := client.New(client.Config{URL: server.URL, Token: client.Static("a-token")})
+	if err != nil {
+		panic(err)
+	}
+	publish(ctx, remote.Apps)
+	// Output:
+	// production 1 <nil>
+	// invalid at /appVersion
+	// production 1 <nil>
+	// invalid at /appVersion
+}
+
 func ExampleAssets_AllAssets() {
 	server := exampleServer()
 	defer server.Close()
@@ -56,10 +102,10 @@ func ExampleAssets_AllAssets() {
 	}
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	in := assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "social.example"}, Content: []byte(`{"content": "First snow"}`)}
-	if _, err := c.Assets.ChangeAssets(ctx, lib, assets.ChangeAssets{Add: []assets.NewAsset{in}}); err != nil {
+	if _, err := c.Assets.ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}}); err != nil {
 		panic(err)
 	}
-	for asset, err := range c.Assets.AllAssets(ctx, lib, assets.Search{Query: "snow"}) {
+	for asset, err := range c.Assets.AllAssets(ctx, lib, assets.SearchRequest{Query: "snow"}) {
 		fmt.Println(asset.Library, err)
 	}
 	// Output:
@@ -73,7 +119,7 @@ func ExampleReviews_Import() {
 	if err != nil {
 		panic(err)
 	}
-	report, err := c.Reviews.Import(context.Background(), strings.NewReader(oneReview), false)
+	report, err := c.Reviews.Import(context.Background(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
 	fmt.Println(report.Created, report.Errors, err)
 	// Output:
 	// 1 0 <nil>

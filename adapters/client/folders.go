@@ -6,46 +6,47 @@ import (
 	"net/url"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // folders is the body of an answer with folders.
 type folders struct {
-	Folders []folder `json:"folders"`
+	Folders []assets.Folder `json:"folders"`
 }
 
-// Folders lists folders that the caller sees, by label (A4).
-func (a *Assets) Folders(ctx context.Context, lib assets.Library, in assets.ListFolders) ([]assets.Folder, error) {
-	q := values{"id": in.IDs, "path": in.Paths}.number("limit", in.Limit).text("since", in.Since).text("until", in.Until)
+// ListFolders returns a page of the folders that the caller sees, by label.
+func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (assets.Page[assets.Folder], error) {
+	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit", in.Limit).text("since", in.After).text("until", in.Before)
 	var out folders
-	err := a.read(ctx, &out, url.Values(q), lib, "/folders")
-	return foldersOf(out.Folders), err
+	header, err := a.get(ctx, &out, url.Values(q), inLibrary+"/folders", lib.Network, lib.ID)
+	if err != nil {
+		return assets.Page[assets.Folder]{}, err
+	}
+	return assets.Page[assets.Folder]{Items: out.Folders, Next: next(header, "since")}, nil
 }
 
-// AllFolders walks through the pages from in.Since on.
-func (a *Assets) AllFolders(ctx context.Context, lib assets.Library, in assets.ListFolders) iter.Seq2[assets.Folder, error] {
-	return walk(in, func(in *assets.ListFolders) ([]assets.Folder, bool, error) {
-		list, err := a.Folders(ctx, lib, *in)
-		if len(list) > 0 {
-			in.Since = list[len(list)-1].ID
-		}
-		return list, true, err // until a page is empty: one may end before its limit
+// AllFolders yields the folders from the page that the request asks for on.
+func (a *Assets) AllFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) iter.Seq2[assets.Folder, error] {
+	return paging.All("", func(after string) ([]assets.Folder, string, error) {
+		page, err := a.ListFolders(ctx, lib, in.From(after))
+		return page.Items, page.Next, err
 	})
 }
 
-// Folder returns one folder (A6).
+// Folder returns one folder.
 func (a *Assets) Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error) {
 	var out struct {
-		Folder folder `json:"folder"`
+		Folder assets.Folder `json:"folder"`
 	}
 	err := a.read(ctx, &out, nil, lib, "/folder/%s", id)
-	return assets.Folder(out.Folder), err
+	return out.Folder, err
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing (A5).
-func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFolders) ([]assets.Folder, error) {
+// ChangeFolders creates, updates and deletes folders, all or nothing.
+func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) ([]assets.Folder, error) {
 	var out folders
 	err := a.change(ctx, folderChanges(in), &out, lib, "/folders")
-	return foldersOf(out.Folders), err
+	return out.Folders, err
 }
 
 // permissions is the body of an answer with permissions.
@@ -53,16 +54,16 @@ type permissions struct {
 	Permissions []assets.Permission `json:"permissions"`
 }
 
-// Permissions returns the permissions that a folder itself has (A7).
+// Permissions returns the permissions that a folder itself has.
 func (a *Assets) Permissions(ctx context.Context, lib assets.Library, folder string) ([]assets.Permission, error) {
 	var out permissions
 	err := a.read(ctx, &out, nil, lib, "/folder/%s/permissions", folder)
 	return out.Permissions, err
 }
 
-// ChangePermissions changes the permissions of a folder and returns those it has then (A8).
-func (a *Assets) ChangePermissions(ctx context.Context, lib assets.Library, folder string, in assets.ChangePermissions) ([]assets.Permission, error) {
+// ChangePermissions changes the permissions of a folder and returns those it has then.
+func (a *Assets) ChangePermissions(ctx context.Context, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error) {
 	var out permissions
-	err := a.change(ctx, in, &out, lib, "/folder/%s/permissions", folder)
+	err := a.change(ctx, in, &out, lib, "/folder/%s/permissions", in.Folder)
 	return out.Permissions, err
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 )
 
 // What can be read as an app or an asset is answered as it was read, and reads the same again.
@@ -19,14 +22,14 @@ func FuzzAppsAndAssets(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var x, again app
+		var x, again appsvc.App
 		if json.Unmarshal(text, &x) == nil {
 			out := x.AppendJSON(nil)
 			if err := json.Unmarshal(out, &again); err != nil || !bytes.Equal(again.AppendJSON(nil), out) {
 				t.Errorf("%s was read as %s, and that as %s: %v", text, out, again.AppendJSON(nil), err)
 			}
 		}
-		var a, b asset
+		var a, b assets.Asset
 		if json.Unmarshal(text, &a) == nil {
 			out := a.AppendJSON(nil)
 			if err := json.Unmarshal(out, &b); err != nil || !bytes.Equal(b.AppendJSON(nil), out) {
@@ -41,8 +44,6 @@ func FuzzLinks(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, link string) {
-		if value, more := next(http.Header{"Link": {link}}, "after"); more != (value != "") {
-			t.Errorf("%q gives %q, %t", link, value, more)
-		}
+		_ = next(http.Header{"Link": {link}}, "after") // any answer will do, a panic will not
 	})
 }

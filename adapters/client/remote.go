@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
 // remote is a service of the server: where it is, and what its errors are.
@@ -27,9 +29,9 @@ func (s remote) address(format string, ids ...string) (string, error) {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
 		if id == "" {
-			return "", fmt.Errorf("%w: an id or a name is empty", s.kinds.by[http.StatusNotFound])
+			return "", s.kinds.here(http.StatusNotFound, told{Code: "not_found", Error: "an id or a name is empty: nothing has such a one"})
 		}
-		escaped[i] = segment(id)
+		escaped[i] = urlpath.Escape(id)
 	}
 	return s.base + fmt.Sprintf(format, escaped...), nil
 }
@@ -75,7 +77,7 @@ func (s remote) write(ctx context.Context, r request, body, out any) (http.Heade
 		if !encoded {
 			var err error
 			if text, err = json.Marshal(body); err != nil {
-				return nil, fmt.Errorf("%w: %w", s.kinds.by[http.StatusBadRequest], err)
+				return nil, s.kinds.here(http.StatusBadRequest, told{Code: "invalid", Error: err.Error()})
 			}
 		}
 		if r.header == nil {
@@ -93,7 +95,7 @@ func (s remote) keyed(ctx context.Context, key string, r request, body, out any)
 		key = rand.Text()
 	}
 	if !visible(key) {
-		return nil, fmt.Errorf("%w: Idempotency-Key: want 1 to 255 visible ASCII characters", s.kinds.by[http.StatusBadRequest])
+		return nil, s.kinds.here(http.StatusBadRequest, told{Code: "invalid", Parameter: "Idempotency-Key", Error: "an idempotency key has 1 to 255 visible ASCII characters"})
 	}
 	r.again = true
 	r.header = http.Header{"Idempotency-Key": {key}}

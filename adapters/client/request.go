@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 )
 
 // request is one call of an endpoint.
@@ -18,6 +17,7 @@ type request struct {
 	header      http.Header
 	body        []byte
 	stream      io.Reader // in place of body, sent once
+	into        io.Writer // takes the body of a success as it comes; nil: the answer has it
 	again       bool      // sending it twice does no harm
 	cached      bool      // its answer has an ETag
 }
@@ -44,32 +44,44 @@ type sender struct {
 	cache *cache
 }
 
-// once sends a request, once.
-func (s *sender) once(ctx context.Context, r request) (answer, error) {
+// open sends a request, once, and returns the answer to be read.
+func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	token, err := s.Token(ctx)
 	if err != nil {
-		return answer{}, fmt.Errorf("the token: %w", err)
+		return nil, fmt.Errorf("the token: %w", err)
 	}
 	if token == "" || !visible(token) {
-		return answer{}, errors.New("the token: want visible ASCII characters")
+		return nil, errors.New("the token: want visible ASCII characters")
 	}
 	out, err := r.http(ctx)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	out.Header.Set("Authorization", "svctoken "+token)
-	var held kept
-	if r.cached {
-		if held = s.cache.get(r.url); held.etag != "" {
-			out.Header.Set("If-None-Match", held.etag)
-		}
-	}
 	// Not an http.Client: it would follow redirects, and the token with it.
 	in, err := s.Transport.RoundTrip(out)
 	if err != nil {
-		return answer{}, &lost{err}
+		return nil, &lost{err}
+	}
+	return in, nil
+}
+
+// once sends a request, once, and reads the answer.
+func (s *sender) once(ctx context.Context, r request) (answer, error) {
+	var held kept
+	if r.cached {
+		if held = s.cache.get(r.url); held.etag != "" {
+			r.header = http.Header{"If-None-Match": {held.etag}}
+		}
+	}
+	in, err := s.open(ctx, r)
+	if err != nil {
+		return answer{}, err
 	}
 	defer in.Body.Close()
+	if r.into != nil && in.StatusCode == http.StatusOK {
+		return answer{status: in.StatusCode, header: in.Header}, r.take(in.Body)
+	}
 	a := answer{status: in.StatusCode, header: in.Header}
 	if a.body, err = s.read(in.Body); err != nil {
 		return answer{}, err
@@ -99,6 +111,15 @@ func (s *sender) read(body io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// take writes the body of an answer to into. Once something was written the request is not sent again.
+func (r request) take(body io.Reader) error {
+	n, err := io.Copy(r.into, body)
+	if err != nil && n == 0 {
+		return &lost{err}
+	}
+	return err
+}
+
 // http makes the request to send.
 func (r request) http(ctx context.Context) (*http.Request, error) {
 	address := r.url
@@ -121,12 +142,4 @@ func (r request) http(ctx context.Context) (*http.Request, error) {
 		out.Header[name] = values
 	}
 	return out, nil
-}
-
-// segment escapes s as one segment of a path.
-func segment(s string) string {
-	if s == "." || s == ".." {
-		return strings.ReplaceAll(s, ".", "%2E")
-	}
-	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }

@@ -71,10 +71,10 @@ var (
 	broken  = line{err: errors.New("connection reset")}
 	noDial  = line{err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
 	busy    = line{503, `{"error":"the store is not available at the moment: try again"}`, "Retry-After: 1", nil}
-	unknown = line{503, `{"error":"it is not known whether the write was kept: look"}`, "Retry-After: 1", nil}
+	unknown = line{503, `{"error":"it is not known whether the write was kept: look","code":"unknown_outcome"}`, "Retry-After: 1", nil}
 	gateway = line{502, `<html>`, "", nil}
 	done    = line{200, `{"apps":[` + anApp + `]}`, "", nil}
-	tagged  = line{201, `{"tags":[]}`, "", nil}
+	tagged  = line{201, `{"tags":[{"appId":"a","name":"x","appVersion":"0"}]}`, "", nil}
 	gone    = line{204, ``, "", nil}
 )
 
@@ -82,24 +82,26 @@ var (
 var calls = map[string]func(context.Context, *client.Client) error{
 	"read": func(ctx context.Context, c *client.Client) error { _, err := c.Apps.App(ctx, "a"); return err },
 	"create": func(ctx context.Context, c *client.Client) error {
-		_, err := c.Apps.CreateApp(ctx, appsvc.NewApp{Title: "x"})
+		_, err := c.Apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "x"})
 		return err
 	},
 	"put": func(ctx context.Context, c *client.Client) error {
-		_, err := c.Apps.PutTag(ctx, appsvc.PutTag{AppID: "a", Name: "x"})
+		_, err := c.Apps.PutTag(ctx, appsvc.PutTagRequest{AppID: "a", Name: "x", Version: appsvc.NewVersion(0)})
 		return err
 	},
-	"delete": func(ctx context.Context, c *client.Client) error { return c.Apps.DeleteTag(ctx, "a", "x", "") },
+	"delete": func(ctx context.Context, c *client.Client) error {
+		return c.Apps.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: "a", Name: "x"})
+	},
 	"patch": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Apps.Patch(ctx, "a", []byte(`[]`))
 		return err
 	},
 	"assets": func(ctx context.Context, c *client.Client) error {
-		_, err := c.Assets.ChangeFolders(ctx, assets.Library{Network: "n", ID: "l"}, assets.ChangeFolders{})
+		_, err := c.Assets.ChangeFolders(ctx, assets.Library{Network: "n", ID: "l"}, assets.ChangeFoldersRequest{})
 		return err
 	},
 	"import": func(ctx context.Context, c *client.Client) error {
-		_, err := c.Reviews.Import(ctx, strings.NewReader("x"), false)
+		_, err := c.Reviews.Import(ctx, reviews.ImportRequest{Network: "n", File: strings.NewReader("x")})
 		return err
 	},
 }
@@ -161,7 +163,7 @@ func TestRepeatsCarryOneKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := scripted(t, nil, broken, gone, broken, gone, gone)
 		for _, key := range []string{"", "", "mine"} {
-			must(t, c.Apps.DeleteTag(t.Context(), "a", "x", key))
+			must(t, c.Apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: "a", Name: "x", IdempotencyKey: key}))
 		}
 		var keys []string
 		for _, r := range s.asked {

@@ -3,26 +3,116 @@ package client
 import (
 	"context"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Reviews is the import of reviews (contract, section 4.3).
+// Reviews is the import, the export and the lists of reviews, with the methods of *reviews.Session.
 type Reviews struct{ remote }
 
 // Import sends a file of reviews as it is read, of any size, as it is or compressed with gzip, and returns
-// the report. With dryRun nothing is stored. ErrForbidden unless the caller moderates something.
+// the report. With DryRun nothing is stored. ErrForbidden unless the caller moderates the network as a
+// whole. An empty Network is the only one that the caller moderates; ErrInvalid when there are several.
 //
 // It is sent once; when no answer comes, what was stored is kept, and the same file can be sent again. A
 // service that refuses it does so before it is sent. How long it takes is bounded by ctx alone.
-func (v *Reviews) Import(ctx context.Context, file io.Reader, dryRun bool) (reviews.Report, error) {
-	r := request{
-		method: http.MethodPost, url: v.base + "/x/reviews/import", query: url.Values(values{}.flag("dryRun", dryRun)), stream: file,
-		header: http.Header{"Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}},
+//
+// The service decides how it reads the file. Of the Options, Progress is called with the bytes that were
+// sent, and Problem gets the problems of the report when it is there, the first 1000 of the file.
+func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
+	report := reviews.Report{Problems: []reviews.Problem{}}
+	if in.File == nil {
+		return report, v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
 	}
-	var report reviews.Report
-	_, err := v.call(ctx, r, &report)
+	file := in.File
+	if in.Progress != nil {
+		file = &counted{in: file, tell: in.Progress}
+	}
+	_, err := v.call(ctx, request{
+		method: http.MethodPost, url: v.base + "/x/reviews/import", stream: file,
+		query:  url.Values(values{}.flag("dryRun", in.DryRun).text("network", in.Network)),
+		header: http.Header{"Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}},
+	}, &report)
+	if in.Problem != nil {
+		for _, p := range report.Problems {
+			in.Problem(p)
+		}
+	}
 	return report, err
+}
+
+// counted is a file that tells how much of it was read.
+type counted struct {
+	in   io.Reader
+	read int64
+	tell func(reviews.Progress)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.read += int64(n)
+	c.tell(reviews.Progress{Bytes: c.read})
+	return n, err
+}
+
+// Export writes all reviews of the network as they come, in the format that Import sends. After an error To
+// may have a part of them. ErrForbidden unless the caller moderates the network as a whole. An empty
+// Network is the only one that the caller moderates; ErrInvalid when there are several.
+func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
+	if in.To == nil {
+		return v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request does not say where to write the export to"})
+	}
+	_, err := v.call(ctx, request{
+		method: http.MethodGet, url: v.base + "/x/reviews/export", query: url.Values(values{}.text("network", in.Network)), into: in.To, again: true,
+		header: http.Header{"Accept": {"application/x-ndjson, application/json"}},
+	}, nil)
+	return err
+}
+
+// ListCollections returns a page of the collections of the network, by source and then by id.
+func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error) {
+	var out struct {
+		Collections []reviews.CollectionRecord `json:"collections"`
+	}
+	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
+	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections")
+	if err != nil {
+		return reviews.Page[reviews.CollectionRecord]{}, err
+	}
+	return reviews.Page[reviews.CollectionRecord]{Items: out.Collections, Next: next(header, "after")}, nil
+}
+
+// AllCollections walks through the pages from in.After on.
+func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error] {
+	return paging.All(in.After, func(after string) ([]reviews.CollectionRecord, string, error) {
+		in.After = after
+		page, err := v.ListCollections(ctx, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
+func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error) {
+	var out struct {
+		Reviews []reviews.ReviewRecord `json:"reviews"`
+	}
+	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
+	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections/%s/reviews", in.Collection)
+	if err != nil {
+		return reviews.Page[reviews.ReviewRecord]{}, err
+	}
+	return reviews.Page[reviews.ReviewRecord]{Items: out.Reviews, Next: next(header, "after")}, nil
+}
+
+// AllReviews walks through the pages from in.After on.
+func (v *Reviews) AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error] {
+	return paging.All(in.After, func(after string) ([]reviews.ReviewRecord, string, error) {
+		in.After = after
+		page, err := v.ListReviews(ctx, in)
+		return page.Items, page.Next, err
+	})
 }

@@ -23,7 +23,7 @@ type sentAsset struct {
 	Rights    *int64           `json:"rights,omitzero"`
 }
 
-func newAssets(in assets.ChangeAssets) sentAssets {
+func newAssets(in assets.ChangeAssetsRequest) sentAssets {
 	out := sentAssets{Remove: in.Remove}
 	for _, a := range in.Add {
 		out.Add = append(out.Add, sentAsset(a))
@@ -53,7 +53,7 @@ type folderChange struct {
 	Deleted *bool   `json:"deleted,omitzero"`
 }
 
-func folderChanges(in assets.ChangeFolders) sentFolders {
+func folderChanges(in assets.ChangeFoldersRequest) sentFolders {
 	out := sentFolders{Delete: in.Delete, Remove: in.Remove}
 	for _, f := range in.Create {
 		out.Create = append(out.Create, sentFolder(f))

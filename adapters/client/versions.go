@@ -7,48 +7,52 @@ import (
 	"net/url"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Versions returns a page of versions of an app, newest first, and whether older ones remain.
-func (a *Apps) Versions(ctx context.Context, in appsvc.ListVersions) (list []appsvc.App, more bool, err error) {
+// ListVersions returns a page of the versions of an app, newest first.
+func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error) {
+	before, err := in.Below()
+	if err != nil {
+		return appsvc.Page[appsvc.App]{}, err
+	}
 	q := values{}.number("limit", in.Limit)
-	if in.Before != appsvc.Latest {
-		q.text("before", in.Before.String())
+	if before.Number() >= 0 {
+		q.text("before", before.String())
 	}
 	var out apps
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/versions/", in.AppID)
 	if err != nil {
-		return nil, false, err
+		return appsvc.Page[appsvc.App]{}, err
 	}
-	_, more = next(header, "before")
-	return out.list(), more, nil
+	return appsvc.Page[appsvc.App]{Items: out.Apps, Next: next(header, "before")}, nil
 }
 
-// AllVersions walks through the pages from in.Before on.
-func (a *Apps) AllVersions(ctx context.Context, in appsvc.ListVersions) iter.Seq2[appsvc.App, error] {
-	return walk(in, func(in *appsvc.ListVersions) ([]appsvc.App, bool, error) {
-		list, more, err := a.Versions(ctx, *in)
-		if more && len(list) > 0 {
-			in.Before = list[len(list)-1].Version
-		}
-		return list, more, err
+// AllVersions walks through the pages.
+func (a *Apps) AllVersions(ctx context.Context, in appsvc.ListVersionsRequest) iter.Seq2[appsvc.App, error] {
+	return paging.All(in.After, func(after string) ([]appsvc.App, string, error) {
+		in.After = after
+		page, err := a.ListVersions(ctx, in)
+		return page.Items, page.Next, err
 	})
 }
 
 // Restore stores an older version of an app as a new highest one.
-func (a *Apps) Restore(ctx context.Context, in appsvc.Restore) (appsvc.App, error) {
-	number, err := a.number(ctx, in.AppID, in.Version)
-	if err != nil {
-		return appsvc.App{}, err
+func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.App, error) {
+	if in.Version.IsZero() {
+		return appsvc.App{}, a.noVersion()
+	}
+	if in.AppID == "" {
+		return appsvc.App{}, a.kinds.here(http.StatusNotFound, told{Code: appsvc.CodeNotFound, Pointer: "/appId", Error: "no app has this id"})
 	}
 	to, err := a.address("/apps/versions/restore")
 	if err != nil {
 		return appsvc.App{}, err
 	}
 	body := struct {
-		AppID      string `json:"appId"`
-		AppVersion string `json:"appVersion"`
-	}{in.AppID, number}
+		AppID string `json:"appId"`
+		namedVersion
+	}{in.AppID, named(in.Version)}
 	var out apps
 	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, body, &out); err != nil {
 		return appsvc.App{}, err
@@ -56,11 +60,21 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.Restore) (appsvc.App, erro
 	return out.one()
 }
 
-// number returns the name of a version. Over HTTP there is none for the latest, so it is looked up.
-func (a *Apps) number(ctx context.Context, id string, v appsvc.Version) (string, error) {
-	if v != appsvc.Latest {
-		return v.String(), nil
+// noVersion is the error of the embedded service for the zero Version.
+func (a *Apps) noVersion() error {
+	return a.kinds.here(http.StatusBadRequest, told{Code: appsvc.CodeInvalid, Pointer: "/appVersion", Error: "a version is missing: name one, or ask for the latest"})
+}
+
+// namedVersion names a version in a body. The latest has no number there: the server finds it, so that a
+// repeat with an idempotency key is the same request though the app has moved on.
+type namedVersion struct {
+	AppVersion string `json:"appVersion,omitzero"`
+	Latest     bool   `json:"latest,omitzero"`
+}
+
+func named(v appsvc.Version) namedVersion {
+	if v == appsvc.Latest {
+		return namedVersion{Latest: true}
 	}
-	latest, err := a.App(ctx, id)
-	return latest.Version.String(), err
+	return namedVersion{AppVersion: v.String()}
 }

@@ -2,52 +2,84 @@ package httpapi
 
 import (
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// appRoutes is the app service (contract, section 4.1).
-type appRoutes struct{ svc *appsvc.Service }
+// appRoutes is the app service: apps, versions, tags and components.
+type appRoutes struct{ svc Apps }
 
-// table lists the endpoints in the order of the contract.
+// table lists the endpoints in the order of README.md.
 func (a appRoutes) table() []route {
-	embed := []string{"embedApps"}
+	embed, defaults := []string{"embedApps"}, []string{"withDefaults"}
 	return []route{
-		{name: "1", method: "GET", path: "/apps/", collection: true, status: 200, call: a.list,
+		{method: "GET", path: "/apps/", collection: true, status: 200, call: a.list, gathers: true,
 			query: []string{"sort", "usingComponent", "limit", "after"}},
-		{name: "2", method: "POST", path: "/apps/", collection: true, status: 201, call: a.create,
+		{method: "POST", path: "/apps/", collection: true, status: 201, call: a.create,
 			body: jsonBody, keyed: true},
-		{name: "3", method: "GET", path: "/apps/{id}", status: 200, call: a.latest},
-		{name: "4", method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch,
-			body: patchBody},
-		{name: "5", method: "GET", path: "/apps/versions/", collection: true, status: 200, call: a.versionsOfQuery,
+		{method: "GET", path: "/apps/{id}", status: 200, call: a.latest, gathers: true,
+			query: defaults},
+		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, gathers: true,
+			body: patchBody, allow: a.allowChange},
+		{method: "GET", path: "/apps/versions/", collection: true, status: 200, call: a.versionsOfQuery, gathers: true,
 			query: []string{"appId", "id", "limit", "before"}},
-		{name: "5", method: "GET", path: "/apps/{id}/versions/", collection: true, status: 200, call: a.versionsOfPath,
+		{method: "GET", path: "/apps/{id}/versions/", collection: true, status: 200, call: a.versionsOfPath, gathers: true,
 			query: []string{"limit", "before"}},
-		{name: "6", method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version},
-		{name: "7", method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore,
+		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, gathers: true,
+			query: defaults},
+		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, gathers: true},
+		{method: "GET", path: "/apps/{id}/history/", collection: true, status: 200, call: a.history, gathers: true,
+			query: []string{"limit", "before"}},
+		{method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore,
 			body: jsonBody, keyed: true},
-		{name: "8", method: "GET", path: "/apps/{id}/tags/", collection: true, status: 200, call: a.tags,
+		{method: "GET", path: "/apps/{id}/tags/", collection: true, status: 200, call: a.tags, gathers: true,
 			query: []string{"embedApps", "limit", "after"}},
-		{name: "9", method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, query: embed},
-		{name: "10", method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag,
-			query: embed, body: jsonBody, keyed: true},
-		{name: "11", method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
+		{method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, query: embed},
+		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag,
+			query: embed, body: jsonBody, allow: a.allowTagChange, keyed: true},
+		{method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
 			query: embed, keyed: true},
-		{name: "12", method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged},
-		{name: "13", method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
+		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", collection: true, status: 200, call: a.tagMoves,
+			query: []string{"limit", "before"}},
+		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, gathers: true,
+			query: defaults},
+		{method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
 			query: []string{"appId"}},
-		{name: "14", method: "GET", path: "/components/", collection: true, status: 200, call: a.components,
+		{method: "GET", path: "/components/", collection: true, status: 200, call: a.components, gathers: true,
 			query: []string{"after"}},
-		{name: "15", method: "POST", path: "/components/", collection: true, status: 201, call: a.createComponent,
-			body: jsonBody, keyed: true},
-		{name: "16", method: "GET", path: "/components/{name}", status: 200, call: a.component},
-		{name: "17", method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
+		{method: "POST", path: "/components/", collection: true, status: 201, call: a.createComponent,
+			body: jsonBody, allow: a.allowComponent, keyed: true},
+		{method: "GET", path: "/components/{name}", status: 200, call: a.component},
+		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
 			keyed: true},
+		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, gathers: true,
+			query: []string{"after"}, body: jsonBody, allow: a.allowComponent},
+		{method: "GET", path: "/components/{name}/versions/", collection: true, status: 200, call: a.componentVersions, gathers: true,
+			query: []string{"limit", "after"}},
+		{method: "GET", path: "/components/{name}/versions/{version}", status: 200, call: a.componentVersion},
+		{method: "GET", path: "/x/changes", collection: true, status: 200, call: a.changes,
+			query: []string{"after", "types", "app", "limit"}},
 	}
 }
 
 // caller is the principal as the app service knows it.
 func (a appRoutes) caller(c *call) appsvc.Caller {
-	return appsvc.Caller{URN: c.by.URN, Moderates: c.by.Moderates, ManageComponents: c.by.Components}
+	return appsvc.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, ManageComponents: c.by.Components,
+		TagsOnly: c.by.TagsOnly, Tags: c.by.Tags}
+}
+
+// allowChange refuses a caller who may not change the app that the path names.
+func (a appRoutes) allowChange(c *call) error {
+	return a.svc.AdmitChange(c.ctx(), a.caller(c), c.param(0))
+}
+
+// allowTagChange refuses a caller who may not change the app that the path names, or not move this tag of it.
+func (a appRoutes) allowTagChange(c *call) error {
+	return a.svc.AdmitTagChange(c.ctx(), a.caller(c), c.param(0), c.param(1))
+}
+
+// allowComponent refuses a caller who may not create components.
+func (a appRoutes) allowComponent(c *call) error {
+	return a.svc.AdmitCreateComponent(c.ctx(), a.caller(c))
 }
 
 func (a appRoutes) list(c *call) error {
@@ -55,20 +87,20 @@ func (a appRoutes) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	apps, next, err := a.svc.Apps(c.ctx(), a.caller(c), in)
+	page, err := a.svc.ListApps(c.ctx(), a.caller(c), in)
 	if err != nil {
 		return err
 	}
-	if next != "" {
-		c.next("/apps/", "after", next)
+	if page.Next != "" {
+		c.next("/apps/", "after", page.Next)
 	}
-	return c.apps(apps...)
+	return c.apps(page.Items...)
 }
 
-func listOf(q query) (in appsvc.ListApps, err error) {
+func listOf(q query) (in appsvc.ListAppsRequest, err error) {
 	sort, err := q.one("sort")
 	if err == nil && sort == "" && q.has("sort") {
-		err = refuse(400, "sort: want createdAt, -createdAt, updatedAt or -updatedAt")
+		err = refuseParameter("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")
 	}
 	if err != nil {
 		return in, err
@@ -77,11 +109,7 @@ func listOf(q query) (in appsvc.ListApps, err error) {
 	if in.UsingComponent, err = q.one("usingComponent"); err != nil {
 		return in, err
 	}
-	in.After, err = q.one("after")
-	if err == nil && in.After == "" && q.has("after") {
-		err = refuse(400, "after: \"\" is not a cursor of this list")
-	}
-	if err != nil {
+	if in.After, err = q.cursor("after"); err != nil {
 		return in, err
 	}
 	in.Limit, err = q.limit()
@@ -89,7 +117,7 @@ func listOf(q query) (in appsvc.ListApps, err error) {
 }
 
 func (a appRoutes) create(c *call) error {
-	var in appsvc.NewApp
+	var in appsvc.CreateAppRequest
 	if err := c.decode(&in); err != nil {
 		return err
 	}
@@ -98,7 +126,7 @@ func (a appRoutes) create(c *call) error {
 	if err != nil {
 		return err
 	}
-	url := c.url("/apps/" + segment(app.ID))
+	url := c.url("/apps/" + urlpath.Escape(app.ID))
 	c.header()["Location"] = []string{url}
 	return c.json(struct {
 		ID  string `json:"id"`
@@ -107,11 +135,15 @@ func (a appRoutes) create(c *call) error {
 }
 
 func (a appRoutes) latest(c *call) error {
+	defaults, err := c.query.flag("withDefaults")
+	if err != nil {
+		return err
+	}
 	app, err := a.svc.App(c.ctx(), a.caller(c), c.param(0))
 	if err != nil {
 		return err
 	}
-	return c.version(app, nil)
+	return c.version(app, nil, defaults)
 }
 
 func (a appRoutes) patch(c *call) error {

@@ -208,7 +208,9 @@ func TestHiddenAppsReadLikeAbsentOnes(t *testing.T) {
 	version := `{"appVersion":"0"}`
 	for _, c := range []struct{ method, path, body string }{
 		{"GET", "/apps/{id}", ""}, {"GET", "/apps/{id}/versions/", ""}, {"GET", "/apps/versions/?appId={id}", ""},
-		{"GET", "/apps/{id}/versions/0", ""}, {"GET", "/apps/{id}/versions/7", ""}, {"GET", "/apps/{id}/tags/", ""},
+		{"GET", "/apps/{id}/versions/0", ""}, {"GET", "/apps/{id}/versions/7", ""},
+		{"GET", "/apps/{id}/versions/0/diff/0", ""}, {"GET", "/apps/{id}/versions/0/diff/7", ""}, {"GET", "/apps/{id}/versions/x/diff/0", ""},
+		{"GET", "/apps/{id}/history/", ""}, {"GET", "/apps/{id}/tags/", ""},
 		{"GET", "/apps/{id}/tags/live", ""}, {"GET", "/apps/{id}/tagged/live", ""}, {"PUT", "/apps/{id}/tags/live", version},
 		{"DELETE", "/apps/{id}/tags/live", ""}, {"PATCH", "/apps/{id}", titlePatch(0, "x")},
 		{"POST", "/apps/versions/restore", `{"appId":"{id}","appVersion":"0"}`}, {"GET", "/apps/{id}/versions/x", ""},

@@ -1,39 +1,43 @@
 package httpapi
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// assetRoutes is the asset manager (contract, section 4.2).
-type assetRoutes struct{ svc *assets.Service }
+// assetRoutes is the asset manager.
+type assetRoutes struct{ svc Assets }
 
-// table lists the endpoints in the order of the contract.
+// table lists the endpoints of libraries: of assets, of folders, of attributes, and explanations of rights.
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
 	routes := []route{
-		{name: "A1", method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search,
-			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "limit", "since", "until", "order"}},
-		{name: "A2", method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
-			body: jsonBody},
-		{name: "A3", method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset},
-		{name: "A4", method: "GET", path: lib + "/folders", collection: true, status: 200, call: a.folders,
-			query: []string{"id", "path", "limit", "since", "until"}},
-		{name: "A5", method: "POST", path: lib + "/folders", collection: true, status: 200, call: a.changeFolders,
-			body: jsonBody},
-		{name: "A6", method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder},
-		{name: "A7", method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions},
-		{name: "A8", method: "POST", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.changePermissions,
-			body: jsonBody},
-		{name: "A9", method: "POST", path: lib + "/folder/{folder}/assets", collection: true, status: 200, call: a.assign,
-			body: jsonBody},
-		{name: "A10", method: "GET", path: lib + "/attributes", collection: true, status: 200, call: a.attributes,
+		{method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search, gathers: true, exact: true,
+			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute", "from", "to", "facets",
+				"limit", "since", "until", "order"}},
+		{method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
+			body: jsonBody, allow: a.allowChange},
+		{method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset},
+		{method: "GET", path: lib + "/folders", collection: true, status: 200, call: a.folders, gathers: true, exact: true,
+			query: []string{"id", "path", "label", "deleted", "limit", "since", "until"}},
+		{method: "POST", path: lib + "/folders", collection: true, status: 200, call: a.changeFolders,
+			body: jsonBody, allow: a.allowChange},
+		{method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder},
+		{method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions},
+		{method: "POST", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.changePermissions,
+			body: jsonBody, allow: a.allowPermissions},
+		{method: "POST", path: lib + "/folder/{folder}/assets", collection: true, status: 200, call: a.assign,
+			body: jsonBody, allow: a.allowAssign},
+		{method: "GET", path: lib + "/attributes", collection: true, status: 200, call: a.attributes, gathers: true,
 			query: []string{"key"}},
-		{name: "A11", method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
-			body: jsonBody},
+		{method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
+			body: jsonBody, allow: a.allowChange},
+		{method: "GET", path: lib + "/explain", status: 200, call: a.explain, exact: true,
+			query: []string{"asset", "folder", "user", "role", "group"}},
+		{method: "GET", path: lib + "/changes", collection: true, status: 200, call: a.changes, gathers: true,
+			query: []string{"after", "limit"}},
 	}
 	for i := range routes {
 		routes[i].admit = a.admit
@@ -44,9 +48,24 @@ func (a assetRoutes) table() []route {
 // admit refuses who does not belong to the network before anything else is said of the request.
 func (a assetRoutes) admit(c *call) error { return a.svc.Admit(a.caller(c), a.library(c)) }
 
+// allowChange refuses a caller who may change nothing in the library.
+func (a assetRoutes) allowChange(c *call) error {
+	return a.svc.AdmitChange(c.ctx(), a.caller(c), a.library(c))
+}
+
+// allowPermissions refuses a caller who may not change the permissions of the folder that the path names.
+func (a assetRoutes) allowPermissions(c *call) error {
+	return a.svc.AdmitChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2))
+}
+
+// allowAssign refuses a caller who may not change what is in the folder that the path names.
+func (a assetRoutes) allowAssign(c *call) error {
+	return a.svc.AdmitAssignAssets(c.ctx(), a.caller(c), a.library(c), c.param(2))
+}
+
 // caller is the principal as the asset manager knows it.
 func (a assetRoutes) caller(c *call) assets.Caller {
-	return assets.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Roles: c.by.Roles, Groups: c.by.Groups}
+	return assets.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Roles: c.by.Roles, Groups: c.by.Groups, TagsOnly: c.by.TagsOnly}
 }
 
 // library is the one that the path names.
@@ -87,7 +106,7 @@ func (a assetRoutes) search(c *call) error {
 	return c.appended(page, err)
 }
 
-func searchOf(q query) (in assets.Search, err error) {
+func searchOf(q query) (in assets.SearchRequest, err error) {
 	for _, p := range []struct {
 		name string
 		to   *string
@@ -109,16 +128,36 @@ func searchOf(q query) (in assets.Search, err error) {
 		}
 	}
 	if in.Generator == "" && q.has("generator") {
-		return in, refuse(http.StatusBadRequest, "generator: is empty: want the id of a service")
+		return in, refuseParameter("generator", "is empty: want the id of a service")
 	}
 	if in.Order == "" && q.has("order") {
-		return in, refuse(http.StatusBadRequest, "order: want asc or desc")
+		return in, refuseParameter("order", "want asc or desc")
 	}
 	if in.Via, err = q.integer("via"); err != nil {
 		return in, err
 	}
 	if in.Rights, err = q.integer("rights"); err != nil {
 		return in, err
+	}
+	if in.AddedFrom, err = q.time("from"); err != nil {
+		return in, err
+	}
+	if in.AddedBefore, err = q.time("to"); err != nil {
+		return in, err
+	}
+	for _, text := range q.all("attribute") {
+		key, value, found := strings.Cut(text, ":")
+		in.Attributes = append(in.Attributes, assets.AttributeFilter{Key: key})
+		if found {
+			in.Attributes[len(in.Attributes)-1].Value = &value
+		}
+	}
+	facets, err := q.one("facets")
+	if err != nil {
+		return in, err
+	}
+	if q.has("facets") {
+		in.Facets = strings.Split(facets, ",")
 	}
 	in.Tags = q.list("tags")
 	in.Limit, err = q.limit()
@@ -139,7 +178,7 @@ func (q query) cursors() (since, until string, err error) {
 			return "", "", err
 		}
 		if *p.to == "" && q.has(p.name) {
-			return "", "", refuse(http.StatusBadRequest, "%s: is empty: want a cursor, or none", p.name)
+			return "", "", refuseParameter(p.name, "is empty: want a cursor, or none")
 		}
 	}
 	return since, until, nil
@@ -153,7 +192,7 @@ func (q query) integer(name string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return nil, refuse(http.StatusBadRequest, "%s: %q is not an integer of 64 bits", name, s)
+		return nil, refuseParameter(name, "%q is not an integer of 64 bits", s)
 	}
 	return &n, nil
 }
@@ -191,16 +230,25 @@ func (a assetRoutes) asset(c *call) error {
 }
 
 func (a assetRoutes) folders(c *call) error {
-	in := assets.ListFolders{IDs: c.query.list("id"), Paths: c.query.list("path")}
+	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path")}
 	var err error
-	if in.Since, in.Until, err = c.query.cursors(); err != nil {
+	if in.Label, err = c.query.one("label"); err != nil {
+		return err
+	}
+	if in.Deleted, err = c.query.flag("deleted"); err != nil {
+		return err
+	}
+	if in.After, in.Before, err = c.query.cursors(); err != nil {
 		return err
 	}
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	list, err := a.svc.Folders(c.ctx(), a.caller(c), a.library(c), in)
-	return listed(c, "folders", list, err)
+	page, err := a.svc.ListFolders(c.ctx(), a.caller(c), a.library(c), in)
+	if err == nil && page.Next != "" {
+		c.nextHere("since", page.Next, "until")
+	}
+	return listed(c, "folders", page.Items, err)
 }
 
 func (a assetRoutes) changeFolders(c *call) error {
@@ -239,16 +287,18 @@ func (a assetRoutes) changePermissions(c *call) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.svc.ChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2), in)
+	in.Folder = c.param(2)
+	list, err := a.svc.ChangePermissions(c.ctx(), a.caller(c), a.library(c), in)
 	return listed(c, "permissions", list, err)
 }
 
 func (a assetRoutes) assign(c *call) error {
-	var in assets.AssignAssets
+	var in assets.AssignAssetsRequest
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	out, err := a.svc.AssignAssets(c.ctx(), a.caller(c), a.library(c), c.param(2), in)
+	in.Folder = c.param(2)
+	out, err := a.svc.AssignAssets(c.ctx(), a.caller(c), a.library(c), in)
 	if err != nil {
 		return err
 	}
@@ -258,7 +308,7 @@ func (a assetRoutes) assign(c *call) error {
 func (a assetRoutes) attributes(c *call) error {
 	key, err := c.query.one("key")
 	if err == nil && !c.query.has("key") {
-		err = refuse(http.StatusBadRequest, "key: the parameter is missing: want the key of an attribute")
+		err = refuseParameter("key", "the parameter is missing: want the key of an attribute")
 	}
 	if err != nil {
 		return err
@@ -281,4 +331,38 @@ func (a assetRoutes) changeAttributes(c *call) error {
 	}
 	out, err := a.svc.ChangeAttributes(c.ctx(), a.caller(c), a.library(c), in)
 	return c.appended(out, err)
+}
+
+func (a assetRoutes) explain(c *call) error {
+	in, err := explainOf(c.query)
+	if err != nil {
+		return err
+	}
+	out, err := a.svc.Explain(c.ctx(), a.caller(c), a.library(c), in)
+	if err != nil {
+		return err
+	}
+	return c.json(out)
+}
+
+// explainOf reads what to explain. Whoever names a user, a role or a group asks about somebody else; an
+// empty user stands for anybody with these roles and groups.
+func explainOf(q query) (in assets.ExplainRequest, err error) {
+	for _, p := range []struct {
+		name string
+		to   *string
+	}{{"asset", &in.Asset}, {"folder", &in.Folder}} {
+		if *p.to, err = q.one(p.name); err != nil {
+			return in, err
+		}
+		if *p.to == "" && q.has(p.name) {
+			return in, refuseParameter(p.name, "must not be empty: want an id")
+		}
+	}
+	if !q.has("user") && !q.has("role") && !q.has("group") {
+		return in, nil
+	}
+	in.About = &assets.Whom{Roles: q.all("role"), Groups: q.all("group")}
+	in.About.User, err = q.one("user")
+	return in, err
 }

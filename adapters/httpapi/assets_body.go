@@ -32,7 +32,7 @@ func required[T any](err *error, o optional[T], at, name string) (v T) {
 		return *o.value
 	}
 	if *err == nil {
-		*err = refuse(http.StatusBadRequest, "%s/%s: member %q is missing", at, name, name)
+		*err = refusePointer(http.StatusBadRequest, at+"/"+name, "member %q is missing", name)
 	}
 	return v
 }
@@ -60,7 +60,7 @@ type generatorBody struct {
 	ID optional[string] `json:"id"`
 }
 
-func (b assetsBody) change() (in assets.ChangeAssets, err error) {
+func (b assetsBody) change() (in assets.ChangeAssetsRequest, err error) {
 	in.Add, in.Remove = make([]assets.NewAsset, len(b.Add)), b.Remove
 	for i, a := range b.Add {
 		at := item("/add", i)
@@ -84,7 +84,7 @@ type foldersBody struct {
 
 type newFolderBody struct {
 	Label       optional[string] `json:"label"`
-	Path        string           `json:"path"`
+	Path        optional[string] `json:"path"`
 	Inherit     optional[bool]   `json:"inherit"`
 	Permissions []permissionBody `json:"permissions"`
 }
@@ -97,12 +97,12 @@ type folderBody struct {
 	Deleted optional[bool]   `json:"deleted"`
 }
 
-func (b foldersBody) change() (in assets.ChangeFolders, err error) {
+func (b foldersBody) change() (in assets.ChangeFoldersRequest, err error) {
 	in.Delete, in.Remove = b.Delete, b.Remove
 	for i, f := range b.Create {
 		at := item("/create", i)
 		in.Create = append(in.Create, assets.NewFolder{
-			Label: required(&err, f.Label, at, "label"), Path: f.Path, Inherit: f.Inherit.value,
+			Label: required(&err, f.Label, at, "label"), Path: f.place(&err, at+"/path"), Inherit: f.Inherit.value,
 			Permissions: permissionsOf(&err, f.Permissions, at+"/permissions"),
 		})
 	}
@@ -113,6 +113,18 @@ func (b foldersBody) change() (in assets.ChangeFolders, err error) {
 		})
 	}
 	return in, err
+}
+
+// place returns the path to create the folder in: that of the top level when none is given. It sets err, unless
+// that is set, when the path is empty.
+func (f newFolderBody) place(err *error, at string) string {
+	if f.Path.value == nil {
+		return ""
+	}
+	if *f.Path.value == "" && *err == nil {
+		*err = refusePointer(http.StatusBadRequest, at, "must not be empty: want / or /<id>/<id>")
+	}
+	return *f.Path.value
 }
 
 // permissionsBody is the body of A8.
@@ -136,7 +148,7 @@ type subjectBody struct {
 	Name string           `json:"name"`
 }
 
-func (b permissionsBody) change() (in assets.ChangePermissions, err error) {
+func (b permissionsBody) change() (in assets.ChangePermissionsRequest, err error) {
 	in.Create = permissionsOf(&err, b.Create, "/create")
 	for i, p := range b.Remove {
 		if p.ID != "" { // that says which, and nothing else is looked at
@@ -183,7 +195,7 @@ type attributeBody struct {
 	Value optional[string] `json:"value"`
 }
 
-func (b attributesBody) change() (in assets.ChangeAttributes, err error) {
+func (b attributesBody) change() (in assets.ChangeAttributesRequest, err error) {
 	in.Assets = required(&err, b.Assets, "", "assets")
 	in.Add = attributesOf(&err, b.Add, "/add")
 	in.Set = attributesOf(&err, b.Set, "/set")

@@ -44,6 +44,8 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/assets", `{"add":null}`, "/add: null is not allowed"},
 		{"/folders", `{"create":[{}]}`, `/create/0/label: member \"label\" is missing`},
 		{"/folders", `{"create":[{"label":""}]}`, `/create/0/label: must not be empty`},
+		{"/folders", `{"create":[{"label":"x","path":""}]}`, "/create/0/path: must not be empty"},
+		{"/folders", `{"update":[{"id":"FOLDER","path":""}]}`, "/update/0/path: must not be empty"},
 		{"/folders", `{"create":[{"label":"x","path":null}]}`, "/create/0/path: null is not allowed"},
 		{"/folders", `{"create":[{"label":"x","inherit":null}]}`, "/create/0/inherit: null is not allowed"},
 		{"/folders", `{"create":[{"label":"x","permissions":null}]}`, "/create/0/permissions: null is not allowed"},

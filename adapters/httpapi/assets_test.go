@@ -20,7 +20,7 @@ const library = "/services/frontline/api/v4/assetManager//example.test/assetLibr
 var outsider = httpapi.Principal{URN: "urn:vitrine:other.test:user=editor", Moderates: []string{"urn:vitrine:other.test", network + ":site=1"}}
 
 func newAssetWorld(t testing.TB) *world {
-	return newWorld(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.NewAssets(), nil) })
+	return newWorld(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
 }
 
 // mustFolder creates a folder and returns its id.
@@ -207,7 +207,7 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 			w.as(stranger, "GET", library+"/assets?until="+c, "").want(400, "until")
 		}
 	}
-	const wantLimit = `{"error":"limit: want 1 to 500"}`
+	const wantLimit = `{"error":"limit: want 1 to 500","code":"invalid"`
 	for query, word := range map[string]string{
 		"limit=0": wantLimit, "limit=-1": wantLimit, "limit=501": wantLimit, "limit=1e3": wantLimit, "limit=%D9%A3": wantLimit, "limit=": wantLimit,
 		"limit=99999999999999999999": wantLimit, "limit=01": wantLimit, "limit=%2B1": wantLimit, "limit=1&limit=1": "limit: given more than once",
@@ -217,13 +217,21 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 		"since=" + cursor + "&until=": "until: is empty", "since=&order=desc": "since: is empty", "until=&order=asc": "until: is empty",
 		"since=" + cursor + "&until=" + cursor: "until", "since=" + cursor + "&order=desc": "since", "until=" + cursor + "&order=asc": "until",
 		"query=" + strings.Repeat("x", 513): "query", "query=" + strings.Repeat("a+", 17): "query", "query=%FF": "query", "query=a&query=b": "query",
-		"query=" + strings.Repeat("%E8%AA%9E", 17): "query", "tags=" + list(101, "%d"): "tags",
+		"query=" + strings.Repeat("%E8%AA%9E", 17): "query", "tags=" + list(17, "%d"): "tags",
+		"query=a*": "query", "query=" + strings.Repeat("ab*+", 17): "query", "attribute=": "attribute: has an empty key", "attribute=:v": "attribute: has an empty key",
+		"attribute=k%00": "attribute", strings.Repeat("attribute=k&", 17): "attribute: is given 17 times", "facets=": "facets", "facets=tag": "facets", "facets=tags,": "facets",
+		"facets=attributes": "facets", "facets=attribute:": "facets", "facets=tags&facets=via": "facets: given more than once", "facets=" + list(9, "attribute:%d"): "facets: has 9",
+		"facets=Tags": "facets", "from=": "from", "from=yesterday": "from", "from=2023-02-29": "from", "to=2024-01-01T24:00": "to", "to=2024-1-1": "to",
+		"to=2024-01-01T00:00:00%2B24:00": "to", "from=0000-01-01": "from", "from=2024-01-01T00:00:00+02:00": "%2B", "from=2024-01-01&from=2024-01-01": "from: given more than once",
+		"to=20240101": "to", "from=1700000000": "from", "attributes=k": "attributes: unknown", "facet=tags": "facet: unknown", "total=true": "total: unknown",
 	} {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(400, word)
 	}
 	for _, query := range []string{
 		"limit=500", "limit=1", "query=" + strings.Repeat("x", 512), "query=" + strings.Repeat("a+", 16), "query=", "tags=",
-		"query=" + strings.Repeat("%E8%AA%9E", 16), "tags=" + list(100, "%d"), "via=-9223372036854775808", "unknown=1", "since=" + cursor + "&order=asc", "until=" + cursor + "&order=desc",
+		"query=" + strings.Repeat("%E8%AA%9E", 16), "tags=" + list(16, "%d"), "query=" + strings.Repeat("ab*+", 16),
+		strings.Repeat("attribute=k:v&", 16), "facets=" + list(8, "attribute:%d"), "facets=generator,tags,via,rights,folder,attribute,attribute:a:b", "from=2024-02-29&to=9999-12-31",
+		"from=0001-01-01", "from=2024-01-01T00:00", "from=2024-01-01T00:00:00.123456789%2B23:59", "via=-9223372036854775808", "since=" + cursor + "&order=asc", "until=" + cursor + "&order=desc",
 	} {
 		w.as(stranger, "GET", library+"/assets?"+query, "").want(200)
 	}
@@ -232,11 +240,34 @@ func TestSearchParametersAreHeldToTheirLimits(t *testing.T) {
 	}
 }
 
+func TestSearchesByAttributeAndTimeWithFacets(t *testing.T) {
+	w := newAssetWorld(t)
+	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":["snow","ice"]},
+		{"id":"2","generator":{"id":"g"},"content":{},"safe_tags":["snow"],"via":3}]}`).want(200)
+	var page struct{ Assets []struct{ ID string } }
+	w.as(editor, "GET", library+"/assets", "").want(200).read(&page)
+	w.as(editor, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"add":[{"key":"k","value":"a:b"},{"key":"k","value":""}]}`, page.Assets[0].ID)).want(200)
+	for query, want := range map[string]int{
+		"attribute=k": 1, "attribute=k:a:b": 1, "attribute=k:": 1, "attribute=k:a": 0, "attribute=k&attribute=k:a:b": 1, "attribute=k&attribute=l": 0,
+		"from=2000-01-01": 2, "to=2000-01-01": 0, "from=2000-01-01T00:00:00Z&to=9999-01-01T00:00:00%2B01:00": 2, "from=9999-01-01": 0,
+		"from=0001-01-01": 2, "to=0001-01-01": 0,
+	} {
+		if _, total := w.as(stranger, "GET", library+"/assets?"+query, "").want(200).found(); total != want {
+			t.Errorf("%s finds %d, want %d", query, total, want)
+		}
+	}
+	r := w.as(stranger, "GET", library+"/assets?limit=1&facets=tags,via,attribute:k,folder", "").want(200)
+	if want := `,"facets":{"tags":[{"value":"snow","count":2},{"value":"ice","count":1}],"via":[{"value":"3","count":1}],` +
+		`"attribute:k":[{"value":"","count":1},{"value":"a:b","count":1}],"folder":[]}}`; !strings.HasSuffix(r.body, want) {
+		t.Errorf("the page is %s, want it to end with %s", r.body, want)
+	}
+}
+
 func TestSearchTextIsNeverAnExpression(t *testing.T) {
 	w := newAssetWorld(t)
 	w.mustAsset("1", "near col a b")
 	for query, want := range map[string]int{
-		`"near`: 1, `NEAR(a b)`: 1, `a*`: 1, `col:a`: 1, `-a`: 1, `^a`: 1, `a OR x`: 0, `a AND b`: 0, `NOT x`: 0, `ne*`: 0, `"a b"`: 1, `%`: 0, `_`: 0, `'`: 0,
+		`"near`: 1, `NEAR(a b)`: 1, `a *`: 1, `*a`: 1, `col:a`: 1, `-a`: 1, `^a`: 1, `a OR x`: 0, `a AND b`: 0, `NOT x`: 0, `ne*`: 1, `nea* co*`: 1, `ar*`: 0, `n*ear`: 0, `"a b"`: 1, `%`: 0, `_`: 0, `'`: 0,
 		"\x00": 0, "a\x00b": 1, `\`: 0, "🙂": 0, " ": 0, `{col}: a`: 1, `<b>a</b>`: 1, `a+b`: 1, `(`: 0,
 	} {
 		r := w.as(stranger, "GET", library+"/assets?query="+escape(query), "").want(200)
@@ -279,6 +310,14 @@ func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 			t.Errorf("folders%s: %v, want %v", query, got, want)
 		}
 	}
+	for query, want := range map[string]string{
+		"": "", "?limit=1": `<?limit=1&since=` + a + `>; rel="next"`, "?limit=1&since=" + a: "", "?limit=2": "", "?until=" + b: `<?since=` + a + `>; rel="next"`,
+		"?limit=1&id=" + a + "&id=" + b: `<?id=` + a + `&id=` + b + `&limit=1&since=` + a + `>; rel="next"`,
+	} {
+		if link := w.as(editor, "GET", library+"/folders"+query, "").want(200).header.Get("Link"); link != want {
+			t.Errorf("folders%s: Link %q, want %q", query, link, want)
+		}
+	}
 	want := `{"folders":[{"id":"` + b + `","path":"/","label":"b","children":["` + c + `"],"inherit":true,"deleted":false}]}`
 	if r := w.as(stranger, "GET", library+"/folders", "").want(200); r.body != want {
 		t.Errorf("a member sees %s", r.body)
@@ -289,6 +328,24 @@ func TestFolderListsTakeRepeatsAndCommas(t *testing.T) {
 	for _, query := range []string{"?since=none", "?until=" + a, "?since=" + b + "&until=" + b, "?limit=501", "?limit=0"} {
 		w.as(stranger, "GET", library+"/folders"+query, "").want(400)
 	}
+}
+
+func TestAnAssetThatIsElsewhereIsAConflict(t *testing.T) {
+	w := newAssetWorld(t)
+	here, there := w.mustFolder(`{"label":"here"}`), w.mustFolder(`{"label":"there"}`)
+	id := w.mustAsset("1", "x", here)
+	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g.example"},"content":{"content":"y"},"folders":["`+there+`"]}]}`).
+		want(409, "/add/0: the asset "+id+" is in other folders already")
+	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g.example"},"content":{"content":"y"},"folders":["`+here+`","`+there+`"]}]}`).want(200)
+}
+
+func TestContentHasABound(t *testing.T) {
+	w := newAssetWorld(t)
+	add := func(bytes int) string {
+		return `{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"` + strings.Repeat("x", bytes-len(`{"content":""}`)) + `"}}]}`
+	}
+	w.as(editor, "POST", library+"/assets", add(256<<10+1)).want(413, "/add/0/content: has 262145 bytes")
+	w.as(editor, "POST", library+"/assets", add(256<<10)).want(200)
 }
 
 func TestPermissionsAndItemsOverHTTP(t *testing.T) {
@@ -307,7 +364,12 @@ func TestPermissionsAndItemsOverHTTP(t *testing.T) {
 	if again := w.as(editor, "GET", path+"/permissions", "").want(200); again.body != r.body {
 		t.Errorf("read again they are %s", again.body)
 	}
-	want := `{"assign":[{"id":"` + id + `","status":200},{"id":"x","status":404},{"id":"` + id + `","status":200}],"remove":[{"id":"y","status":404}]}`
+	want := `{"assign":[{"id":"` + id + `","status":403},{"id":"x","status":404},{"id":"` + id + `","status":403}],"remove":[{"id":"y","status":404}]}`
+	if r := w.as(stranger, "POST", path+"/assets", `{"assign":["`+id+`","x","`+id+`"],"remove":["y"]}`).want(200); r.body != want {
+		t.Errorf("assigning what the caller may not change answers %s", r.body)
+	}
+	w.as(editor, "POST", path+"/assets", `{"assign":["`+id+`"]}`).want(200)
+	want = strings.ReplaceAll(want, "403", "200")
 	if r := w.as(stranger, "POST", path+"/assets", `{"assign":["`+id+`","x","`+id+`"],"remove":["y"]}`).want(200); r.body != want {
 		t.Errorf("assign answers %s", r.body)
 	}
@@ -446,4 +508,66 @@ func TestMembershipComesFirst(t *testing.T) {
 	}
 	w.as(editor, "POST", library+"/attributes", "{}").want(400)
 	w.as(editor, "POST", library+"/assets?unknown=1", "{}").want(400)
+}
+
+func TestMisspeltFiltersAreRefused(t *testing.T) {
+	w := newAssetWorld(t)
+	for path, name := range map[string]string{
+		"/assets?tag=hot": "tag", "/assets?limit=1&Query=x": "Query", "/folders?ids=1": "ids", "/folders?limit=1&=x": "",
+		"/explain?folder=x&users=rea": "users",
+	} {
+		r := w.as(stranger, "GET", library+path, "").want(400, "unknown query parameter")
+		if name != "" {
+			r.want(400, `"parameter":"`+name+`"`)
+		}
+	}
+	w.as(stranger, "GET", library+"/assets?%zz=x", "").want(400, "malformed")
+	w.as(stranger, "GET", library+"/attributes?key=a&more=x", "").want(200)
+}
+
+func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
+	w := newAssetWorld(t)
+	parent := w.mustFolder(`{"label":"Winter & more"}`)
+	lost := w.mustFolder(`{"label":"December","path":"/` + parent + `"}`)
+	w.as(editor, "POST", library+"/folders", `{"delete":["`+lost+`"]}`).want(200)
+	w.as(stranger, "GET", library+"/folders?label=r+%26+M", "").want(200, `"id":"`+parent+`"`)
+	w.as(editor, "GET", library+"/folders?deleted=true", "").want(200, `"id":"`+lost+`"`, `"deleted":true`)
+	w.as(editor, "GET", library+"/folders?deleted=false", "").want(200, `"id":"`+parent+`"`)
+	if r := w.as(stranger, "GET", library+"/folders?deleted=true", "").want(200); r.body != `{"folders":[]}` {
+		t.Errorf("who may not bring a folder back reads %s", r.body)
+	}
+	for query, name := range map[string]string{"deleted=yes": "deleted", "deleted=": "deleted", "deleted=true&deleted=true": "deleted", "label=a&label=b": "label"} {
+		w.as(editor, "GET", library+"/folders?"+query, "").want(400, `"parameter":"`+name+`"`)
+	}
+}
+
+func TestExplainTellsAboutOneselfAndModeratorsAboutOthers(t *testing.T) {
+	w := newAssetWorld(t)
+	folder := w.mustFolder(`{"label":"news","inherit":false,"permissions":[{"operation":"view","role":{"id":"readers"}}]}`)
+	asset := w.mustAsset("1", "words")
+	about := library + "/explain?folder=" + folder
+	for query, want := range map[string]string{
+		"":                       `{"view":{"allowed":true,"rule":"moderator"},"edit":{"allowed":true,"rule":"moderator"},"manage":{"allowed":true,"rule":"moderator"}}`,
+		"&user=rea":              `{"view":{"allowed":false,"rule":"none"},"edit":{"allowed":false,"rule":"none"},"manage":{"allowed":false,"rule":"none"}}`,
+		"&user=rea&role=readers": `{"view":{"allowed":true,"rule":"grant","folder":"` + folder + `","grant":{"id":"`,
+		"&role=a&role=readers":   `{"view":{"allowed":true,"rule":"grant","folder":"` + folder + `","grant":{"id":"`,
+	} {
+		if r := w.as(editor, "GET", about+query, "").want(200); !strings.HasPrefix(r.body, want) {
+			t.Errorf("%s: %s, want %s", query, r.body, want)
+		}
+	}
+	if r := w.as(stranger, "GET", library+"/explain?asset="+asset, "").want(200); r.body !=
+		`{"view":{"allowed":true,"rule":"unfiled"},"edit":{"allowed":false,"rule":"none"},"folders":[]}` {
+		t.Errorf("an asset in no folder: %s", r.body)
+	}
+	hidden, absent := w.as(stranger, "GET", about, "").want(404), w.as(stranger, "GET", library+"/explain?folder=absent", "").want(404)
+	if hidden.body != absent.body {
+		t.Errorf("a hidden folder reads %s, an absent one %s", hidden.body, absent.body)
+	}
+	w.as(stranger, "GET", about+"&user=", "").want(403, `"parameter":"user"`)
+	for _, query := range []string{"", "?asset=", "?folder=", "?asset=" + asset + "&folder=" + folder, "?folder=a&folder=b", "?folder=" + folder + "&user=a&user=b",
+		"?folder=" + folder + "&user=a:b", "?folder=" + folder + strings.Repeat("&role=x", 101), "?folder=" + folder + strings.Repeat("&group=x", 101)} {
+		w.as(editor, "GET", library+"/explain"+query, "").want(400)
+	}
+	w.as(editor, "GET", library+"/explain?folder="+folder+strings.Repeat("&role=x", 100), "").want(200)
 }

@@ -1,25 +1,69 @@
 package httpapi
 
-import "strings"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
 
 const (
-	tokenScheme    = "svctoken" // of the Authorization header
+	tokenScheme    = "svctoken" // in WWW-Authenticate
 	tokenParameter = "svctoken" // of the query
 )
 
-// authenticate finds out who asks. Whatever is wrong is answered alike (contract, section 5).
-func (h *handler) authenticate(c *call) error {
-	token, ok := soleToken(c.r.Header["Authorization"], c.query.all(tokenParameter))
-	c.token = token
-	if !ok || len(token) > h.Limits.Token {
-		return errNoToken
+// tokenSchemes are those of the Authorization header that a token may stand behind, in any case.
+var tokenSchemes = []string{tokenScheme, "bearer"}
+
+// defaultTokenBytes is the longest token, in bytes, unless Limits.Token says otherwise.
+const defaultTokenBytes = 16 << 10
+
+// ErrUnauthenticated is the kind of an error of Config.Authenticate that is answered with 401: the
+// request does not prove who asks. The text of the error goes to the log, not to the client.
+var ErrUnauthenticated = errors.New("unauthenticated")
+
+// provenance is where an identity comes from. The handler puts one into the context of each request that
+// it gives to Config.Authenticate, and RequestToken writes into it, so that it also works on a copy of
+// the request with a context of its own.
+type provenance struct {
+	limit  int         // of a token, in bytes
+	header atomic.Bool // RequestToken found a token in the header
+	query  atomic.Bool // RequestToken found a token in the query
+}
+
+type provenanceKey struct{}
+
+// RequestToken returns the token of a request: what stands in the header "Authorization: svctoken <token>"
+// or "Authorization: Bearer <token>", or in the query parameter svctoken. The error wraps
+// ErrUnauthenticated if there is no token, more than one, an Authorization header of another scheme, or a
+// token of more than Limits.Token bytes.
+//
+// Call it inside Config.Authenticate, with the request given there or a copy that keeps its context. The
+// handler then knows that the identity comes from a token that the client sent on purpose. Every other
+// identity is ambient: see Config.Authenticate.
+func RequestToken(r *http.Request) (string, error) {
+	from, ok := r.Context().Value(provenanceKey{}).(*provenance)
+	if !ok {
+		from = &provenance{limit: defaultTokenBytes}
 	}
-	by, err := h.Authenticate(c.ctx(), token)
-	if err != nil || by.URN == "" {
-		return errNoToken
+	parameters := parseQuery(r.URL.RawQuery).all(tokenParameter)
+	token, ok := soleToken(r.Header["Authorization"], parameters)
+	if !ok {
+		return "", fmt.Errorf("%w: want exactly one token", ErrUnauthenticated)
 	}
-	c.by = by
-	return nil
+	if len(token) > from.limit {
+		return "", fmt.Errorf("%w: the token has %d bytes; at most %d are allowed", ErrUnauthenticated, len(token), from.limit)
+	}
+	if len(parameters) > 0 {
+		from.query.Store(true)
+	} else {
+		from.header.Store(true)
+	}
+	return token, nil
 }
 
 // soleToken returns the token of a request that carries exactly one. A header of another scheme
@@ -29,9 +73,102 @@ func soleToken(headers, parameters []string) (string, bool) {
 	case len(headers) == 1 && len(parameters) == 0:
 		scheme, token, ok := strings.Cut(headers[0], " ")
 		token = strings.Trim(token, " ")
-		return token, ok && strings.EqualFold(scheme, tokenScheme) && token != ""
+		return token, ok && slices.Contains(tokenSchemes, strings.ToLower(scheme)) && token != ""
 	case len(headers) == 0 && len(parameters) == 1:
 		return parameters[0], parameters[0] != ""
 	}
 	return "", false
+}
+
+// ambient reports whether the identity of r may be one that a browser adds to requests of other sites by
+// itself, such as a cookie. A token in the header is none: a page of another site may set the header, but
+// then the browser adds nothing. A form of another site may well name any token in its query, so such a
+// token does not count beside a cookie or a client certificate.
+func (p *provenance) ambient(r *http.Request) bool {
+	if p.header.Load() {
+		return false
+	}
+	certified := r.TLS != nil && len(r.TLS.PeerCertificates) > 0
+	return !p.query.Load() || certified || r.Header["Cookie"] != nil
+}
+
+// authenticate finds out who asks. Whatever is wrong with a token is answered alike, but for a token that is
+// signed well: its holder is told what is wrong with it.
+func (h *handler) authenticate(c *call) error {
+	c.secrets = secretsOf(c.r)
+	from := &provenance{limit: h.Limits.Token}
+	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
+	r.Body = http.NoBody // it is read later, by its endpoint
+	by, err := h.Authenticate(r)
+	if told, ok := errors.AsType[*TokenError](err); ok {
+		c.claimed = told.URN
+		return refuse(http.StatusUnauthorized, "%s", c.withoutSecrets(told.Reason))
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrUnauthenticated):
+		c.reason = err.Error()
+		return errNoToken
+	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil:
+		return err
+	default:
+		c.log("Authenticate failed", err)
+		return errNoIdentity
+	}
+	if by.URN == "" {
+		return errNoToken
+	}
+	if len(by.Tags) > 0 && !by.TagsOnly {
+		c.log("Authenticate gave a principal with Tags and without TagsOnly", errors.New("want TagsOnly, or no Tags"))
+		return errNoIdentity
+	}
+	if err := by.Check(); err != nil {
+		c.log("Authenticate gave a malformed principal", err)
+		return errNoToken
+	}
+	c.by, c.ambient = by, from.ambient(c.r)
+	return nil
+}
+
+// checkOrigin refuses a write that a page of another site has its browser send in the name of its visitor.
+func (h *handler) checkOrigin(c *call) error {
+	if !c.ambient {
+		return nil
+	}
+	if err := h.crossOrigin.Check(c.r); err != nil {
+		c.reason = err.Error()
+		return errCrossOrigin
+	}
+	return nil
+}
+
+// secretsOf returns what a request may carry as tokens: those of the query as they were sent and as they
+// read.
+func secretsOf(r *http.Request) []string {
+	var secrets []string
+	for _, header := range r.Header["Authorization"] {
+		_, token, _ := strings.Cut(header, " ")
+		secrets = append(secrets, strings.Trim(token, " "))
+	}
+	if r.URL.RawQuery != "" {
+		for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter {
+				continue
+			}
+			plain, _ := url.QueryUnescape(value)
+			secrets = append(secrets, value, plain)
+		}
+	}
+	secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	return secrets
+}
+
+// withoutSecrets cuts the tokens of the request out of a text, whatever brought them there.
+func (c *call) withoutSecrets(text string) string {
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "[token]")
+	}
+	return text
 }

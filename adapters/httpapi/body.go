@@ -31,7 +31,7 @@ func (c *call) read() error {
 	if err := c.query.check(c.route); err != nil {
 		return err
 	}
-	if c.route.keyed {
+	if c.route.writes() {
 		if err := c.readKey(); err != nil {
 			return err
 		}
@@ -39,7 +39,11 @@ func (c *call) read() error {
 	if c.route.body.types == nil {
 		return nil
 	}
-	if err := checkType(c.r.Header, c.route.body.types); err != nil {
+	types := c.route.body.types
+	if c.route.body.stream && c.ambient {
+		types = types[:1] // the only one that no form of another site can send
+	}
+	if err := checkType(c.r.Header, types); err != nil {
 		return err
 	}
 	if c.route.body.stream {
@@ -47,6 +51,11 @@ func (c *call) read() error {
 	}
 	if err := checkEncoding(c.r.Header); err != nil {
 		return err
+	}
+	if c.route.allow != nil {
+		if err := c.route.allow(c); err != nil {
+			return err
+		}
 	}
 	return c.readBody()
 }
@@ -58,8 +67,11 @@ func (c *call) readKey() error {
 	if len(keys) == 0 {
 		return nil
 	}
+	if !c.route.keyed { // to pass it over would promise what is not kept
+		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
+	}
 	if len(keys) > 1 || keys[0] == "" {
-		return refuse(http.StatusBadRequest, "header Idempotency-Key: want it once, with 1 to 255 visible ASCII characters")
+		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
 	}
 	c.key = keys[0]
 	return nil
@@ -69,14 +81,14 @@ func checkType(header http.Header, types []string) error {
 	want := strings.Join(types, " or ")
 	sent := header["Content-Type"]
 	if len(sent) != 1 {
-		return refuse(http.StatusUnsupportedMediaType, "header Content-Type: want it once, with %s", want)
+		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want it once, with %s", want)
 	}
 	name, params, err := mime.ParseMediaType(sent[0])
 	if err != nil || !slices.Contains(types, name) {
-		return refuse(http.StatusUnsupportedMediaType, "header Content-Type: want %s, have %q", want, sent[0])
+		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want %s, have %q", want, sent[0])
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return refuse(http.StatusUnsupportedMediaType, "header Content-Type: want charset=utf-8, have %q", charset)
+		return refuseHeader(http.StatusUnsupportedMediaType, "Content-Type", "want charset=utf-8, have %q", charset)
 	}
 	return nil
 }
@@ -84,32 +96,57 @@ func checkType(header http.Header, types []string) error {
 func checkEncoding(header http.Header) error {
 	for _, coding := range header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return refuse(http.StatusUnsupportedMediaType, "header Content-Encoding: %q is not taken here: send the body as it is", coding)
+			return refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
 		}
 	}
 	return nil
 }
 
 // readBody reads the body up to the limit. The buffer grows with what arrives, not with what
-// Content-Length promises.
+// Content-Length promises, and the memory budget must have room for it.
 func (c *call) readBody() error {
 	limit := c.h.Limits.Body
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 	if c.r.ContentLength > limit {
 		return tooLarge
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(c.r.ContentLength, 0), 64<<10)) + bytes.MinRead)
-	_, err := buf.ReadFrom(http.MaxBytesReader(c.ResponseWriter, c.r.Body, limit))
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return tooLarge
-	case err != nil && err != io.EOF:
-		return refuse(http.StatusBadRequest, "the body did not arrive whole")
+	in := http.MaxBytesReader(c.ResponseWriter, c.r.Body, limit)
+	body := []byte(nil)
+	for size := min(max(c.r.ContentLength, 0), 64<<10) + bytes.MinRead; ; size = min(2*size, limit+bytes.MinRead) {
+		if err := c.hold(int(size)); err != nil {
+			return err
+		}
+		body = append(make([]byte, 0, size), body...)
+		c.room.begin(false)
+		var err error
+		if body, err = c.fill(body, in); err == nil {
+			continue
+		}
+		var over *http.MaxBytesError
+		switch cut := c.room.rest(); {
+		case errors.As(err, &over):
+			return tooLarge
+		case cut:
+			return refuse(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
+		case err != io.EOF:
+			return refuse(http.StatusBadRequest, "the body did not arrive whole")
+		}
+		c.body = body
+		return nil
 	}
-	c.body = buf.Bytes()
-	return nil
+}
+
+// fill reads until the buffer is full.
+func (c *call) fill(buffer []byte, in io.Reader) ([]byte, error) {
+	for len(buffer) < cap(buffer) {
+		n, err := in.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		c.room.moved(n)
+		if err != nil {
+			return buffer, err
+		}
+	}
+	return buffer, nil
 }
 
 // Bounds of what is read of a request after it has been refused.
@@ -127,7 +164,7 @@ func (c *call) drain() {
 	switch {
 	case c.r.Body == nil || c.r.Body == http.NoBody || c.r.ContentLength > most:
 		return
-	case c.r.ProtoMajor != 1 || c.r.Header["Expect"] != nil:
+	case c.r.ProtoMajor != 1 || c.r.Header["Expect"] != nil || c.room.cut || c.overloaded():
 		return
 	}
 	if http.NewResponseController(c.ResponseWriter).SetReadDeadline(time.Now().Add(drainedFor)) != nil {

@@ -1,15 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/julienschmidt/httprouter"
 )
 
 // call is one request on its way to a domain and its answer on the way back. Calls are used
@@ -20,20 +20,27 @@ type call struct {
 	r  *http.Request
 	id string // X-Request-Id
 
-	resource *resource
-	params   httprouter.Params // unescaped, in the order of the pattern
-	route    *route
-	token    string // as sent; only to keep it out of the log
-	by       Principal
-	query    query
-	body     []byte
-	key      string // Idempotency-Key
+	match   match // of the path; its resource is nil if the path names none
+	route   *route
+	secrets []string // tokens as sent; only to keep them out of the log
+	by      Principal
+	ambient bool   // by may come from what a browser adds to requests of other sites
+	claimed string // URN in a token that is signed well and yet not valid
+	reason  string // why the request is refused, for the log alone; "" = as the response says
+	query   query
+	body    []byte
+	key     string // Idempotency-Key
 
-	status  int
-	out     []byte    // body of the answer
-	sent    bool      // the answer has begun
-	written int64     // bytes of the body that went out
-	begun   time.Time // only with an Observer
+	status   int
+	code     string    // of an error
+	out      []byte    // body of the answer
+	sent     bool      // the answer has begun
+	streamed bool      // and is an event stream
+	written  int64     // bytes of the body that went out
+	begun    time.Time // only with an Observer
+
+	room    holder          // of memory, for the body and the answer
+	context context.Context // in which a domain asks for room; nil where it does not
 }
 
 // maxKeptBuffer is the largest buffer that a call keeps for the next request.
@@ -44,12 +51,12 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out}
+	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out, room: holder{all: h.memory, w: w}}
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
 	header := c.header()
-	for name, value := range everyAnswer {
+	for name, value := range commonHeaders {
 		header[name] = value
 	}
 	header["X-Request-Id"] = []string{c.id}
@@ -73,19 +80,45 @@ func newRequestID() string {
 	return "0000000000000000"[len(s):] + s
 }
 
-func (c *call) ctx() context.Context { return c.r.Context() }
-func (c *call) header() http.Header  { return c.ResponseWriter.Header() }
+func (c *call) ctx() context.Context {
+	if c.context != nil {
+		return c.context
+	}
+	return c.r.Context()
+}
+
+func (c *call) header() http.Header { return c.ResponseWriter.Header() }
 
 // param returns the i-th parameter of the path.
-func (c *call) param(i int) string { return c.params[i].Value }
+func (c *call) param(i int) string { return c.match.params[i].Value }
 
-// log writes what is behind an answer that does not say it. The token is cut out, whatever
-// brought it there.
+// log writes what is behind an answer that does not say it. Tokens are cut out, whatever brought
+// them there.
 func (c *call) log(what string, cause any, more ...any) {
-	text := fmt.Sprint(cause)
-	if c.token != "" {
-		text = strings.ReplaceAll(text, c.token, "[token]")
+	c.h.Log.ErrorContext(c.ctx(), what, append(c.logged(cause), more...)...)
+}
+
+func (c *call) logged(cause any) []any {
+	return []any{"request", c.id, "method", c.r.Method, "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}
+}
+
+// address is where the request comes from, without the port.
+func (c *call) address() string {
+	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
+	if err != nil {
+		return c.r.RemoteAddr
 	}
-	args := append([]any{"request", c.id, "method", c.r.Method, "path", c.path(), "cause", text}, more...)
-	c.h.Log.ErrorContext(c.ctx(), what, args...)
+	return host
+}
+
+// caller is the URN of who sends the request, "" if that is not known. It is also the URN of a token that is signed
+// well and yet not valid.
+func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.claimed)) }
+
+// method is the method of the request, "other" if HTTP does not define it.
+func (c *call) method() string {
+	if slices.Contains(methods, c.r.Method) {
+		return c.r.Method
+	}
+	return "other"
 }

@@ -12,7 +12,10 @@ import (
 // An answer is compressed as it goes out, when it is long and the client takes gzip; what is stored
 // is sent as it is otherwise. The usual app, of some KB, costs less to send than to compress.
 
-const defaultCompressFrom = 16 << 10
+const (
+	defaultCompressFrom = 16 << 10
+	compressedPart      = 4 // how many times shorter JSON is in gzip, about
+)
 
 // compression is the gzip writers that wait to be used again.
 type compression struct{ writers sync.Pool }
@@ -24,7 +27,7 @@ func (z *compression) compress(p []byte) []byte {
 		w, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that exists
 	}
 	var out bytes.Buffer
-	out.Grow(len(p)/4 + 512)
+	out.Grow(len(p)/compressedPart + 512)
 	w.Reset(&out)
 	_, _ = w.Write(p) // a buffer takes everything
 	_ = w.Close()

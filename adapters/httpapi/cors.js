@@ -1,11 +1,11 @@
 "use strict";
 // The proxy that cors.html is: it takes calls from the page that frames it, over the postMessage
-// transport of easyXDM with JSON-RPC 2.0, and answers what this service answers (contract,
-// section 1). It keeps nothing, shows nothing and sends no cookies.
+// transport of easyXDM with JSON-RPC 2.0, and answers what this service answers. It keeps nothing,
+// shows nothing and sends no cookies.
 
 const assetPrefix = "/services/frontline/api/v4/assetManager/";
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const headerNames = ["authorization", "content-type", "accept", "if-none-match"];
+const headerNames = ["authorization", "content-type", "accept", "if-none-match", "idempotency-key"];
 const failure = -32099, unknownMethod = -32601;
 
 // parameters reads who frames the page and what the channel is called, from the query or the

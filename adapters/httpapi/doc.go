@@ -1,5 +1,7 @@
 // Package httpapi serves the domains of this module over HTTP: one handler for the app service,
-// the asset manager, the reviews import, the page cors.html and a description in OpenAPI.
+// the asset manager, the reviews import, the page cors.html and a description in OpenAPI. README.md in
+// this directory is the contract of what is served: every endpoint with its parameters, bodies, responses,
+// limits and error codes.
 //
 // # Mounting
 //
@@ -8,60 +10,133 @@
 // (/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}) and /healthz stay
 // at the root.
 //
-// Do not put the handler below an [http.ServeMux]: a mux cleans paths by redirecting, so that
-// the double slash of the asset manager, and every component name that holds an escaped slash,
-// is answered with a redirect, which also repeats a token that came in the query. Give the
-// handler to the [http.Server] itself, or choose between handlers by looking at the prefix of
-// [net/url.URL.EscapedPath]. The handler itself never redirects.
+// Do not put the handler below an [http.ServeMux] if clients write the path of the asset manager with two
+// slashes. A mux answers such a path with 307 and the path with one slash. That redirect repeats the query, and
+// with it a token in the query; and a browser follows no redirect of a preflight request. All other paths pass a
+// mux unchanged, also a component name with an escaped slash (%2F). Give the handler to the [http.Server] itself, or
+// choose between handlers by the prefix of [net/url.URL.EscapedPath], as the example of session cookies does. The
+// handler itself never redirects.
 //
 // # Paths
 //
 // Paths are matched as they were sent, escaped; each parameter is unescaped once. So a component
 // named @scope/name is at /components/%40scope%2Fname. A path that is not in canonical form
-// (empty, "." or ".." segments, other case) is 404. Collections answer with and without the
+// (empty, "." or ".." segments, other case) is 404, except for the double slash of the asset manager. Collections answer with and without the
 // slash at their end.
 //
 // # Tokens
 //
-// Every request but OPTIONS and those for cors.html, openapi.json and /healthz carries one token,
-// in the header "Authorization: svctoken <token>" or in the query parameter svctoken. What
-// a token says is up to [Config.Authenticate]; [Tokens] is a default on signed JWTs. A token in
-// the query is kept out of logs, errors, headers and URLs.
+// [Config.Authenticate] gets each request, except OPTIONS and those for cors.html, openapi.json and /healthz, and
+// returns the [Principal] that sends it. [Tokens] is a default with signed JWTs. [RequestToken] finds the token of a
+// request, for Authenticate functions with tokens of their own: it is in the header "Authorization: svctoken <token>",
+// which may also be "Bearer <token>", or in the query parameter svctoken. A request with two tokens is refused.
+// Tokens appear in no log, error, header or URL of a response.
+//
+// An error that wraps [ErrUnauthenticated] is answered with 401. The client learns the reason only from a
+// [TokenError], which Tokens returns if the signature is good. Any other error of Authenticate is 503, so
+// an identity provider that is down does not look like a bad token.
+//
+// An identity that does not come from RequestToken is ambient: a browser sends a cookie or a client
+// certificate by itself, with requests of other sites too. For an ambient identity, every method but GET, HEAD and
+// OPTIONS must pass [http.CrossOriginProtection], else the response is 403, and an import of reviews must be
+// application/x-ndjson, which no form can send. A token in the query makes no difference to this if
+// the request also carries a cookie or a client certificate, as a form of another site can name any token.
+//
+// Principal.Reads makes a reading token: its holder reads the apps of these networks and sites, and changes
+// nothing. TagsOnly with Tags makes a delivery token: its holder may read GET /apps/{id}/tagged/{tag} for these
+// tags and the apps of Reads, and nothing else, whatever else the Principal has. The responses name no users
+// and no groups, so a delivery token may stand in a public page.
+//
+// Principal.Expires says when the identity ends, if that is known. GET /x/me tells the caller. The handler does not check
+// it: Authenticate must refuse an identity that has expired.
+//
+// # Query parameters
+//
+// Operations that write refuse a query parameter that they do not know with 400. So do the searches of assets
+// and of folders, where a misspelt filter would find everything, and explain, where a misspelt user would be
+// the caller. Other reads ignore unknown parameters.
+//
+// # Idempotency keys
+//
+// Creating and restoring an app, setting and deleting a tag, and creating and deleting components take
+// the header Idempotency-Key. Any other writing operation refuses it with 400, and reads ignore it.
 //
 // # Watching
 //
-// [Config.Observer] is told of every request: its route, status, duration and bytes. [AccessLog]
-// writes a log of that; the example of [Observer] counts for Prometheus.
+// [Config.Observer] is told of every request: its route, status, duration and bytes, its address and its caller.
+// [AccessLog] writes a log of that; the example of [Observer] counts for Prometheus. [LoadOf] tells how much of
+// the limits of [LimitsOf] is in use, and [Streams.Lag] how far the event streams are behind.
+//
+// [Config.Log] gets a line for each response with 401 or 403: the address, the reason and, if the signature of the token is
+// good, the URN of the caller. It writes at most 10 of these lines a second, and then one that counts the others.
+//
+// # Behind a proxy
+//
+// The handler believes no X-Forwarded header. A server that trusts its proxy sets [http.Request].Host and RemoteAddr and
+// marks the context with [Scheme], as examples/vitrine does with -trust-proxy.
 //
 // # Compression
 //
-// Answers from [Config.CompressFrom] on are sent in gzip to clients whose Accept-Encoding prefers it.
-// The compressed form of a version has an ETag of its own, and If-None-Match is held against the form
-// that would be sent.
+// Responses of at least [Config.CompressFrom] bytes are compressed with gzip for clients whose Accept-Encoding prefers it.
+// The compressed form of a version has its own ETag, and If-None-Match is compared with the form that would be sent.
 //
-// # Decisions
+// # Limits
 //
-// What is said of a request that is wrong begins with what is wrong in it: a JSON pointer into the
-// body ("/add/0/id: …"), the name of a parameter of the query or the path ("limit: …"), or "header"
-// and the name of one. The kind of a domain's error is left to the status.
+// Memory: the bodies being read and the responses being written may take [Limits.Memory] together, 256 MiB. A body counts
+// four times while it is worked on, and buffers for compression count too. Requests of up to 16 KiB are counted and never
+// wait while less than an eighth is in use. A request for which there is not enough memory within a second is answered
+// with 503 and Retry-After, before it has changed anything. An eighth is reserved for requests of up to 64 KiB, and no
+// caller may use more than another eighth, unless a single request needs it.
 //
-// In the bodies of the asset manager null is refused, for a member that may be left out too, but for
-// role, group and user of a permission, which are answered with it, and inside content.
+// Slow clients: a client is measured only while the server waits for it, by the bytes that the operating system takes or
+// gives, and only if its request is larger than 16 KiB. A client that has moved no byte for 20 seconds is disconnected.
+// While other requests wait for memory, clients that moved less than 4 KiB/s within the last 10 seconds are disconnected
+// too. If that is not enough, the oldest requests follow whose clients the server has waited for during 30 seconds and
+// that moved less than 256 KiB/s on average.
 //
-// Where the contract is silent: an empty usingComponent is none, and so is an empty name in after;
-// an empty before is no version and an empty cursor no cursor: 400. A parameter of an endpoint that
-// cannot be decoded, or is given twice where one is meant, is 400; what cannot be decoded and is
-// none of them is passed over by reads and 400 on writes. A version that is no decimal number is
-// 404 in a path and in a body. A body sent with DELETE is not looked at. A tag list and the list of
-// components take after (a name) where a page ended early, and a tag list limit.
+// Uploads of reviews have slots instead: 32 at a time, 8 for a network and 4 of a caller, else 429 with
+// Retry-After ([Limits.Uploads] and the two after it). When all are taken, the slowest below 64 KiB/s is
+// ended for a new one. An upload that gives less than 1 KiB/s over [Limits.Pause], 30 seconds, is ended too.
+// Only the time in which the server waits for the client counts. An upload that is ended is answered with
+// 200, the report of what was kept, and "Connection: close". Temporary files of all uploads take at most
+// [Limits.Spool], 1 GiB; an upload that finds no room for its own is answered with 503. Reviews of more than
+// 1 MiB are stored by two uploads at a time ([Limits.LargeReviews]); the others wait for that, and never for a
+// slow client.
 //
-// A client that closes its side of the connection before it has the answer is taken for one that has gone,
-// as net/http cannot tell the two apart: its request ends, and is 503 if it had not been worked off.
-// Requests that net/http cannot read (malformed, headers over its limit, an unknown Expect) it refuses
-// itself, in plain text and without the headers of other answers; examples/server writes those anew.
+// Exports of reviews have slots, too, since each holds a snapshot of the store: 8 at a time and 4 of a caller, else
+// 429 ([Limits.Exports] and [Limits.ExportsOfCaller]).
 //
-// Of a request that is refused while its client is still sending, up to four times [Limits.Body]
-// are read, for 3 seconds at most, so that clients that look at the answer last find it. Timeouts
-// belong to the [http.Server]; only this and the import of reviews, which may take as long as it
-// likes, move the read deadline of their own connection.
+// At most 2,000 event streams are open, and 16 of one caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
+//
+// The process needs more memory than Limits.Memory: what the store keeps, what the garbage collector has
+// not freed yet, 1 to 20 MiB for each upload, about 60 MiB for each that stores a large review, and 16 bytes for
+// each collection of an upload and each review of its longest line. Set GOMEMLIMIT, or
+// [runtime/debug.SetMemoryLimit] as examples/vitrine does. Bound the number of connections too, and mark what is
+// beyond it with [Overloaded].
+//
+// /healthz is answered within a second: [Config.Ready] is asked once at a time and has 800 milliseconds.
+//
+// # Requests that are refused
+//
+// An error sentence begins with the place of the mistake: a JSON pointer into the body ("/add/0/id: …"), the name of a
+// parameter of the query or the path ("limit: …"), or "header" and the name of a header. It does not repeat the status.
+//
+// In the bodies of the asset manager null is refused, also for a member that may be left out. The exceptions are role,
+// group and user of a permission, which responses have as null too, and values inside content.
+//
+// An empty usingComponent, or an empty name in after, counts as not given. An empty before or an empty cursor is 400. A
+// parameter that the endpoint knows is 400 if it cannot be decoded, or if it is given twice and is no list. A parameter
+// that cannot be decoded and that the endpoint does not know is 400 on writes and ignored by reads. A version that is not
+// a decimal number is 404, in a path and in a body. A body sent with DELETE is ignored. The list of tags and the list of
+// components take after, the last name of the page before; the list of tags takes limit too.
+//
+// If a client closes its side of the connection before it has the response, its request ends, and is 503 if it was not
+// finished: net/http cannot distinguish this from a client that has disconnected. net/http itself refuses requests that
+// it cannot read (malformed ones, headers over its limit, an unknown Expect), in plain text and without the headers of
+// other responses. On a listener of [NewListener] these refusals have the form of all other errors.
+//
+// If a request is refused while its client is still sending, the handler reads up to four times [Limits.Body] of the
+// rest, for 3 seconds at most, since many clients read the response only after they have sent everything. Timeouts belong
+// to the [http.Server]. The handler changes the deadlines of a connection in three cases only: for this, to disconnect a
+// slow client, and during an import of reviews, which may take any time.
 package httpapi

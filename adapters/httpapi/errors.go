@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -17,16 +19,18 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// statuses says which status the sentinels of the domains are answered with (contract, section 7).
+// statuses says which status the sentinels of the domains are answered with. Kinds that the domains share
+// have the same status everywhere.
 var statuses = []struct {
 	status    int
 	sentinels []error
 }{
-	{http.StatusBadRequest, []error{appsvc.ErrInvalid, assets.ErrInvalid}},
+	{http.StatusBadRequest, []error{appsvc.ErrInvalid, assets.ErrInvalid, reviews.ErrInvalid}},
 	{http.StatusForbidden, []error{appsvc.ErrForbidden, assets.ErrForbidden, reviews.ErrForbidden}},
 	{http.StatusNotFound, []error{appsvc.ErrNotFound, assets.ErrNotFound, reviews.ErrNotFound}},
-	{http.StatusConflict, []error{appsvc.ErrConflict}},
-	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge}},
+	{http.StatusConflict, []error{appsvc.ErrConflict, assets.ErrConflict}},
+	{http.StatusGone, []error{appsvc.ErrGone, assets.ErrGone}},
+	{http.StatusRequestEntityTooLarge, []error{appsvc.ErrTooLarge, assets.ErrTooLarge}},
 	{http.StatusUnprocessableEntity, []error{appsvc.ErrUnprocessable}},
 	{http.StatusServiceUnavailable, []error{appsvc.ErrBusy, assets.ErrBusy, reviews.ErrBusy, context.Canceled, context.DeadlineExceeded}},
 	{http.StatusServiceUnavailable, unknown},
@@ -52,39 +56,100 @@ var opaque = map[int]string{
 	http.StatusInsufficientStorage: "the storage is full: reading goes on, writing works again when there is room",
 }
 
-// refusal is an error of the HTTP side itself.
+// codeOf is the code of an error with this status that has no code of its own.
+var codeOf = map[int]string{
+	http.StatusBadRequest:            appsvc.CodeInvalid,
+	http.StatusUnauthorized:          "unauthorized",
+	http.StatusForbidden:             appsvc.CodeForbidden,
+	http.StatusNotFound:              appsvc.CodeNotFound,
+	http.StatusMethodNotAllowed:      "method_not_allowed",
+	http.StatusConflict:              "moved",
+	http.StatusGone:                  "gone",
+	http.StatusRequestEntityTooLarge: appsvc.CodeTooLarge,
+	http.StatusUnsupportedMediaType:  "media_type",
+	http.StatusTooManyRequests:       "too_many",
+	http.StatusInternalServerError:   "internal",
+	http.StatusServiceUnavailable:    "unavailable",
+	http.StatusInsufficientStorage:   "full",
+}
+
+const codeUnknownOutcome = "unknown_outcome"
+
+// refusal is an error as it is answered.
 type refusal struct {
 	status int
-	text   string
+	code   string // "" = that of the status
+	text   string // the sentence
+
+	// Where they apply:
+	pointer    string // JSON pointer into the body of the request
+	parameter  string // name of a query parameter or header
+	version    appsvc.Version
+	pointsTo   *appsvc.Version // of a tag, zero if there is none; nil unless the code is moved
+	violations []appsvc.Violation
+	id         string // of the asset that is there already
 }
 
 func (r *refusal) Error() string { return r.text }
 
 func refuse(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Sprintf(format, args...)}
+	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
+}
+
+// refusePointer is the error of a part of the body.
+func refusePointer(status int, pointer, format string, args ...any) error {
+	return &refusal{status: status, pointer: pointer, text: pointer + ": " + fmt.Sprintf(format, args...)}
+}
+
+// refuseParameter is the error of a query parameter.
+func refuseParameter(name, format string, args ...any) error {
+	return &refusal{status: http.StatusBadRequest, parameter: name, text: name + ": " + fmt.Sprintf(format, args...)}
+}
+
+// refuseHeader is the error of a header of the request.
+func refuseHeader(status int, name, format string, args ...any) error {
+	return &refusal{status: status, parameter: name, text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
 var (
-	errNoResource = &refusal{http.StatusNotFound, "nothing is at this path"}
-	errNoMethod   = &refusal{http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow"}
-	errNoToken    = &refusal{http.StatusUnauthorized, "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
+	errTagsOnly    = &refusal{status: http.StatusForbidden, text: "this token may read apps by some of their tags, and do nothing else"}
+	errNoResource  = &refusal{status: http.StatusNotFound, text: "nothing is at this path"}
+	errNoMethod    = &refusal{status: http.StatusMethodNotAllowed, text: "this path does not know the method: see the header Allow"}
+	errNoIdentity  = &refusal{status: http.StatusServiceUnavailable, text: "it cannot be found out at the moment who asks: try again"}
+	errCrossOrigin = &refusal{status: http.StatusForbidden, text: "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization"}
+	errNoToken     = &refusal{status: http.StatusUnauthorized, text: "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
 )
 
-// statusOf returns the status of an error: of ours, of a domain, of the strict reader, else 500. The
-// domains come before the reader, as they read stored and patched text with it too, and know what
-// its errors mean there.
-func statusOf(err error) int {
-	var own *refusal
-	if errors.As(err, &own) {
-		return own.status
+// refusalOf returns an error as it is answered: one of ours as it is, one of a domain with what it
+// tells, one of the strict reader, and anything else as 500. The domains come before the reader, as
+// they read stored and patched text with it too, and know what its errors mean there.
+func refusalOf(err error) *refusal {
+	if own, ok := errors.AsType[*refusal](err); ok {
+		return own
 	}
+	out := &refusal{status: statusOf(err), text: err.Error()}
+	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+		out.code, out.pointer, out.parameter, out.version, out.violations = e.Code, e.Pointer, e.Parameter, e.Version, e.Violations
+		if e.Code == appsvc.CodeMoved {
+			out.pointsTo = &e.PointsTo
+		}
+	} else if e, ok := errors.AsType[*assets.Error](err); ok {
+		out.text, out.code, out.pointer, out.parameter, out.id = e.Error(), e.Code, e.Pointer, e.Parameter, e.ID
+	} else if e, ok := errors.AsType[*reviews.Error](err); ok {
+		out.text, out.code, out.pointer, out.parameter = e.Error(), e.Code, e.Pointer, e.Parameter
+	} else if e, ok := errors.AsType[*strictjson.Error](err); ok && out.status == http.StatusBadRequest {
+		out.pointer = e.Pointer
+	}
+	return out
+}
+
+func statusOf(err error) int {
 	for _, row := range statuses {
 		if isOneOf(err, row.sentinels) {
 			return row.status
 		}
 	}
-	var syntax *strictjson.Error
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*strictjson.Error](err); ok {
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
@@ -94,60 +159,82 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
 
-// fail turns an error into the answer.
+// fail turns an error into the answer. What the statuses from 500 on mean is said in general words:
+// their causes go to the log.
 func (c *call) fail(err error) {
-	status := statusOf(err)
-	text, isOpaque := opaque[status]
+	r := refusalOf(err)
+	text, isOpaque := opaque[r.status]
+	_, own := errors.AsType[*refusal](err)
+	_, told := errors.AsType[*assets.Error](err) // of a search that takes too long
+	if own || told || !isOpaque {
+		c.refuse(r)
+		return
+	}
+	r = &refusal{status: r.status, text: text}
 	switch {
-	case !isOpaque:
-		c.refuse(status, sentence(err))
-		return
 	case isOneOf(err, unknown):
-		text = unknownOutcome
+		r.text, r.code = unknownOutcome, codeUnknownOutcome
 	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // nothing is wrong here
-		c.refuse(status, closedEarly)
+		r.text = closedEarly
+		c.refuse(r)
 		return
 	}
-	c.log(text, err)
+	c.log(r.text, err)
 	if part := (*inPart)(nil); errors.As(err, &part) {
-		text += "; " + part.kept
+		r.text += "; " + part.kept
 	}
-	c.refuse(status, text)
+	c.refuse(r)
 }
 
-// sentence is what an error says but for its kind, which the status says: so it begins with the pointer
-// or the name of what is wrong, whoever has found it.
-func sentence(err error) string {
-	text := err.Error()
-	for _, row := range statuses {
-		for _, sentinel := range row.sentinels {
-			if rest, ok := strings.CutPrefix(text, sentinel.Error()+": "); ok {
-				return rest
-			}
-		}
-	}
-	return text
-}
-
-// refuse makes {"error": text} the answer.
-func (c *call) refuse(status int, text string) {
+// refuse makes an error the answer.
+func (c *call) refuse(r *refusal) {
 	header := c.header()
 	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
 		delete(header, name)
 	}
 	if !c.query.has(tokenParameter) {
-		header["Cache-Control"] = everyAnswer["Cache-Control"]
+		header["Cache-Control"] = commonHeaders["Cache-Control"]
 	}
-	switch status {
+	switch r.status {
 	case http.StatusUnauthorized:
 		header["Www-Authenticate"] = []string{tokenScheme}
-	case http.StatusServiceUnavailable:
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}
-	c.status = status
-	c.out = append(c.out[:0], `{"error":`...)
-	c.out, _ = jsontext.AppendQuote(c.out, strings.ToValidUTF8(bounded(text), "\uFFFD"))
-	c.out = append(c.out, '}')
+	c.h.refusals.refused(c, r)
+	c.status, c.code = r.status, cmp.Or(r.code, codeOf[r.status])
+	c.out = r.appendJSON(c.out[:0])
+}
+
+// appendJSON appends the body of the answer.
+func (r *refusal) appendJSON(b []byte) []byte {
+	member := func(name, value string) {
+		if value != "" {
+			b = append(append(append(b, ',', '"'), name...), '"', ':')
+			b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(value), "\uFFFD"))
+		}
+	}
+	b = append(b, `{"error":`...)
+	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(r.text), "\uFFFD"))
+	member("code", cmp.Or(r.code, codeOf[r.status]))
+	if len(r.pointer) <= maxSentence { // one that is cut would point elsewhere
+		member("pointer", r.pointer)
+	}
+	member("parameter", r.parameter)
+	member("version", r.version.String())
+	if r.pointsTo != nil && r.pointsTo.IsZero() {
+		b = append(b, `,"pointsTo":null`...)
+	} else if r.pointsTo != nil {
+		member("pointsTo", r.pointsTo.String())
+	}
+	member("id", r.id)
+	if len(r.violations) > 0 {
+		list, err := json.Marshal(r.violations)
+		if err == nil { // they hold strings alone
+			b = append(append(b, `,"violations":`...), list...)
+		}
+	}
+	return append(b, '}')
 }
 
 // maxSentence is the length of what an error says, in bytes: sentences repeat what was sent.

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.NewApps(), nil),
+		Apps:         appsvc.New(memory.New().Apps(), nil),
 		Authenticate: tokens.Authenticate,
 	})
 	if err != nil {
@@ -59,7 +58,7 @@ func ExampleTokens() {
 	if err != nil {
 		panic(err)
 	}
-	who, err := tokens.Authenticate(context.Background(), token)
+	who, err := tokens.Verify(token)
 	fmt.Println(who.URN, err)
 	// Output: urn:vitrine:example.test:user=reader <nil>
 }

@@ -28,18 +28,18 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	apps := appsvc.New(memory.NewApps(), nil)
+	apps := appsvc.New(memory.New().Apps(), nil)
 	by := appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	var id string
 	for range 3 {
-		app, err := apps.CreateApp(f.Context(), by, appsvc.NewApp{Title: "x", Groups: []string{network}})
+		app, err := apps.CreateApp(f.Context(), by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		if err != nil {
 			f.Fatal(err)
 		}
 		id = app.ID
 	}
 	h, err := httpapi.New(httpapi.Config{
-		Apps: apps, Assets: assets.New(memory.NewAssets(), nil), Reviews: reviews.New(memory.NewReviews()),
+		Apps: apps, Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil),
 		Authenticate: tokens.Authenticate, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
@@ -134,7 +134,7 @@ func FuzzToken(f *testing.F) {
 	f.Add("a.b.c", `{"sub":"x","exp":1e400,"nbf":-0,"moderates":[]}`)
 	f.Add("", `[]`)
 	f.Fuzz(func(t *testing.T, token, claims string) {
-		if _, err := tokens.Authenticate(t.Context(), token); err == nil && token != good {
+		if _, err := tokens.Verify(token); err == nil && token != good {
 			if parsed, err := jwt.Parse(token, func(*jwt.Token) (any, error) { return testKey, nil }, jwt.WithValidMethods([]string{"HS256"})); err != nil || !parsed.Valid {
 				t.Errorf("%q was taken", token)
 			}
@@ -145,7 +145,7 @@ func FuzzToken(f *testing.F) {
 		h.ServeHTTP(rec, r)
 		checkAnswer(t, rec)
 
-		p, err := tokens.Authenticate(t.Context(), forge(t, jwt.SigningMethodHS256, testKey, claims))
+		p, err := tokens.Verify(forge(t, jwt.SigningMethodHS256, testKey, claims))
 		if err == nil && (p.URN == "" || !json.Valid([]byte(claims))) {
 			t.Errorf("the claims %q were taken for %+v", claims, p)
 		}

@@ -4,14 +4,23 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // handler answers every request; its methods are the way of a request, in order.
 type handler struct {
 	Config
-	site        *site
+	router      *router
 	description description
 	compression compression
+	readiness   readiness
+	memory      *budget
+	refusals    *refusalLog
+	crossOrigin http.CrossOriginProtection
+	uploads     *uploads
+	exports     *exports
+	spool       *reviews.Spool
 	calls       sync.Pool // of *call
 }
 
@@ -25,26 +34,39 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.serve(c); err != nil {
 		c.fail(err)
 	}
-	c.send()
+	if !c.sent {
+		c.send()
+	}
 }
 
-// serve does what was asked and leaves the answer in c.
+// serve does what was asked and leaves the answer in c, or has sent it.
 func (h *handler) serve(c *call) error {
-	h.site.find(c)
-	if c.resource == nil || !c.resource.open() {
+	if c.overloaded() {
+		c.header()["Connection"] = closeConnection
+		return errOverloaded
+	}
+	h.router.find(c.r.URL, &c.match)
+	if c.match.resource == nil || !c.match.resource.open() {
 		if err := h.authenticate(c); err != nil {
 			return err
 		}
 	}
-	if c.resource == nil {
+	c.room.caller = c.holderName()
+	if c.match.resource == nil {
 		return errNoResource
 	}
-	rt := c.resource.route(c.r.Method)
+	rt := c.match.resource.route(c.r.Method)
 	if rt == nil {
-		c.header()["Allow"] = []string{c.resource.allow}
+		c.header()["Allow"] = []string{c.match.resource.allow}
 		return errNoMethod
 	}
 	c.route = rt
+	if err := h.checkOrigin(c); err != nil {
+		return err
+	}
+	if c.by.TagsOnly && !rt.byTag && !rt.open {
+		return errTagsOnly
+	}
 	if rt.admit != nil {
 		if err := rt.admit(c); err != nil {
 			return err
@@ -53,8 +75,7 @@ func (h *handler) serve(c *call) error {
 	if err := c.read(); err != nil {
 		return err
 	}
-	c.status = rt.status
-	return rt.call(c)
+	return c.work()
 }
 
 // end answers a panic with 500 and keeps it from ending the process. A panic with
@@ -63,6 +84,7 @@ func (h *handler) serve(c *call) error {
 func (h *handler) end(c *call) {
 	defer h.recycle(c)
 	defer h.observe(c)
+	defer c.room.release()
 	cause := recover()
 	if cause == nil {
 		return
@@ -74,6 +96,6 @@ func (h *handler) end(c *call) {
 	if c.sent {
 		panic(http.ErrAbortHandler)
 	}
-	c.refuse(http.StatusInternalServerError, internalError)
+	c.refuse(&refusal{status: http.StatusInternalServerError, text: internalError})
 	c.send()
 }

@@ -1,9 +1,18 @@
 package httpapi
 
-import "net/http"
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
 
 // healthPath is at the root, wherever the app service is.
 const healthPath = "/healthz"
+
+// healthPatience is how long Config.Ready may take before /healthz says that the store does not answer.
+const healthPatience = 800 * time.Millisecond
 
 func (h *handler) healthTable() []route {
 	return []route{
@@ -12,13 +21,77 @@ func (h *handler) healthTable() []route {
 }
 
 func (h *handler) health(c *call) error {
-	if h.Ready != nil {
-		if err := h.Ready(c.ctx()); err != nil {
-			c.log("not ready", err)
-			c.refuse(http.StatusServiceUnavailable, "the store does not answer")
-			return nil
-		}
+	if err := h.readiness.check(h.Ready); err != nil {
+		c.log("not ready", err)
+		c.refuse(&refusal{status: http.StatusServiceUnavailable, text: "the store does not answer"})
+		return nil
 	}
 	c.out = append(c.out, `{"status":"ok"}`...)
 	return nil
+}
+
+// readiness asks whether the service can answer. It asks once at a time, however many want to know, and
+// gives its answer in time also when whoever is asked does not.
+type readiness struct {
+	mu    sync.Mutex
+	asked *asking // that is under way; nil without one
+}
+
+// asking is a question to Config.Ready.
+type asking struct {
+	done chan struct{}
+	err  error // once it is done
+}
+
+func (r *readiness) check(ready func(context.Context) error) error {
+	if ready == nil {
+		return nil
+	}
+	r.mu.Lock()
+	a := r.asked
+	if a == nil {
+		a = &asking{done: make(chan struct{})}
+		r.asked = a
+		go r.ask(a, ready)
+	}
+	r.mu.Unlock()
+	timer := time.NewTimer(healthPatience)
+	defer timer.Stop()
+	select {
+	case <-a.done:
+		return a.err
+	case <-timer.C:
+		return fmt.Errorf("no answer within %s", healthPatience)
+	}
+}
+
+func (r *readiness) ask(a *asking, ready func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			a.err = fmt.Errorf("panic: %v", v)
+		}
+		r.mu.Lock()
+		r.asked = nil
+		r.mu.Unlock()
+		close(a.done)
+	}()
+	a.err = ready(ctx)
+}
+
+type overloadedKey struct{}
+
+// Overloaded marks the requests of a context as more than the server can take: each is answered with 503
+// and Retry-After at once, and its connection closed, but for /healthz. A server that bounds its
+// connections or requests uses it, so that a full one is not mistaken for a dead one.
+func Overloaded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, overloadedKey{}, true)
+}
+
+var errOverloaded = &refusal{status: http.StatusServiceUnavailable, text: "the server has as many requests under way as it takes: try again"}
+
+// overloaded reports whether a request is one too many.
+func (c *call) overloaded() bool {
+	return c.r.Context().Value(overloadedKey{}) != nil && escapedPath(c.r.URL) != healthPath
 }

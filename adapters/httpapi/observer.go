@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -15,24 +14,28 @@ import (
 type Observer func(ctx context.Context, e Exchange)
 
 // Exchange is a request and what became of it. It holds no token and nothing of the query, where a
-// token may be. Route, Method and Status take few values and can stand beside a figure; ID and Path
+// token may be. Route, Method, Status and Code take few values and can be labels of a metric; the others
 // cannot.
 type Exchange struct {
 	ID       string        // X-Request-Id of the answer
 	Method   string        // "GET"; "other" for a method that HTTP does not define
 	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS and where nothing is
 	Path     string        // as it was sent, escaped; at most 1,000 bytes
+	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
+	Caller   string        // URN; "" where nobody needs one, or where it is not known
 	Status   int           // 0 when the connection was dropped without an answer
+	Code     string        // of an error: the stable word in its body; "" for any other response
 	Bytes    int64         // of the answer's body, as they went out
 	Duration time.Duration // from the request's headers to the end of the answer
+	Stream   bool          // an event stream was sent, and Duration is how long it was open
 }
 
 // AccessLog is an Observer that writes a line for each request.
 func AccessLog(log *slog.Logger) Observer {
 	return func(ctx context.Context, e Exchange) {
 		log.LogAttrs(ctx, slog.LevelInfo, "answered", slog.String("request", e.ID), slog.String("method", e.Method),
-			slog.String("path", e.Path), slog.String("route", e.Route), slog.Int("status", e.Status),
-			slog.Int64("bytes", e.Bytes), slog.Duration("duration", e.Duration))
+			slog.String("path", e.Path), slog.String("route", e.Route), slog.String("address", e.Address), slog.String("caller", e.Caller),
+			slog.Int("status", e.Status), slog.Int64("bytes", e.Bytes), slog.Duration("duration", e.Duration))
 	}
 }
 
@@ -45,15 +48,12 @@ func (h *handler) observe(c *call) {
 	if h.Observer == nil {
 		return
 	}
-	e := Exchange{ID: c.id, Method: "other", Path: c.path(), Bytes: c.written, Duration: time.Since(c.begun)}
-	if slices.Contains(methods, c.r.Method) {
-		e.Method = c.r.Method
-	}
-	if c.resource != nil {
-		e.Route = c.resource.routes[0].pattern
+	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
+	if c.match.resource != nil {
+		e.Route = c.match.resource.routes[0].pattern
 	}
 	if c.sent {
-		e.Status = c.status
+		e.Status, e.Code, e.Stream = c.status, c.code, c.streamed
 	}
 	h.Observer(c.ctx(), e)
 }
@@ -62,8 +62,8 @@ func (h *handler) observe(c *call) {
 // is taken out, and replaced by less than itself, before the rest is cut short.
 func (c *call) path() string {
 	path := escapedPath(c.r.URL)
-	if c.token != "" {
-		path = strings.ReplaceAll(path, c.token, "*")
+	for _, secret := range c.secrets {
+		path = strings.ReplaceAll(path, secret, "*")
 	}
 	return bounded(path)
 }

@@ -64,7 +64,7 @@ func (m *metrics) write(w io.Writer) {
 func ExampleObserver() {
 	m := &metrics{all: map[string]figures{}}
 	handler, err := httpapi.New(httpapi.Config{
-		Authenticate: func(context.Context, string) (httpapi.Principal, error) { return httpapi.Principal{}, nil },
+		Authenticate: func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, nil },
 		Observer: func(ctx context.Context, e httpapi.Exchange) {
 			e.Duration = 2 * time.Millisecond // so that this example always prints the same
 			m.observe(ctx, e)
@@ -82,7 +82,7 @@ func ExampleObserver() {
 	// vitrine_requests_total{route="",method="GET",status="401"} 1
 	// vitrine_requests_total{route="/healthz",method="GET",status="200"} 2
 	// # TYPE vitrine_answer_bytes_total counter
-	// vitrine_answer_bytes_total{route="",method="GET",status="401"} 121
+	// vitrine_answer_bytes_total{route="",method="GET",status="401"} 143
 	// vitrine_answer_bytes_total{route="/healthz",method="GET",status="200"} 30
 	// # TYPE vitrine_request_seconds_total counter
 	// vitrine_request_seconds_total{route="",method="GET",status="401"} 0.002

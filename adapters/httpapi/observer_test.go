@@ -46,7 +46,7 @@ func (x *exchanges) last(t *testing.T, n int) httpapi.Exchange {
 func observed(x *exchanges) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		c.BasePath = "/v4"
-		c.Assets = assets.New(memory.NewAssets(), nil)
+		c.Assets = assets.New(memory.New().Assets(), nil)
 		c.Observer = x.observe
 	}
 }
@@ -77,13 +77,34 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 			method = "other"
 		}
 		path, _, _ := strings.Cut(c.path, "?")
-		want := httpapi.Exchange{ID: r.header.Get("X-Request-Id"), Method: method, Route: c.route, Path: path, Status: c.status, Bytes: int64(len(r.body))}
+		want := httpapi.Exchange{ID: r.header.Get("X-Request-Id"), Method: method, Route: c.route, Path: path, Status: c.status, Bytes: int64(len(r.body)), Address: "127.0.0.1", Caller: editor.URN}
+		if c.method == "OPTIONS" || c.path == "/healthz" {
+			want.Caller = "" // these ask for no token
+		}
+		if r.status >= 400 && c.method != "HEAD" {
+			var body struct{ Code string }
+			r.read(&body)
+			want.Code = body.Code
+		} else if r.status >= 400 {
+			want.Code = "not_found"
+		}
 		got := x.last(t, i+1)
 		if got.Duration <= 0 || got.Duration > time.Minute {
 			t.Errorf("%s %s took %s", c.method, c.path, got.Duration)
 		}
 		if got.Duration = 0; got != want {
 			t.Errorf("%s %s: told of %+v, want %+v", c.method, c.path, got, want)
+		}
+	}
+}
+
+func TestTheObserverIsToldWhatWasAStream(t *testing.T) {
+	var x exchanges
+	w := newWorld(t, observed(&x), func(c *httpapi.Config) { c.Streams = httpapi.NewStreams(); c.Streams.Close() })
+	for i, accept := range []string{"text/event-stream", "application/json"} {
+		w.as(editor, "GET", "/v4/x/changes", "", header("Accept", accept)).want(200)
+		if got := x.last(t, i+1); got.Status != 200 || got.Stream != (i == 0) {
+			t.Errorf("%s: told of %+v", accept, got)
 		}
 	}
 }
@@ -124,7 +145,7 @@ func TestTheAccessLogHoldsNoToken(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if n := strings.Count(log, "\n"); n != 7 {
+	if n := strings.Count(log, " msg=answered "); n != 7 {
 		t.Errorf("%d lines for 7 requests: %s", n, log)
 	}
 	for line := range strings.Lines(log) {
@@ -135,7 +156,7 @@ func TestTheAccessLogHoldsNoToken(t *testing.T) {
 	if strings.Contains(log, token[:len(token)/2]) {
 		t.Errorf("the log holds the token: %s", log)
 	}
-	if want := fmt.Sprintf("method=GET path=/apps/%s route=/apps/{id} status=200 bytes=", id); !strings.Contains(log, want) {
+	if want := fmt.Sprintf("method=GET path=/apps/%s route=/apps/{id} address=127.0.0.1 caller=\"%s\" status=200 bytes=", id, editor.URN); !strings.Contains(log, want) {
 		t.Errorf("the log does not say %q: %s", want, log)
 	}
 }

@@ -36,7 +36,7 @@ func (d *description) describe(base, root string, tables []table) error {
 	served := map[string]bool{}
 	for _, t := range tables {
 		for _, rt := range t.routes {
-			served[t.mount.prefix()+rt.path] = true
+			served[rt.described(t.mount)] = true
 		}
 	}
 	document, err := strictjson.Members(openAPI)

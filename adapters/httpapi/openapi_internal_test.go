@@ -25,6 +25,10 @@ type describedOperation struct {
 type describedParameter struct {
 	Ref      string `json:"$ref"`
 	Name, In string
+
+	Description string
+	Example     any
+	Examples    map[string]any
 }
 
 // describedRoutes are the operations of openapi.json, by method and path.
@@ -74,11 +78,11 @@ func (o describedOperation) names(in string) (out []string) {
 
 // Whoever adds an endpoint or a parameter to the table, or takes one away, does it in openapi.json too.
 func TestOpenAPIHasEveryRouteAndNoOther(t *testing.T) {
-	h := &handler{Config: Config{Apps: appsvc.New(memory.NewApps(), nil), Assets: assets.New(memory.NewAssets(), nil), Reviews: reviews.New(memory.NewReviews())}}
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}
 	described := describedRoutes(t)
 	for _, table := range h.tables() {
 		for _, rt := range table.routes {
-			name := rt.method + " " + table.mount.prefix() + rt.path
+			name := rt.method + " " + rt.described(table.mount)
 			op, ok := described[name]
 			if !ok {
 				t.Errorf("%s is not in openapi.json", name)

@@ -74,15 +74,15 @@ func TestOpenAPINamesItsAddress(t *testing.T) {
 		if own := doc.Paths["/healthz"].Servers; len(own) != 1 || own[0].URL != c.root {
 			t.Errorf("%+v: servers of /healthz %v", c, own)
 		}
-		if own := doc.Paths["/apps/"].Servers; own != nil {
-			t.Errorf("%+v: servers of /apps/ %v", c, own)
+		if own := doc.Paths["/apps"].Servers; own != nil {
+			t.Errorf("%+v: servers of /apps %v", c, own)
 		}
 	}
 }
 
 func TestOpenAPILeavesOutWhatIsNotServed(t *testing.T) {
 	all := func(c *httpapi.Config) {
-		c.Assets, c.Reviews = assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
+		c.Assets, c.Reviews = assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
 	}
 	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
 	for _, c := range []struct {
@@ -90,9 +90,9 @@ func TestOpenAPILeavesOutWhatIsNotServed(t *testing.T) {
 		change        func(*httpapi.Config)
 		there, absent string
 	}{
-		{"apps", func(c *httpapi.Config) { all(c); c.Apps = nil }, library + "/assets", "/apps/"},
+		{"apps", func(c *httpapi.Config) { all(c); c.Apps = nil }, library + "/assets", "/apps"},
 		{"assets", func(c *httpapi.Config) { all(c); c.Assets = nil }, "/apps/{id}", library + "/assets"},
-		{"reviews", func(c *httpapi.Config) { all(c); c.Reviews = nil }, "/components/", "/x/reviews/import"},
+		{"reviews", func(c *httpapi.Config) { all(c); c.Reviews = nil }, "/components", "/x/reviews/import"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.change)
@@ -128,7 +128,7 @@ func (a *asker) ask(method, path, query, body string) (members map[string]any) {
 	if r.status >= 300 {
 		a.t.Fatalf("%s: %d %s", r.what, r.status, r.body)
 	}
-	a.asked[method+" "+path] = true
+	a.asked[method+" "+strings.TrimSuffix(path, "/")] = true
 	_ = json.Unmarshal([]byte(r.body), &members) // some have no body, and one is a page
 	return members
 }
@@ -139,33 +139,48 @@ func firstID(list any) string { return fmt.Sprint(list.([]any)[0].(map[string]an
 func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.NewAssets(), nil), reviews.New(memory.NewReviews())
+		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)
 	})
 	a := &asker{world: w, asked: map[string]bool{}, ids: map[string]string{
-		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0"}}
+		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0", "from": "0", "to": "1"}}
 	a.ask("GET", "/cors.html", "", "")
 	a.ask("GET", "/openapi.json", "", "")
 	a.ask("GET", "/healthz", "", "")
 	a.ask("POST", "/components/", "", `{"name":"c","version":"1","main":"/x.js","configSchema":{},"more":[1.10]}`)
 	a.ask("GET", "/components/", "", "")
 	a.ask("GET", "/components/{name}", "", "")
+	a.ask("GET", "/components/{name}/versions/", "?limit=1", "")
+	a.ids["version"] = "1"
+	a.ask("GET", "/components/{name}/versions/{version}", "", "")
+	a.ids["version"] = "0"
 	a.ids["id"] = fmt.Sprint(a.ask("POST", "/apps/", "",
 		`{"title":"x","groups":["urn:vitrine:example.test"],"elements":[{"component":{"name":"c","version":"1"},"config":{"a":1e400}}]}`)["id"])
 	a.ask("GET", "/apps/", "?usingComponent=c&sort=updatedAt&limit=1", "")
-	a.ask("GET", "/apps/{id}", "", "")
+	a.ask("GET", "/apps/{id}", "?withDefaults=true", "")
 	a.ask("PATCH", "/apps/{id}", "", `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"}]`)
 	a.ask("GET", "/apps/versions/", "?appId={id}&before=1", "")
 	a.ask("GET", "/apps/{id}/versions/", "?limit=1", "")
 	a.ask("GET", "/apps/{id}/versions/{version}", "", "")
+	a.ask("GET", "/apps/{id}/versions/{from}/diff/{to}", "", "")
+	a.ask("GET", "/apps/{id}/history/", "?limit=1", "")
 	a.ask("POST", "/apps/versions/restore", "", `{"id":"{id}","version":"0"}`)
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "?embedApps=true", `{"appVersion":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
 	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")
 	a.ask("GET", "/apps/{id}/tagged/{tag}", "", "")
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
+	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
+	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")
+	a.ask("GET", "/x/changes", "?types=tag.set,app.created&app={id}&limit=1", "")
 	a.ask("DELETE", "/apps/{id}/tags/{tag}", "", "")
+	a.ask("POST", "/components/{name}/check", "", `{"name":"c","version":"3","main":"/x.js","configSchema":{"required":["absent"],"requierd":[]}}`)
 	a.ask("DELETE", "/components/{name}", "", "")
 	a.ask("POST", "/x/reviews/import", "?dryRun=true", "{}\n{\"source\":1}\n")
+	a.ask("GET", "/x/reviews/export", "?network={network}", "")
+	a.ask("POST", "/x/reviews/import", "", `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["a","b"],"reviews":[{"id":"r1","imported_display_name":"N","imported_email":"n@example.test","imported_url":"https://example.test/","subparts":{"a":"b"},"title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]},{"id":"r2","author_id":"u","parent_id":"r1","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]}]}`+"\n")
+	a.ask("GET", "/x/reviews/collections", "?limit=1&source=s", "")
+	a.ids["collection"] = "YQ=="
+	a.ask("GET", "/x/reviews/collections/{collection}/reviews", "?limit=1", "")
 
 	a.ids["folder"] = firstID(a.ask("POST", library+"/folders", "", `{"create":[{"label":"x","inherit":false,"permissions":[{"operation":"view","role":{"id":"r"}}]}]}`)["folders"])
 	a.ids["asset"] = firstID(a.ask("POST", library+"/assets", "", `{"add":[{"id":"1","generator":{"id":"g"},"folders":["{folder}"],"safe_tags":["t"],"via":1,
@@ -180,6 +195,10 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("POST", library+"/folder/{folder}/assets", "", `{"assign":["{asset}","none"]}`)
 	a.ask("POST", library+"/attributes", "", `{"assets":["{asset}"],"add":[{"key":"k","value":""}]}`)
 	a.ask("GET", library+"/attributes", "?key=k", "")
+	a.ask("GET", library+"/explain", "?folder="+a.ids["folder"], "")
+	a.ask("GET", library+"/changes", "?limit=3", "")
+
+	a.ask("GET", "/x/me", "", "")
 
 	described := 0
 	for path, p := range w.told.Document.Paths {

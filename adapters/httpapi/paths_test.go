@@ -1,8 +1,8 @@
 package httpapi_test
 
 import (
-	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -89,7 +89,7 @@ func TestBasePathAndBaseURL(t *testing.T) {
 		{BasePath: "/healthz"}, {BasePath: "healthz/"}, {BasePath: "/healthz/x"}, {BasePath: "/services/frontline/api/v4/assetManager"},
 		{BasePath: "/services/frontline/api/v4/assetManager/example.test/assetLibrary"},
 		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"}, {BaseURL: "https://"}} {
-		c.Authenticate = func(context.Context, string) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
+		c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
 		if _, err := httpapi.New(c); err == nil {
 			t.Errorf("BasePath %q, BaseURL %q: taken", c.BasePath, c.BaseURL)
 		}
@@ -117,7 +117,7 @@ func TestThePathCountsWhereItsRawFormIsStale(t *testing.T) {
 }
 
 func TestTheAssetManagerHasOneSlashOrTwo(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.BasePath, c.Assets = "/v4", assets.New(memory.NewAssets(), nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.BasePath, c.Assets = "/v4", assets.New(memory.New().Assets(), nil) })
 	const prefix, rest = "/services/frontline/api/v4/assetManager", "example.test/assetLibrary/example.test/assets"
 	w.rawPath(editor, "GET", prefix+"/"+rest).want(200)
 	w.rawPath(editor, "GET", prefix+"//"+rest).want(200)

@@ -3,9 +3,11 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -49,26 +51,27 @@ func parseBrokenQuery(raw string) query {
 func (q query) has(name string) bool     { return q.values.Has(name) }
 func (q query) all(name string) []string { return q.values[name] }
 
-// check refuses a known parameter that cannot be decoded or is no text and, where the endpoint
-// writes, also what it does not know. The sentence of the decoder is not repeated, as it may hold
+// check refuses a known parameter that cannot be decoded or is no text and, where the endpoint writes or
+// is exact, also what it does not know. The sentence of the decoder is not repeated, as it may hold
 // a part of the token.
 func (q query) check(rt *route) error {
+	exact := rt.exact || rt.writes()
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
-			return refuse(http.StatusBadRequest, "%s: cannot be decoded: want it escaped", name)
+			return refuseParameter(name, "cannot be decoded: want it escaped")
 		}
-		if rt.writes() {
+		if exact {
 			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
-		if rt.writes() && !known && name != tokenParameter {
-			return refuse(http.StatusBadRequest, "%s: unknown query parameter", name)
+		if exact && !known && name != tokenParameter {
+			return refuseParameter(name, "unknown query parameter")
 		}
 		for _, v := range values {
 			if known && !utf8.ValidString(v) {
-				return refuse(http.StatusBadRequest, "%s: not valid UTF-8", name)
+				return refuseParameter(name, "not valid UTF-8")
 			}
 		}
 	}
@@ -83,7 +86,16 @@ func (q query) one(name string) (string, error) {
 	case 1:
 		return values[0], nil
 	}
-	return "", refuse(http.StatusBadRequest, "%s: given more than once", name)
+	return "", refuseParameter(name, "given more than once")
+}
+
+// cursor returns a parameter that is an opaque cursor. An empty value is an error.
+func (q query) cursor(name string) (string, error) {
+	cursor, err := q.one(name)
+	if err == nil && cursor == "" && q.has(name) {
+		err = refuseParameter(name, "\"\" is not a cursor of this list")
+	}
+	return cursor, err
 }
 
 // noLimit is what no page may have as its limit.
@@ -110,7 +122,34 @@ func (q query) flag(name string) (bool, error) {
 		return false, err
 	}
 	if s != "true" && s != "false" {
-		return false, refuse(http.StatusBadRequest, "%s: %q is neither true nor false", name, s)
+		return false, refuseParameter(name, "%q is neither true nor false", s)
 	}
 	return s == "true", nil
+}
+
+// iso8601 is a date, or a date with a time of day, with or without a zone.
+var iso8601 = regexp.MustCompile(`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$`)
+
+// time returns a parameter that is a time in ISO 8601, the zero time when it is not given. Without a zone it is in UTC,
+// and a date alone is its midnight.
+func (q query) time(name string) (time.Time, error) {
+	s, err := q.one(name)
+	if err != nil || !q.has(name) {
+		return time.Time{}, err
+	}
+	if iso8601.MatchString(s) {
+		for _, layout := range []string{
+			"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z07:00",
+		} {
+			t, err := time.Parse(layout, s)
+			if err != nil || t.UTC().Year() < 1 {
+				continue
+			}
+			if t.IsZero() { // which would be none
+				t = t.Add(1)
+			}
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, refuseParameter(name, "%q is no time: want a real date in ISO 8601, such as 2024-02-29 or 2024-02-29T18:30:00Z, with + escaped as %%2B", s)
 }

@@ -5,12 +5,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -24,11 +28,11 @@ func record(id string) string {
 		`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
 }
 
-func reviewWorld(t *testing.T) *world {
-	return newWorld(t, func(c *httpapi.Config) {
-		c.Reviews = reviews.New(memory.NewReviews())
+func reviewWorld(t *testing.T, more ...func(*httpapi.Config)) *world {
+	return newWorld(t, append([]func(*httpapi.Config){func(c *httpapi.Config) {
+		c.Reviews = reviews.New(memory.New().Reviews(), nil)
 		c.Limits.Pause = 300 * time.Millisecond
-	})
+	}}, more...)...)
 }
 
 type importReport struct {
@@ -46,10 +50,10 @@ func TestReviewsAreImported(t *testing.T) {
 		r.want(200).read(&out)
 		return out
 	}
-	if got := report(w.as(siteOne, "POST", importPath+"?dryRun=true", file, setType("application/x-ndjson"))); !got.DryRun || got.Created != 2 {
+	if got := report(w.as(editor, "POST", importPath+"?dryRun=true", file, setType("application/x-ndjson"))); !got.DryRun || got.Created != 2 {
 		t.Errorf("dry run: %+v", got)
 	}
-	got := report(w.as(siteOne, "POST", importPath, file, setType("application/x-ndjson")))
+	got := report(w.as(editor, "POST", importPath, file, setType("application/x-ndjson")))
 	if got.DryRun || got.Lines != 3 || got.Created != 2 || got.Errors != 1 || len(got.Problems) != 1 || got.Problems[0]["line"] != 2.0 {
 		t.Errorf("%+v", got)
 	}
@@ -73,7 +77,7 @@ func TestAnImportMayBeOfAnySize(t *testing.T) {
 	file := strings.Repeat(" \n", 3<<20) + record("YQ==")
 	for _, body := range []string{file, gzipped(file)} {
 		var got importReport
-		w.as(siteOne, "POST", importPath+"?dryRun=true", body, setType("application/x-ndjson")).want(200).read(&got)
+		w.as(editor, "POST", importPath+"?dryRun=true", body, setType("application/x-ndjson")).want(200).read(&got)
 		if got.Lines != 3<<20+1 || got.Created != 1 || got.Errors != 0 {
 			t.Errorf("%+v", got)
 		}
@@ -85,7 +89,7 @@ func TestTheReportOfAnImportIsShort(t *testing.T) {
 	w := reviewWorld(t)
 	for n, truncated := range map[int]bool{1000: false, 1001: true} {
 		var got importReport
-		w.as(siteOne, "POST", importPath, strings.Repeat("x\n", n), setType("text/plain")).want(200).read(&got)
+		w.as(editor, "POST", importPath, strings.Repeat("x\n", n), setType("text/plain")).want(200).read(&got)
 		if len(got.Problems) != 1000 || got.Errors != n || got.ProblemsTruncated != truncated {
 			t.Errorf("of %d problems %d are in the report, truncated %v", got.Errors, len(got.Problems), got.ProblemsTruncated)
 		}
@@ -123,26 +127,68 @@ func TestReviewsImportRefuses(t *testing.T) {
 }
 
 func TestAnImportMayTakeLongButNotPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // with its own clock: what takes long is no matter of the machine
+		client := piped(t, httpapi.Config{
+			Authenticate: (&people{named: map[string]httpapi.Principal{"editor": editor}}).authenticate, Reviews: reviews.New(memory.New().Reviews(), nil),
+		})
+		slow := func(body io.Reader) (*http.Response, importReport) {
+			r, err := http.NewRequest("POST", "http://x"+importPath, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "svctoken editor")
+			r.Header.Set("Content-Type", "application/x-ndjson")
+			answer, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			var report importReport
+			if err := json.NewDecoder(answer.Body).Decode(&report); err != nil {
+				t.Fatal(err)
+			}
+			return answer, report
+		}
+		// A line of 300 bytes each 200 ms is more than 1 KiB/s.
+		if answer, report := slow(&slowly{lines: 1000, pause: 200 * time.Millisecond}); answer.StatusCode != 200 || answer.Close || report.Lines != 1000 {
+			t.Errorf("an upload of 200 s: %d, closed: %v, %+v", answer.StatusCode, answer.Close, report)
+		}
+		begun := time.Now()
+		pauses := io.MultiReader(strings.NewReader(strings.Repeat(record("YQ=="), 3)), &slowly{lines: 1, pause: 31 * time.Second})
+		if answer, report := slow(pauses); answer.StatusCode != 200 || !answer.Close || report.Lines != 3 || time.Since(begun) >= 31*time.Second {
+			t.Errorf("an upload that pauses for 31 s: %d after %s, closed: %v, %+v", answer.StatusCode, time.Since(begun), answer.Close, report)
+		}
+		time.Sleep(time.Minute) // until the pause of the client is over, too
+	})
+}
+
+// A client whose connection ended before the report learns from a repeat what was kept, and a dry run changes nothing.
+func TestAClientThatLeftEarlyLearnsWhatWasKept(t *testing.T) {
 	w := reviewWorld(t)
-	slow := func(pause time.Duration) (int, error) {
-		r, err := http.NewRequest("POST", w.url+importPath, &slowly{lines: 8, pause: pause})
-		if err != nil {
+	var file strings.Builder
+	for i := range 12_000 { // more than a transaction takes
+		file.WriteString(record(base64.StdEncoding.EncodeToString(fmt.Append(nil, i))))
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n", importPath, w.token(editor), 2*file.Len())
+	if _, err := io.WriteString(conn, file.String()); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	ndjson := setType("application/x-ndjson")
+	var kept, again importReport
+	for kept.Unchanged == 0 { // the server may be at it still
+		if err := t.Context().Err(); err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "svctoken "+w.token(editor))
-		r.Header.Set("Content-Type", "application/x-ndjson")
-		answer, err := w.client.Do(r)
-		if err != nil {
-			return 0, err
-		}
-		defer answer.Body.Close()
-		return answer.StatusCode, nil
+		w.as(editor, "POST", importPath+"?dryRun=true", file.String(), ndjson).want(200).read(&kept)
 	}
-	if status, err := slow(60 * time.Millisecond); err != nil || status != 200 {
-		t.Errorf("an upload of twice the longest pause: %d, %v", status, err)
-	}
-	if status, err := slow(2 * time.Second); err == nil && status != 400 {
-		t.Errorf("an upload that pauses for too long: %d", status)
+	w.as(editor, "POST", importPath, file.String(), ndjson).want(200).read(&again)
+	if kept.Created+kept.Unchanged != 12_000 || again.Created+again.Unchanged != 12_000 || again.Unchanged < kept.Unchanged {
+		t.Errorf("a repeat says of what was kept %+v, and then %+v", kept, again)
 	}
 }
 
@@ -159,7 +205,7 @@ func TestAnImportThatStallsAtOnceIsAnswered(t *testing.T) {
 			importPath, w.token(editor), begun)
 		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second)) // the pause is a fraction of a second
 		line, err := bufio.NewReader(conn).ReadString('\n')
-		if err != nil || !strings.Contains(line, " 400 ") {
+		if err != nil || !strings.Contains(line, " 200 ") {
 			t.Errorf("after %q: %q, %v", begun, line, err)
 		}
 	}
@@ -182,13 +228,176 @@ func (s *slowly) Read(p []byte) (int, error) {
 // fullReviews has no room.
 type fullReviews struct{ reviews.Store }
 
-func (fullReviews) Update(context.Context, func(reviews.Tx) error) error { return reviews.ErrFull }
+func (fullReviews) Update(context.Context, string, func(reviews.Tx) error) error {
+	return reviews.ErrFull
+}
 
 // An import that stops, because the store does, says what is in.
 func TestAnImportIntoAFullStoreSaysWhatIsIn(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(fullReviews{memory.NewReviews()}) })
-	r := w.as(siteOne, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(507, "full")
+	w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(fullReviews{memory.New().Reviews()}, nil) })
+	r := w.as(editor, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(507, "full")
 	if !strings.Contains(r.body, "what came before is imported, and sending all of it again is safe") {
 		t.Errorf("%s", r.body)
+	}
+}
+
+const exportPath = "/x/reviews/export"
+
+func TestImportsAndExportsNameANetwork(t *testing.T) {
+	w := reviewWorld(t)
+	both := httpapi.Principal{URN: network + ":user=both", Moderates: []string{network, "urn:vitrine:other.test", network + ":site=1", "urn:other:third.test"}}
+	ndjson := setType("application/x-ndjson")
+	for _, path := range []string{importPath, exportPath} {
+		method, file := "POST", record("YQ==")
+		if path == exportPath {
+			method, file = "GET", ""
+		}
+		w.as(both, method, path+"?network=example.test", file, ndjson).want(200)
+		w.as(both, method, path+"?network=other.test", file, ndjson).want(200)
+		w.as(editor, method, path, file, ndjson).want(200)
+		w.as(both, method, path, file, ndjson).want(400, "network")
+		w.as(both, method, path+"?network=third.test", file, ndjson).want(403)
+		w.as(editor, method, path+"?network=other.test", file, ndjson).want(403)
+		w.as(editor, method, path+"?network=", file, ndjson).want(400, "network")
+		w.as(editor, method, path+"?network=urn:vitrine:example.test", file, ndjson).want(400, "network", "URN")
+		w.as(editor, method, path+"?network=example.test&network=example.test", file, ndjson).want(400, "network")
+		w.as(editor, method, path+"?network=%zz", file, ndjson).want(400, "network")
+		w.as(siteOne, method, path, file, ndjson).want(403)
+		w.as(siteOne, method, path+"?network=example.test", file, ndjson).want(403)
+		w.as(stranger, method, path+"?network=example.test", file, ndjson).want(403)
+		w.send(method, path+"?network=example.test", file, ndjson).want(401)
+	}
+}
+
+func TestReviewsAreExported(t *testing.T) {
+	w := reviewWorld(t)
+	both := httpapi.Principal{URN: network + ":user=both", Moderates: []string{network, "urn:vitrine:other.test"}}
+	empty := w.as(editor, "GET", exportPath, "").want(200)
+	if empty.body != "" || empty.header.Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("of a network without reviews: %q, %v", empty.body, empty.header)
+	}
+	var file strings.Builder
+	for i := range 300 { // longer than the buffer that download holds back in case of an error
+		file.WriteString(strings.Replace(record(base64.StdEncoding.EncodeToString(fmt.Append(nil, i))), `"N"`, `"N","imported_email":"ann@example.test"`, 1))
+	}
+	w.as(both, "POST", importPath+"?network=example.test", file.String(), setType("application/x-ndjson")).want(200, `"created":300`)
+	w.as(both, "POST", importPath+"?network=other.test", record("b3RoZXI="), setType("application/x-ndjson")).want(200, `"created":1`)
+	r := w.as(editor, "GET", exportPath, "").want(200)
+	if strings.Count(r.body, "\n") != 300 || strings.Count(r.body, "ann@example.test") != 300 || strings.Contains(r.body, "b3RoZXI=") {
+		t.Errorf("%d lines", strings.Count(r.body, "\n"))
+	}
+	if r.header.Get("Cache-Control") != "no-store" || r.header.Get("Content-Type") != "application/x-ndjson" || r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%v", r.header)
+	}
+	if head := w.as(editor, "HEAD", exportPath, "").want(200); head.body != "" || head.header.Get("Content-Length") != "" {
+		t.Errorf("HEAD: %q %v", head.body, head.header)
+	}
+	w.as(editor, "POST", importPath+"?dryRun=true", r.body, setType("application/x-ndjson")).want(200, `"unchanged":300`)
+}
+
+// halfReviews is a store that fails after some reviews, and tells when a View has ended.
+type halfReviews struct {
+	reviews.Store
+	after int // reviews; -1 for all
+	ended chan error
+}
+
+func (h halfReviews) View(ctx context.Context, network string, fn func(reviews.Reader) error) error {
+	err := h.Store.View(ctx, network, func(r reviews.Reader) error { return fn(halfReader{r, h.after}) })
+	if h.ended != nil {
+		h.ended <- err
+	}
+	return err
+}
+
+type halfReader struct {
+	reviews.Reader
+	after int
+}
+
+func (h halfReader) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[reviews.Review, error] {
+	return func(yield func(reviews.Review, error) bool) {
+		n := 0
+		for r, err := range h.Reader.Reviews(ctx, key) {
+			if n == h.after {
+				r, err = reviews.Review{}, fmt.Errorf("%w: canary of the store", reviews.ErrBusy)
+			}
+			if n++; !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// manyReviews is a line with so many reviews of some KiB.
+func manyReviews(count int) string {
+	head, tail, _ := strings.Cut(record("YQ=="), `{"id":"r1"`)
+	tail = strings.TrimSuffix(strings.Replace(tail, "<p>x</p>", strings.Repeat("text ", 1000), 1), "]}\n")
+	list := make([]string, count)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"id":"r%d"%s`, i, tail)
+	}
+	return head + strings.Join(list, ",") + "]}\n"
+}
+
+// An export that fails before anything has gone out is answered like any request; one that fails later is
+// cut, so that nobody takes it for whole.
+func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
+	for _, after := range []int{0, 5, 200} {
+		w := newWorld(t, func(c *httpapi.Config) {
+			c.Reviews = reviews.New(halfReviews{memory.New().Reviews(), after, nil}, nil)
+		})
+		w.as(editor, "POST", importPath, manyReviews(400), setType("application/x-ndjson")).want(200, `"created":400`)
+		if after < 10 {
+			w.as(editor, "GET", exportPath, "").want(503)
+		} else {
+			r, err := http.NewRequest("GET", w.url+exportPath, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "svctoken "+w.token(editor))
+			answer, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(answer.Body)
+			if answer.Body.Close(); err == nil || answer.StatusCode != 200 || len(body) == 0 {
+				t.Errorf("after %d reviews: %d, %d bytes, %v", after, answer.StatusCode, len(body), err)
+			}
+		}
+		if text := w.log.String(); !strings.Contains(text, "canary of the store") {
+			t.Errorf("after %d reviews the log has %q", after, text)
+		}
+	}
+}
+
+// A client that does not take an export is cut off, and the store read no longer.
+func TestAnExportThatIsNotTakenEnds(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 8)
+	store := memory.New().Reviews()
+	for i := range 4 { // more than the system's buffers take
+		file := strings.NewReader(strings.Replace(manyReviews(2000), "old.example.test", fmt.Sprint(i), 1))
+		report, err := reviews.New(store, nil).Import(t.Context(), reviews.Caller{Operator: true}, reviews.ImportRequest{Network: "example.test", File: file})
+		if err != nil || report.Created != 2000 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+	}
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Reviews, c.Limits.Pause = reviews.New(halfReviews{store, -1, ended}, nil), 300*time.Millisecond
+	})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n\r\n", exportPath, w.token(editor))
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the export was taken whole")
+		}
+	case <-time.After(time.Minute):
+		t.Error("the store is still read")
 	}
 }

@@ -4,27 +4,42 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// route is one endpoint: a row of the contract's table.
+// route is one endpoint; README.md has a section about each.
 type route struct {
-	name    string // number in the contract's table; "" for what the contract does not number
 	method  string
 	path    string // "/apps/{id}", below where its table is mounted
-	pattern string // the same from the root of the server; set by newSite
+	pattern string // the same from the root of the server; set by newRouter
 	call    func(*call) error
 
 	collection bool              // the path answers with and without a slash at its end
 	open       bool              // needs no token
 	query      []string          // parameters it knows
+	exact      bool              // refuses other parameters, as what writes does: a misspelt filter must not answer everything
 	body       body              // what it takes
 	admit      func(*call) error // refuses a caller before the request is read; nil = the endpoint does
+	allow      func(*call) error // refuses a caller before the body is read, when the head of the request is in order; nil = the endpoint does
+	byTag      bool              // takes callers who may read by tags only
 	keyed      bool              // takes an Idempotency-Key
+	gathers    bool              // its domain asks for room in memory
 	status     int               // of success
 }
 
-// writes reports whether the endpoint changes something; those refuse unknown parameters.
+// writes reports whether the endpoint changes something.
 func (r *route) writes() bool { return r.method != http.MethodGet }
+
+// described returns the path of the route as openapi.json has it. Collections stand there without the
+// slash at their end.
+func (r *route) described(m mount) string {
+	path := m.prefix() + r.path
+	if r.collection {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
+}
 
 // resource is what one path names: an endpoint for each method.
 type resource struct {
@@ -83,12 +98,13 @@ func (m mount) prefix() string {
 	return ""
 }
 
-// tables is everything the handler serves, in the order of the contract.
+// tables is everything the handler serves.
 func (h *handler) tables() []table {
 	all := []table{
 		{atRoot, h.healthTable()},
 		{atBase, newCORSPage().table()},
 		{atBase, h.description.table()},
+		{atBase, meTable()},
 	}
 	if h.Apps != nil {
 		all = append(all, table{atBase, appRoutes{h.Apps}.table()})
@@ -97,7 +113,7 @@ func (h *handler) tables() []table {
 		all = append(all, table{atAssets, assetRoutes{h.Assets}.table()})
 	}
 	if h.Reviews != nil {
-		all = append(all, table{atBase, reviewRoutes{h.Reviews}.table()})
+		all = append(all, table{atBase, reviewRoutes{h.Reviews, h.spool, reviews.NewGate(h.Limits.LargeReviews)}.table()})
 	}
 	return all
 }

@@ -70,6 +70,49 @@ func TestTagsRefuse(t *testing.T) {
 	}
 }
 
+func TestTagsMoveFromWhereTheyShould(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	w.retitle(id, 0, "y")
+	tag := "/apps/" + id + "/tags/t"
+	for _, bad := range []string{`""`, `"00"`, `"latest"`, `0`, `false`, `[]`, `{}`, `"-1"`} {
+		w.as(editor, "PUT", tag, `{"appVersion":"0","from":`+bad+`}`).want(400, `"pointer":"/from"`, `/from: want a version, or null if the tag must not be there`)
+	}
+	w.as(editor, "PUT", tag, `{"appVersion":"0","from":"1"}`).want(409, `"code":"moved"`, `"pointer":"/from"`, `"version":"1"`, `"pointsTo":null`)
+	w.as(editor, "PUT", tag, `{"appVersion":"0","from":null}`).want(201)
+	w.as(editor, "PUT", tag, `{"appVersion":"1","from":null}`).want(409, `"code":"moved"`, `"version":"1"`, `"pointsTo":"0"`)
+	w.as(editor, "PUT", tag, `{"latest":true,"from":"0"}`).want(201, `"appVersion":"1"`)
+	w.as(editor, "PUT", tag, `{"appVersion":"0","from":"0"}`).want(409, `"pointsTo":"1"`)
+}
+
+func TestTagsHaveAHistory(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	w.retitle(id, 0, "y")
+	history := "/apps/" + id + "/tags/t/history"
+	w.as(editor, "GET", history, "").want(404)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"1"}`).want(201)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`).want(201)
+	w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "").want(204)
+	w.as(editor, "GET", "/apps/"+id+"/tags/t", "").want(404)
+	moves := []string{`"from":"0","to":null}`, `"from":"1","to":"0"}`, `"from":null,"to":"1"}`}
+	w.as(editor, "GET", history+"/", "").want(200, moves...)
+	next := history + "/?limit=1"
+	for i, move := range moves {
+		r := w.as(editor, "GET", next, "").want(200, `{"moves":[{"at":`, move+"]}")
+		link := r.header.Get("Link")
+		if (link == "") != (i == len(moves)-1) {
+			t.Fatalf("page %d has the link %q", i, link)
+		}
+		if link != "" {
+			next = strings.TrimPrefix(strings.TrimSuffix(link, `>; rel="next"`), "<"+w.url)
+		}
+	}
+	for _, bad := range []string{"before=", "before=x", "limit=0", "limit=501", "before=AAAAAAAAAAAAAAAA"} {
+		w.as(editor, "GET", history+"?"+bad, "").want(400, `"parameter":`)
+	}
+}
+
 func TestTagsTakeAnIdempotencyKey(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)

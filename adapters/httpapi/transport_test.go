@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,11 +90,11 @@ func TestPreflightNeedsNothing(t *testing.T) {
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
 		inner := c.Authenticate
-		c.Authenticate = func(ctx context.Context, token string) (httpapi.Principal, error) {
-			if token == "panic" {
+		c.Authenticate = func(r *http.Request) (httpapi.Principal, error) {
+			if token, _ := httpapi.RequestToken(r); token == "panic" {
 				panic("a fault in the embedding program")
 			}
-			return inner(ctx, token)
+			return inner(r)
 		}
 	})
 	id := w.newApp("x", network)
@@ -113,7 +114,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	} {
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*",
-			"Access-Control-Expose-Headers": "Location, ETag, Link", "Access-Control-Allow-Credentials": "",
+			"Access-Control-Expose-Headers": "Location, ETag, Link, X-Request-Id, Retry-After", "Access-Control-Allow-Credentials": "",
 		} {
 			if r.header.Get(name) != want {
 				t.Errorf("%s (%d): %s is %q, want %q", r.what, r.status, name, r.header.Get(name), want)
@@ -152,6 +153,7 @@ func (b brokenStore) View(context.Context, func(appsvc.Reader) error) error {
 	return b.err
 }
 func (b brokenStore) Update(context.Context, func(appsvc.Tx) error) error { return b.err }
+func (b brokenStore) Changed() <-chan struct{}                            { return nil }
 
 func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 	for _, c := range []struct {
@@ -160,7 +162,7 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		says   string
 	}{
 		{errors.New("secret detail: disk /dev/sda"), 500, "internal error"},
-		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, `{"error":"the store is not available at the moment: try again"}`},
+		{fmt.Errorf("secret detail: %w", appsvc.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 		{fmt.Errorf("secret detail: %w", context.Canceled), 503, "again"},
 		{fmt.Errorf("secret detail: %w", appsvc.ErrFull), 507, "full"},
 		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
@@ -191,6 +193,7 @@ func (waitingStore) View(ctx context.Context, _ func(appsvc.Reader) error) error
 func (s waitingStore) Update(ctx context.Context, _ func(appsvc.Tx) error) error {
 	return s.View(ctx, nil)
 }
+func (waitingStore) Changed() <-chan struct{} { return nil }
 
 func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(waitingStore{}, nil) })
@@ -218,11 +221,12 @@ type panickingStore struct{ cause any }
 
 func (p panickingStore) View(context.Context, func(appsvc.Reader) error) error { panic(p.cause) }
 func (p panickingStore) Update(context.Context, func(appsvc.Tx) error) error   { panic(p.cause) }
+func (p panickingStore) Changed() <-chan struct{}                              { panic(p.cause) }
 
 func TestAPanicIs500AndTheServerLives(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{"a bug"}, nil) })
 	for range 2 {
-		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error"}`)
+		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error","code":"internal"}`)
 		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
 			t.Errorf("logged %q", log)
 		}
@@ -254,10 +258,10 @@ func (d damagedReader) App(ctx context.Context, id string, v appsvc.Version) (ap
 }
 
 func TestAPanicLeavesNothingOfTheAnswer(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(damagedStore{memory.NewApps()}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(damagedStore{memory.New().Apps()}, nil) })
 	id := w.newApp("x", network)
 	for _, path := range []string{"/apps/" + id, "/apps/" + id + "/versions/0"} {
-		r := w.as(editor, "GET", path, "").want(500, `{"error":"internal error"}`)
+		r := w.as(editor, "GET", path, "").want(500, `{"error":"internal error","code":"internal"}`)
 		if r.header.Get("ETag") != "" || r.header.Get("Cache-Control") != "private, no-cache" {
 			t.Errorf("%s: 500 with %v", path, r.header)
 		}
@@ -281,6 +285,38 @@ func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
 	}
 }
 
+// A store that does not answer, not even to the end of its context, is asked once at a time.
+func TestHealthIsAnsweredWithinASecond(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	release := make(chan struct{})
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Ready = func(context.Context) error {
+			asked.Add(1)
+			<-release
+			return nil
+		}
+	})
+	for range 2 {
+		begun := time.Now()
+		w.send("GET", "/healthz", "").want(503)
+		if took := time.Since(begun); took > 5*time.Second { // of a busy machine
+			t.Errorf("answered after %s", took)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	close(release)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if r := w.send("GET", "/healthz", ""); r.status == 200 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(r.body)
+		}
+	}
+}
+
 func TestADomainThatIsNotThereLeavesItsRoutesOut(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = nil })
 	w.as(editor, "GET", "/apps/", "").want(404)
@@ -292,7 +328,7 @@ func TestTheHandlerWorksWithoutAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.NewApps(), nil), Authenticate: tokens.Authenticate})
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: tokens.Authenticate})
 	if err != nil {
 		t.Fatal(err)
 	}

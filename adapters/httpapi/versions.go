@@ -1,25 +1,32 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
 func (a appRoutes) versionsOfQuery(c *call) error {
 	ids := append(c.query.all("appId"), c.query.all("id")...)
 	if len(ids) != 1 || ids[0] == "" {
-		return refuse(http.StatusBadRequest, "appId: want it once, with the id of an app (id is another name for it)")
+		name := "appId"
+		if !c.query.has(name) && c.query.has("id") {
+			name = "id"
+		}
+		return refuseParameter(name, "want the id of an app once, as appId or as id")
 	}
 	return a.versions(c, ids[0], "/apps/versions/")
 }
 
 func (a appRoutes) versionsOfPath(c *call) error {
-	return a.versions(c, c.param(0), "/apps/"+segment(c.param(0))+"/versions/")
+	return a.versions(c, c.param(0), "/apps/"+urlpath.Escape(c.param(0))+"/versions/")
 }
 
 func (a appRoutes) versions(c *call, id, path string) error {
-	in := appsvc.ListVersions{AppID: id}
+	in := appsvc.ListVersionsRequest{AppID: id}
 	var err error
 	if in.Before, err = c.query.before(); err != nil {
 		return err
@@ -27,31 +34,35 @@ func (a appRoutes) versions(c *call, id, path string) error {
 	if in.Limit, err = c.query.limit(); err != nil {
 		return err
 	}
-	apps, more, err := a.svc.Versions(c.ctx(), a.caller(c), in)
+	page, err := a.svc.ListVersions(c.ctx(), a.caller(c), in)
 	if err != nil {
 		return err
 	}
-	if more {
-		c.next(path, "before", apps[len(apps)-1].Version.String())
+	if page.Next != "" {
+		c.next(path, "before", page.Next)
 	}
-	return c.apps(apps...)
+	return c.apps(page.Items...)
 }
 
-// before returns the version that the parameter before names, Latest when it is not given.
+// before returns the version that the parameter before names, the zero Version when it is not given.
 func (q query) before() (appsvc.Version, error) {
 	s, err := q.one("before")
 	if err != nil || !q.has("before") {
-		return appsvc.Latest, err
+		return appsvc.Version{}, err
 	}
 	v, err := appsvc.ParseVersion(s)
 	if err != nil {
-		return 0, refuse(http.StatusBadRequest,
-			"before: %q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
+		return appsvc.Version{}, refuseParameter("before",
+			"%q is not a version: want a decimal number of at most 63 bits, without leading zeros", s)
 	}
 	return v, nil
 }
 
 func (a appRoutes) version(c *call) error {
+	defaults, err := c.query.flag("withDefaults")
+	if err != nil {
+		return err
+	}
 	v, err := appsvc.ParseVersion(c.param(1))
 	if err != nil { // no version has such a name
 		return errNoResource
@@ -60,7 +71,7 @@ func (a appRoutes) version(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.version(app, immutable)
+	return c.version(app, immutable, defaults)
 }
 
 // restoreBody is what restore is asked with. Each member has two names; one of them is given.
@@ -69,6 +80,7 @@ type restoreBody struct {
 	ID         *string `json:"id"`
 	AppVersion *string `json:"appVersion"`
 	Version    *string `json:"version"`
+	Latest     *bool   `json:"latest"`
 }
 
 func (a appRoutes) restore(c *call) error {
@@ -76,46 +88,73 @@ func (a appRoutes) restore(c *call) error {
 	if err := c.decode(&body); err != nil {
 		return err
 	}
-	id, err := either("appId", body.AppID, "id", body.ID)
+	idName, id, err := either("appId", body.AppID, "id", body.ID)
 	if err != nil {
 		return err
 	}
-	version, err := either("appVersion", body.AppVersion, "version", body.Version)
-	if err != nil {
-		return err
+	versionName := "appVersion"
+	in := appsvc.RestoreRequest{AppID: id, IdempotencyKey: c.key}
+	if body.Latest != nil {
+		in.Version, err = latestVersion(*body.Latest, body.AppVersion, body.Version)
+	} else {
+		var version string
+		if versionName, version, err = either("appVersion", body.AppVersion, "version", body.Version); err != nil {
+			return err
+		}
+		in.Version, err = bodyVersion(versionName, version)
 	}
-	in := appsvc.Restore{AppID: id, IdempotencyKey: c.key}
-	if in.Version, err = bodyVersion(version); err != nil {
+	if err != nil {
 		return err
 	}
 	app, err := a.svc.Restore(c.ctx(), a.caller(c), in)
 	if err != nil {
-		return err
+		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}
-	c.header()["Location"] = []string{c.url("/apps/" + segment(app.ID) + "/versions/" + app.Version.String())}
+	c.header()["Location"] = []string{c.url("/apps/" + urlpath.Escape(app.ID) + "/versions/" + app.Version.String())}
 	return c.apps(app)
 }
 
-// either returns the value that stands under exactly one of two names.
-func either(name string, value *string, alias string, other *string) (string, error) {
+// either returns the value that stands under exactly one of two names, and that name.
+func either(name string, value *string, alias string, other *string) (used, text string, err error) {
 	if value != nil && other != nil {
-		return "", refuse(http.StatusBadRequest, "/%s and /%s: two names of the same member; want one", name, alias)
+		return "", "", refusePointer(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
 	}
-	if value == nil {
-		value = other
+	if value == nil && other != nil {
+		name, value = alias, other
 	}
 	if value == nil || *value == "" {
-		return "", refuse(http.StatusBadRequest, "/%s: missing; want a string that is not empty", name)
+		return "", "", refusePointer(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
 	}
-	return *value, nil
+	return name, *value, nil
 }
 
-// bodyVersion reads the member appVersion of a body. A string that is the name of no version is an
+// under returns an error that points to a member as one that points to the name that the body has for it.
+func under(name, pointer string, err error) error {
+	e, ok := errors.AsType[*appsvc.Error](err)
+	if !ok || e.Pointer != pointer {
+		return err
+	}
+	moved := *e
+	moved.Pointer = "/" + name
+	return &moved
+}
+
+// latestVersion reads the member latest of a body, which names the version that is the latest when the
+// request is carried out. So a repeat with an idempotency key has the same body though the app has moved
+// on. It stands in place of the names of a version.
+func latestVersion(latest bool, names ...*string) (appsvc.Version, error) {
+	if !latest || slices.ContainsFunc(names, func(name *string) bool { return name != nil }) {
+		return appsvc.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+	}
+	return appsvc.Latest, nil
+}
+
+// bodyVersion reads a member of a body that names a version. A string that is the name of no version is an
 // unknown version like any other.
-func bodyVersion(s string) (appsvc.Version, error) {
+func bodyVersion(name, s string) (appsvc.Version, error) {
 	v, err := appsvc.ParseVersion(s)
 	if err != nil {
-		return 0, refuse(http.StatusNotFound, "/appVersion: no version is named %q", s)
+		return appsvc.Version{}, refusePointer(http.StatusNotFound, "/"+name, "no version is named %q", s)
 	}
 	return v, nil
 }

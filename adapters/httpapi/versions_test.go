@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func TestVersionsArePagedBy50(t *testing.T) {
 
 func TestAPageEndsEarlyWhenItsBytesAreFull(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.Apps = appsvc.New(memory.NewApps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 1}})
+		c.Apps = appsvc.New(memory.New().Apps(), &appsvc.Options{Limits: appsvc.Limits{PageBytes: 1}})
 	})
 	id := w.newApp("0", network)
 	w.retitle(id, 0, "1")
@@ -111,7 +112,7 @@ func TestOneVersionIsImmutable(t *testing.T) {
 		"/apps/" + id + "/versions/9": "private, no-cache",
 	} {
 		got := w.as(editor, "GET", path, "").header
-		if got.Get("Cache-Control") != want || slices.Contains(got.Values("Vary"), "Authorization") != strings.HasSuffix(want, "immutable") {
+		if got.Get("Cache-Control") != want || (got.Get("Vary") == "Authorization, Cookie") != strings.HasPrefix(path, "/apps/"+id) && !strings.HasSuffix(path, "/9") {
 			t.Errorf("%s: Cache-Control %q, Vary %q, want %q, and what is kept is kept for its caller", path, got.Get("Cache-Control"), got.Values("Vary"), want)
 		}
 		if got := w.send("GET", path+"?svctoken="+w.token(editor), "").header.Get("Cache-Control"); got != "no-store" {
@@ -126,7 +127,7 @@ func TestOneVersionIsImmutable(t *testing.T) {
 func TestALongVersionIsKeptForItsCallerAndItsEncoding(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.CompressFrom = 1 })
 	r := w.as(editor, "GET", "/apps/"+w.newApp("first", network)+"/versions/0", "").want(200)
-	if vary := r.header.Values("Vary"); !slices.Equal(vary, []string{"Accept-Encoding", "Authorization"}) {
+	if vary := r.header.Values("Vary"); !slices.Equal(vary, []string{"Accept-Encoding", "Authorization, Cookie"}) {
 		t.Errorf("Vary %q", vary)
 	}
 }
@@ -187,4 +188,101 @@ func TestRestore(t *testing.T) {
 	} {
 		w.as(editor, "POST", "/apps/versions/restore", strings.ReplaceAll(body, "{id}", id)).want(status)
 	}
+}
+
+// A body may say that it means the latest version, in place of naming one.
+func TestABodyMayMeanTheLatestVersion(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("x", network)
+	w.retitle(id, 0, "y")
+	tag, restore := "/apps/"+id+"/tags/live", func(more string) string { return fmt.Sprintf(`{"appId":%q,%s}`, id, more) }
+	if r := w.as(editor, "PUT", tag, `{"latest":true}`).want(201); !strings.Contains(r.body, `"appVersion":"1"`) {
+		t.Errorf("the tag: %s", r.body)
+	}
+	if r := w.as(editor, "POST", "/apps/versions/restore", restore(`"latest":true`)).want(201); r.apps()[0].Version != "2" || r.apps()[0].Title != "y" {
+		t.Errorf("restored: %s", r.body)
+	}
+	for _, wrong := range []string{`"latest":false`, `"latest":true,"appVersion":"0"`, `"latest":false,"appVersion":"0"`, `"latest":"true"`, `"latest":1`, `"Latest":true`} {
+		w.as(editor, "PUT", tag, "{"+wrong+"}").want(400, "atest")
+		w.as(editor, "POST", "/apps/versions/restore", restore(wrong)).want(400, "atest")
+	}
+	w.as(editor, "PUT", tag, `{"latest":null}`).want(400, "/appVersion")
+	w.as(editor, "POST", "/apps/versions/restore", restore(`"latest":true,"version":"0"`)).want(400, "/latest")
+	w.as(stranger, "PUT", tag, `{"latest":true}`).want(404)
+}
+
+func TestConfigsAreAnsweredWithDefaults(t *testing.T) {
+	w := newWorld(t)
+	w.as(editor, "POST", "/components/", `{"name":"poll","version":"1","main":"/x.js","configSchema":{"properties":{"size":{"default":1.10},"ask":{"default":"Tea?"}}}}`).want(201)
+	var app struct{ ID string }
+	w.as(editor, "POST", "/apps/", `{"title":"x","groups":["`+network+`"],"elements":[{"component":{"name":"poll","version":"1"},"config":{"ask":"Cocoa?"}}]}`).want(201).read(&app)
+	w.as(editor, "PUT", "/apps/"+app.ID+"/tags/live", `{"appVersion":"0"}`).want(201)
+	w.as(editor, "DELETE", "/components/poll", "").want(204) // the element's own copy has the schema
+	for _, path := range []string{"", "/versions/0", "/tagged/live"} {
+		path = "/apps/" + app.ID + path
+		plain := w.as(editor, "GET", path, "").want(200, `"config":{"ask":"Cocoa?"}`)
+		if r := w.as(editor, "GET", path+"?withDefaults=false", "").want(200); r.body != plain.body || r.header.Get("ETag") != plain.header.Get("ETag") {
+			t.Errorf("%s?withDefaults=false: %s with %s", path, r.body, r.header.Get("ETag"))
+		}
+		full := w.as(editor, "GET", path+"?withDefaults=true", "").want(200)
+		if want := strings.Replace(plain.body, `{"ask":"Cocoa?"}`, `{"ask":"Cocoa?","size":1.10}`, 1); full.body != want {
+			t.Errorf("%s?withDefaults=true: %s, want %s", path, full.body, want)
+		}
+		etag := full.header.Get("ETag")
+		w.as(editor, "GET", path+"?withDefaults=true", "", header("If-None-Match", etag)).want(304)
+		w.as(editor, "GET", path, "", header("If-None-Match", etag)).want(200)
+		for _, wrong := range []string{"1", "TRUE", "", "true&withDefaults=true"} {
+			w.as(editor, "GET", path+"?withDefaults="+wrong, "").want(400, "withDefaults")
+		}
+	}
+}
+
+func TestAnAnswerWithTooManyDefaultsIsRefused(t *testing.T) {
+	w := newWorld(t)
+	large := strings.Repeat("x", 200<<10)
+	w.as(editor, "POST", "/components/", `{"name":"poll","version":"1","main":"/x.js","configSchema":{"items":{},"properties":{"a":{"items":{"properties":{"b":{"default":"`+large+`"}}}}}}}`).want(201)
+	var app struct{ ID string }
+	w.as(editor, "POST", "/apps/", `{"title":"x","groups":["`+network+`"],"elements":[{"component":{"name":"poll","version":"1"},"config":{"a":[`+
+		strings.Repeat("{},", 100)+`{}]}}]}`).want(201).read(&app)
+	w.as(editor, "GET", "/apps/"+app.ID+"?withDefaults=true", "").want(422, `"code":"cost"`, `"parameter":"withDefaults"`)
+	w.as(editor, "GET", "/apps/"+app.ID, "").want(200)
+}
+
+func TestHistoryAndDiff(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("first", network)
+	w.retitle(id, 0, "second <&>")
+	w.retitle(id, 1, "third")
+	w.as(editor, "POST", "/apps/versions/restore", `{"appId":"`+id+`","appVersion":"1"}`).want(201)
+	w.as(editor, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"3"}`).want(201)
+	const title = `"changes":[{"op":"replace","path":"/apps/0/title"}],"changesTruncated":false`
+	entries := []string{
+		`"restoredFrom":"1","tags":["live"],` + title, `"restoredFrom":null,"tags":[],` + title, `"restoredFrom":null,"tags":[],` + title,
+		`"restoredFrom":null,"tags":[],"changes":[],"changesTruncated":false`,
+	}
+	history := "/apps/" + id + "/history"
+	w.as(editor, "GET", history, "").want(200, append(entries, `{"history":[{"version":"3","updatedAt":1`, `"updatedBy":{"urn":"`+editor.URN+`"}`)...)
+	next := history + "/?limit=1"
+	for i, entry := range entries {
+		r := w.as(editor, "GET", next, "").want(200, fmt.Sprintf(`{"history":[{"version":"%d"`, 3-i), entry+"}]}")
+		link := r.header.Get("Link")
+		if (link == "") != (i == len(entries)-1) {
+			t.Fatalf("page %d has the link %q", i, link)
+		}
+		if link != "" {
+			next = strings.TrimPrefix(strings.TrimSuffix(link, `>; rel="next"`), "<"+w.url)
+		}
+	}
+	w.as(editor, "GET", history+"?before=1", "").want(200, `{"history":[{"version":"0"`)
+	w.as(editor, "GET", history+"?before=0", "").want(200, `{"history":[]}`)
+
+	r := w.as(editor, "GET", "/apps/"+id+"/versions/2/diff/1", "").want(200)
+	patch := `[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"second <&>"}]`
+	if want := `{"from":"2","to":"1","patch":` + patch + `}`; r.body != want {
+		t.Errorf("got %s, want %s", r.body, want)
+	}
+	w.as(editor, "PATCH", "/apps/"+id, patch).want(409, `"version":"3"`)
+	var d struct{ Patch json.RawMessage }
+	w.as(editor, "GET", "/apps/"+id+"/versions/3/diff/2", "").want(200).read(&d)
+	w.as(editor, "PATCH", "/apps/"+id, string(d.Patch)).want(200, `"title":"third"`, `"version":"4"`)
 }

@@ -89,7 +89,7 @@ func newWorld(t testing.TB, change ...func(*httpapi.Config)) *world {
 		t.Fatal(err)
 	}
 	c := httpapi.Config{
-		Apps:         appsvc.New(memory.NewApps(), &appsvc.Options{Now: w.clock.Now}),
+		Apps:         appsvc.New(memory.New().Apps(), &appsvc.Options{Now: w.clock.Now}),
 		Authenticate: w.tokens.Authenticate,
 		Log:          slog.New(slog.NewTextHandler(w.log, nil)),
 	}
@@ -233,8 +233,8 @@ func (r reply) want(status int, words ...string) reply {
 		r.t.Fatalf("%s: status %d, want %d: %s", r.what, r.status, status, r.body)
 	}
 	if status >= 400 && !strings.HasPrefix(r.what, "HEAD") {
-		var body map[string]string
-		if err := json.Unmarshal([]byte(r.body), &body); err != nil || len(body) != 1 || body["error"] == "" {
+		var body struct{ Error, Code string }
+		if err := json.Unmarshal([]byte(r.body), &body); err != nil || body.Error == "" || body.Code == "" {
 			r.t.Fatalf("%s: the body of an error is %q", r.what, r.body)
 		}
 	}

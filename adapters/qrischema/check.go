@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // check refuses references that the library follows for ever, to other places than one expects, or
@@ -56,7 +58,7 @@ func (c *checker) visit(v any, pointer string) error {
 }
 
 func (c *checker) member(keyword string, v any, pointer string) error {
-	at := pointer + "/" + escape(keyword)
+	at := pointer + "/" + jsonpointer.Escape(keyword)
 	text, isString := v.(string)
 	switch keyword {
 	case "const", "enum", "default", "examples":
@@ -129,8 +131,4 @@ func name(pointer string) string {
 		return "the schema"
 	}
 	return pointer
-}
-
-func escape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

@@ -22,17 +22,21 @@
 //   - references to #/definitions are never resolved, and a config at such a place is invalid
 //   - keywords beside $ref count in every draft
 //   - formats are assertions, in every draft
-//   - patterns are those of package regexp, not of ECMA 262
+//   - patterns are those of package regexp, not of ECMA 262: \s knows fewer spaces, and a schema with a
+//     lookaround, a back-reference or \u in a pattern is refused
 //
 // The default engine, appsvc.DefaultSchemaEngine, has none of these faults.
 package qrischema
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -97,11 +101,79 @@ func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
+	return violations(faults), nil
+}
+
+// maxViolations is how many violations of one config are reported.
+const maxViolations = 100
+
+// violations returns the first faults by pointer, keyword and message: the library finds them in
+// the random order of maps.
+func violations(faults []jsonschema.KeyError) []appsvc.Violation {
 	var out []appsvc.Violation
 	for _, fault := range faults {
-		out = append(out, appsvc.Violation{Pointer: strings.TrimSuffix(fault.PropertyPath, "/"), Reason: shorten(fault.Message)})
+		out = append(out, appsvc.Violation{
+			Pointer: strings.TrimSuffix(fault.PropertyPath, "/"), Keyword: keywordOf(fault.Message), Message: shorten(fault.Message)})
 	}
-	return out, nil
+	slices.SortFunc(out, func(a, b appsvc.Violation) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Keyword, b.Keyword), strings.Compare(a.Message, b.Message))
+	})
+	out = slices.Compact(out)
+	return out[:min(len(out), maxViolations)]
+}
+
+// messages are the beginnings of the library's messages, which are all that tells its keywords apart.
+// Numbers in the middle are written as #.
+var messages = []struct{ begins, keyword string }{
+	{"type should be", "type"},
+	{"should be one of", "enum"},
+	{"must equal", "const"},
+	{"must be a multiple of", "multipleOf"},
+	{"must be less than or equal to", "maximum"},
+	{"must be greater than or equal to", "minimum"},
+	{"# must be less than", "exclusiveMaximum"},
+	{"# must be greater than", "exclusiveMinimum"},
+	{"max length of", "maxLength"},
+	{"min length of", "minLength"},
+	{"regexp pattern", "pattern"},
+	{"invalid ", "format"},
+	{"array length # exceeds", "maxItems"},
+	{"array length # below", "minItems"},
+	{"array items must be unique", "uniqueItems"},
+	{"must contain at least one", "contains"},
+	{"contained items # exceeds", "maxContains"},
+	{"contained items # bellow", "minContains"},
+	{"additional items", "additionalItems"},
+	{"unevaluated items", "unevaluatedItems"},
+	{"additional properties", "additionalProperties"},
+	{"unevaluated properties", "unevaluatedProperties"},
+	{"# object Properties exceed", "maxProperties"},
+	{"# object Properties below", "minProperties"},
+	{"did Not match any specified AnyOf", "anyOf"},
+	{"matched more than one specified OneOf", "oneOf"},
+	{"did not match any of the specified OneOf", "oneOf"},
+	{"result was valid, ('not')", "not"},
+	{"failed to resolve schema", "$ref"},
+}
+
+// number is one that stands alone in a message.
+var number = regexp.MustCompile(`(^| )-?[0-9][^ ]*`)
+
+// keywordOf returns the keyword that a message of the library comes from, "" if it does not say.
+func keywordOf(message string) string {
+	message = number.ReplaceAllString(message[:min(len(message), 200)], "$1#")
+	for _, m := range messages {
+		if strings.HasPrefix(message, m.begins) {
+			return m.keyword
+		}
+	}
+	switch { // these begin with a name
+	case strings.HasSuffix(message, "value is required"):
+		return "required"
+	case strings.HasSuffix(message, "property is required"):
+		return "dependentRequired"
+	}
+	return ""
 }
 
 // locked calls f with the library to itself and turns a panic of it into an error.

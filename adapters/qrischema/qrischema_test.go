@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -110,6 +111,65 @@ func TestWrongVerdicts(t *testing.T) {
 	})
 }
 
+// TestViolations has what each keyword of the library reports.
+func TestViolations(t *testing.T) {
+	for _, tc := range []struct{ schema, config, pointer, keyword string }{
+		{`{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/a", "type"},
+		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":1}`, "/a", "type"},
+		{`{"properties":{"a/b":{"enum":["x"]}}}`, `{"a/b":1}`, "/a~1b", "enum"},
+		{`{"items":{"const":1}}`, `[2]`, "/0", "const"},
+		{`{"multipleOf":2}`, `3`, "", "multipleOf"},
+		{`{"maximum":2}`, `3`, "", "maximum"},
+		{`{"minimum":2}`, `-1`, "", "minimum"},
+		{`{"exclusiveMaximum":-2.5}`, `-2.5`, "", "exclusiveMaximum"},
+		{`{"exclusiveMinimum":2}`, `2`, "", "exclusiveMinimum"},
+		{`{"maxLength":1}`, `"ab"`, "", "maxLength"},
+		{`{"minLength":1}`, `""`, "", "minLength"},
+		{`{"pattern":"^a"}`, `"b"`, "", "pattern"},
+		{`{"format":"email"}`, `"b"`, "", "format"},
+		{`{"maxItems":1}`, `[1,2]`, "", "maxItems"},
+		{`{"minItems":1}`, `[]`, "", "minItems"},
+		{`{"uniqueItems":true}`, `[1,1]`, "", "uniqueItems"},
+		{`{"contains":{"type":"string"}}`, `[1]`, "", "contains"},
+		{`{"additionalProperties":false}`, `{"a":1}`, "", "additionalProperties"},
+		{`{"maxProperties":0}`, `{"a":1}`, "", "maxProperties"},
+		{`{"minProperties":1}`, `{}`, "", "minProperties"},
+		{`{"required":["a"]}`, `{}`, "", "required"},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "", "dependentRequired"},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`, "", "anyOf"},
+		{`{"oneOf":[{},{}]}`, `1`, "", "oneOf"},
+		{`{"oneOf":[{"type":"string"},{"type":"null"}]}`, `1`, "", "oneOf"},
+		{`{"not":{}}`, `1`, "", "not"},
+	} {
+		compiled, err := qrischema.New().Compile([]byte(tc.schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		violations, err := compiled.Validate([]byte(tc.config))
+		if err != nil || !slices.ContainsFunc(violations, func(v appsvc.Violation) bool {
+			return v.Pointer == tc.pointer && v.Keyword == tc.keyword && v.Message != ""
+		}) {
+			t.Errorf("%s, %s: have %+v, %v, want %q at %q", tc.schema, tc.config, violations, err, tc.keyword, tc.pointer)
+		}
+	}
+	t.Run("a hundred at most, the same each time", func(t *testing.T) {
+		compiled, err := qrischema.New().Compile([]byte(`{"items":{"additionalProperties":{"type":"string"}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := "[" + strings.Repeat(`{"a":1,"b":2,"c":3},`, 60) + "{}]"
+		first, err := compiled.Validate([]byte(config))
+		if err != nil || len(first) != 100 {
+			t.Fatalf("%d violations, %v", len(first), err)
+		}
+		for range 5 {
+			if have, _ := compiled.Validate([]byte(config)); !slices.Equal(first, have) {
+				t.Fatalf("%v, then %v", first, have)
+			}
+		}
+	})
+}
+
 func TestCompileRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, schema, says string }{
 		{"not JSON", `{`, "not JSON"},
@@ -127,6 +187,9 @@ func TestCompileRefuses(t *testing.T) {
 		{"nothing", `{"$ref":"#/$defs/a"}`, "nothing at"},
 		{"an embedded id", `{"$defs":{"a":{"$id":"http://127.0.0.1:1/a"}}}`, "id at the root only"},
 		{"a pattern that does not compile", `{"pattern":"\\u0041"}`, "error unmarshaling pattern"},
+		{"a pattern that looks ahead", `{"pattern":"^(?!x)"}`, "error unmarshaling pattern"},
+		{"a property name that looks ahead", `{"patternProperties":{"^(?!x)":{}}}`, "error unmarshaling patternProperties"},
+		{"a pattern that refers back", `{"pattern":"(a)\\1"}`, "error unmarshaling pattern"},
 		{"format regex", `{"properties":{"a":{"format":"regex"}}}`, "compiles what a config has"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

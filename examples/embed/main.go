@@ -1,37 +1,59 @@
-// Command embed shows the library inside a program of your own: a store, the app service on it,
-// calls from Go, and the same service over HTTP for callers that the program knows.
+// Command embed shows the library inside a program of your own: a store, the app service on it, calls from Go, and the
+// same service over HTTP, with the console, for people whom the program knows by a session cookie.
 package main
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"log"
 	"log/slog"
 	"net/http"
 
+	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
+const address = "127.0.0.1:8081"
+
 func main() {
-	apps := appsvc.New(memory.NewApps(), nil) // or sqlite.Open("apps.db", nil), and its Apps()
-	network := "urn:vitrine:example.test"
-	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	app, err := apps.CreateApp(context.Background(), me, appsvc.NewApp{Title: "Hello", Groups: []string{network}})
+	handler, link, err := newHandler()
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: func(_ context.Context, token string) (httpapi.Principal, error) {
-		if token != "secret" { // look into your own sessions here
-			return httpapi.Principal{}, errors.New("unknown token")
+	fmt.Println("open", link)
+	log.Fatal(http.ListenAndServe(address, handler)) // not below an http.ServeMux: see httpapi
+}
+
+// newHandler returns what the program serves, and a link that signs a person in.
+func newHandler() (h http.Handler, link string, err error) {
+	db := memory.New() // or: db, err := sqlite.Open("apps.db", nil)
+	apps := appsvc.New(db.Apps(), nil)
+	network := "urn:vitrine:example.test"
+	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	_, err = apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+	if err != nil {
+		return nil, "", err
+	}
+	session := rand.Text() // your own sessions have a table, and end
+	api, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+		if c, err := r.Cookie("session"); err != nil || c.Value != session {
+			return httpapi.Principal{}, fmt.Errorf("%w: there is no such session", httpapi.ErrUnauthenticated)
 		}
 		return httpapi.Principal{URN: me.URN, Moderates: me.Moderates}, nil
 	}, Observer: httpapi.AccessLog(slog.Default())})
 	if err != nil {
-		log.Fatal(err)
+		return nil, "", err
 	}
-	fmt.Printf("curl -H 'Authorization: svctoken secret' http://127.0.0.1:8081/apps/%s\n", app.ID)
-	log.Fatal(http.ListenAndServe("127.0.0.1:8081", handler)) // not below an http.ServeMux: see httpapi
+	site := console.Before(api, "/", console.New(console.Config{Title: "Example"}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/sign-in" {
+			site.ServeHTTP(w, r)
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	}), "http://" + address + "/sign-in?session=" + session, nil
 }

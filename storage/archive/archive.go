@@ -18,9 +18,9 @@ type Stores struct {
 
 // Counts says how much is in an archive.
 type Counts struct {
-	Components, Apps, Versions, Tags, Answers int64
-	Libraries, Folders, Assets                int64
-	Collections, Reviews                      int64
+	Components, Apps, Versions, Tags, TagMoves, Answers int64
+	Libraries, Folders, Assets                          int64
+	Collections, Reviews                                int64
 }
 
 // String says it in words.
@@ -45,11 +45,13 @@ func (n *Counts) add(l line) {
 		n.Components++
 	case l.Version != nil:
 		n.Versions++
-		if l.Version.Version == 0 {
+		if l.Version.Version.Number() == 0 {
 			n.Apps++
 		}
 	case l.Tag != nil:
 		n.Tags++
+	case l.Move != nil:
+		n.TagMoves++
 	case l.Answer != nil:
 		n.Answers++
 	case l.Library != nil:
@@ -76,7 +78,7 @@ var (
 type notArchive struct{}
 
 func (notArchive) Error() string {
-	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1", format)
+	return fmt.Sprintf("this is no archive, or one of a newer release: want {\"vitrine\":%d} in line 1, or {\"vitrine\":%d} of an earlier release", format, firstFormat)
 }
 
 func (notArchive) Is(target error) bool { return target == ErrDamaged }

@@ -4,20 +4,23 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -28,7 +31,7 @@ var ctx = context.Background()
 // engines opens an empty store of each engine.
 var engines = map[string]func(t *testing.T) archive.Stores{
 	"memory": func(*testing.T) archive.Stores {
-		return archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()}
+		return archive.Stores{Apps: memory.New().Apps(), Assets: memory.New().Assets(), Reviews: memory.New().Reviews()}
 	},
 	"sqlite": func(t *testing.T) archive.Stores {
 		db, err := sqlite.Open(filepath.Join(t.TempDir(), "vitrine.db"), nil)
@@ -38,99 +41,133 @@ var engines = map[string]func(t *testing.T) archive.Stores{
 		t.Cleanup(func() { db.Close() })
 		return archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}
 	},
+	"postgres": func(t *testing.T) archive.Stores {
+		db, err := postgres.Open(ctx, cluster.Schema(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}
+	},
 }
 
-func check(t *testing.T, errs ...error) {
+func check(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// fill does a bit of everything with a store, the same for the same seed but for random ids.
-func fill(t *testing.T, s archive.Stores, seed uint64) {
+// fill does a bit of everything with a store, the same for the same seed.
+func fill(t testing.TB, s archive.Stores, seed uint64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))
-	fillApps(t, appsvc.New(s.Apps, nil), random)
+	id := func() string { return fmt.Sprintf("%016x", random.Uint64()) }
+	clock := time.UnixMilli(1_700_000_000_000)
+	now := func() time.Time { clock = clock.Add(time.Millisecond); return clock }
+	fillApps(t, appsvc.New(s.Apps, &appsvc.Options{NewID: id, Now: now}), random)
 	for _, name := range []string{"example.test", "second \u00e9 library"} {
-		fillLibrary(t, assets.New(s.Assets, nil), assets.Library{Network: "example.test", ID: name}, random)
+		fillLibrary(t, assets.New(s.Assets, &assets.Options{NewID: id, Now: now}), assets.Library{Network: "example.test", ID: name}, random)
 	}
-	fillReviews(t, reviews.New(s.Reviews), random)
+	for _, network := range []string{"example.test", reviews.DefaultNetwork} {
+		fillReviews(t, reviews.New(s.Reviews, nil), network, random)
+	}
 }
 
-func fillApps(t *testing.T, svc *appsvc.Service, random *rand.Rand) {
+func fillApps(t testing.TB, svc *appsvc.Service, random *rand.Rand) {
 	t.Helper()
 	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}, ManageComponents: true}
 	for _, version := range []string{"2.0.0", "1.0.0", "10.0.0"} {
-		_, err := svc.CreateComponent(ctx, me, fmt.Appendf(nil, `{"name":"@scope/poll","version":%q,"main":"https://example.test/poll.js",`+
-			`"configSchema":{"type":"object"},"more":["\u0041\/<>",1.10,9007199254740993]}`, version), "")
+		_, err := svc.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"name":"@scope/poll","version":%q,"main":"https://example.test/poll.js",`+
+			`"configSchema":{"type":"object"},"more":["\u0041\/<>",1.10,9007199254740993]}`, version), IdempotencyKey: "create-" + version})
 		check(t, err)
 	}
 	for i := range 4 {
-		app, err := svc.CreateApp(ctx, me, appsvc.NewApp{
+		app, err := svc.CreateApp(ctx, me, appsvc.CreateAppRequest{
 			Title: fmt.Sprintf("App %d \u2028 <b>", i), Groups: []string{network + ":site=1"}, IdempotencyKey: fmt.Sprint("create-", i),
 			Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "@scope/poll", Version: "1.0.0"}, Config: []byte(`{"b":1.10,"a":"\u0061\/<>"}`)}},
 		})
 		check(t, err)
 		for range random.IntN(100) {
-			_, err := svc.Patch(ctx, me, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},`+
+			_, err := svc.Patch(ctx, me, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%s"},`+
 				`{"op":"add","path":"/apps/0/elements/0/config/k%d","value":%d}]`, app.Version, random.IntN(9), random.Int64()))
 			check(t, err)
-			app.Version++
+			app.Version = app.Version.Next()
+		}
+		restored, err := svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(random.Int64N(app.Version.Number() + 1))})
+		check(t, err)
+		app.Version = restored.Version
+		for n := range 2 { // a tag that is gone
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "gone", Version: appsvc.NewVersion(n)})
+			check(t, err)
+		}
+		check(t, svc.DeleteTag(ctx, me, appsvc.DeleteTagRequest{AppID: app.ID, Name: "gone"}))
+		for _, name := range []string{"production", "staging"} {
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: name, Version: appsvc.Latest})
+			check(t, err)
 		}
 		for range random.IntN(5) {
-			_, err := svc.PutTag(ctx, me, appsvc.PutTag{AppID: app.ID, Name: fmt.Sprint("tag", random.IntN(9)), Version: appsvc.Version(random.Int64N(int64(app.Version) + 1))})
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: fmt.Sprint("tag", random.IntN(9)),
+				Version: appsvc.NewVersion(random.Int64N(app.Version.Number() + 1)), IdempotencyKey: fmt.Sprint("tag-", random.Int64())})
 			check(t, err)
 		}
 	}
 }
 
-func fillLibrary(t *testing.T, svc *assets.Service, lib assets.Library, random *rand.Rand) {
+func fillLibrary(t testing.TB, svc *assets.Service, lib assets.Library, random *rand.Rand) {
 	t.Helper()
 	me := assets.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	made, err := svc.ChangeFolders(ctx, me, lib, assets.ChangeFolders{Create: []assets.NewFolder{
+	made, err := svc.ChangeFolders(ctx, me, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
 		{Label: "Drafts", Permissions: []assets.Permission{{Operation: assets.Edit, Role: &assets.Subject{ID: "editors"}}}}, {Label: "Old"},
 	}})
 	check(t, err)
+	below, err := svc.ChangeFolders(ctx, me, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Below", Path: "/" + made[0].ID}}})
+	check(t, err)
 	gone := true
-	_, err = svc.ChangeFolders(ctx, me, lib, assets.ChangeFolders{Update: []assets.FolderChange{{ID: made[1].ID, Deleted: &gone}}})
+	_, err = svc.ChangeFolders(ctx, me, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: made[1].ID, Deleted: &gone}}})
 	check(t, err)
 	var add []assets.NewAsset
 	for i := range 5 + random.IntN(20) {
 		post := assets.NewAsset{ID: fmt.Sprint(i), Generator: assets.Generator{ID: "blog.example"}, Content: fmt.Appendf(nil, `{"content":"<p>Cr\u00e8me %d</p>","extra":1.10}`, random.IntN(5))}
 		if i%2 == 0 {
-			post.Folders = []string{made[0].ID}
+			post.Folders, post.SafeTags = []string{made[0].ID, below[0].ID}, []string{"lamp", "light"}
 		}
 		add = append(add, post)
 	}
-	changed, err := svc.ChangeAssets(ctx, me, lib, assets.ChangeAssets{Add: add})
+	changed, err := svc.ChangeAssets(ctx, me, lib, assets.ChangeAssetsRequest{Add: add})
 	check(t, err)
-	_, err = svc.ChangeAssets(ctx, me, lib, assets.ChangeAssets{Remove: []string{changed.Added[0].ID, changed.Added[1].ID}})
+	_, err = svc.ChangeAttributes(ctx, me, lib, assets.ChangeAttributesRequest{Assets: []string{changed.Added[2].ID}, Add: []assets.Attribute{{Key: "k", Value: "v"}, {Key: "k", Value: "w"}}})
+	check(t, err)
+	_, err = svc.ChangeAssets(ctx, me, lib, assets.ChangeAssetsRequest{Remove: []string{changed.Added[0].ID, changed.Added[1].ID}})
 	check(t, err)
 }
 
-func fillReviews(t *testing.T, svc *reviews.Service, random *rand.Rand) {
+func fillReviews(t testing.TB, svc *reviews.Service, network string, random *rand.Rand) {
 	t.Helper()
 	var file strings.Builder
 	for _, id := range []string{"bGFtcA==", "YmVk"} {
 		fmt.Fprintf(&file, `{"source":"shop","title":"A lamp","created":"2019-01-01T00:00:00Z","id":%q,"dimensions":["default"],"reviews":[`, id)
-		count := 1 + random.IntN(30)
+		count := 2 + random.IntN(30)
 		for i := range count {
-			fmt.Fprintf(&file, `{"id":"%d","imported_display_name":"Visitor","imported_email":"someone@example.test","title":"\u0042right","body_html":"<p>&lt;</p>","created":"2019-02-03T04:05:06Z","ratings":[%d]}`, i, 1+random.IntN(100))
+			fmt.Fprintf(&file, `{"id":"%d","imported_display_name":"Visitor","imported_email":"someone@example.test","title":"\u0042right","body_html":"<p>&lt;</p>","created":"2019-02-03T04:05:06Z","ratings":[%d]`, i, 1+random.IntN(100))
+			if i == 1 {
+				file.WriteString(`,"parent_id":"0"`)
+			}
+			file.WriteByte('}')
 			if i < count-1 {
 				file.WriteByte(',')
 			}
 		}
 		file.WriteString("]}\n")
 	}
-	report, err := svc.Import(ctx, reviews.Caller{Operator: true}, strings.NewReader(file.String()), nil)
+	report, err := svc.Import(ctx, reviews.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: strings.NewReader(file.String())})
 	check(t, err)
 	if report.Rejected > 0 || report.Errors > 0 {
 		t.Fatalf("the file of the test has errors: %+v", report)
 	}
 }
 
-func export(t *testing.T, s archive.Stores) ([]byte, archive.Counts) {
+func export(t testing.TB, s archive.Stores) ([]byte, archive.Counts) {
 	t.Helper()
 	var out bytes.Buffer
 	n, err := archive.Export(ctx, s, &out)
@@ -143,12 +180,12 @@ func TestAnArchiveOfWhatWasImportedIsTheSame(t *testing.T) {
 		source := engines["memory"](t)
 		fill(t, source, seed)
 		first, had := export(t, source)
-		if read, err := archive.Check(ctx, bytes.NewReader(first)); err != nil || read != had {
+		if read, err := archive.Check(ctx, bytes.NewReader(first), nil); err != nil || read != had {
 			t.Fatalf("seed %d: exported %+v, Check says %+v, %v", seed, had, read, err)
 		}
 		for engine, open := range engines {
 			target := open(t)
-			if got, err := archive.Import(ctx, target, bytes.NewReader(first)); err != nil || got != had {
+			if got, err := archive.Import(ctx, target, bytes.NewReader(first), nil); err != nil || got != had {
 				t.Fatalf("seed %d, %s: exported %+v, imported %+v, %v", seed, engine, had, got, err)
 			}
 			if second, _ := export(t, target); !bytes.Equal(first, second) {
@@ -165,22 +202,23 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 			source, target := engines["memory"](t), open(t)
 			fill(t, source, 1)
 			data, _ := export(t, source)
-			_, err := archive.Import(ctx, target, bytes.NewReader(data))
+			_, err := archive.Import(ctx, target, bytes.NewReader(data), nil)
 			check(t, err)
 			me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
 			lib, moderator := assets.Library{Network: "example.test", ID: "example.test"}, assets.Caller{URN: me.URN, Moderates: me.Moderates}
 			var saw []string
 			for _, s := range []archive.Stores{source, target} {
-				apps, _, err := appsvc.New(s.Apps, nil).Apps(ctx, me, appsvc.ListApps{UsingComponent: "@scope/poll"})
+				apps, _, err := unpage(appsvc.New(s.Apps, nil).ListApps(ctx, me, appsvc.ListAppsRequest{UsingComponent: "@scope/poll"}))
 				check(t, err)
-				again, err := appsvc.New(s.Apps, nil).CreateApp(ctx, me, appsvc.NewApp{
+				soon := func() time.Time { return time.UnixMilli(1_700_000_060_000) }
+				again, err := appsvc.New(s.Apps, &appsvc.Options{Now: soon}).CreateApp(ctx, me, appsvc.CreateAppRequest{
 					Title: "App 2 \u2028 <b>", Groups: []string{network + ":site=1"}, IdempotencyKey: "create-2",
 					Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "@scope/poll", Version: "1.0.0"}, Config: []byte(`{"b":1.10,"a":"\u0061\/<>"}`)}},
 				})
 				check(t, err)
-				page, err := assets.New(s.Assets, nil).Search(ctx, moderator, lib, assets.Search{Query: "creme", Limit: 3})
+				page, err := assets.New(s.Assets, nil).Search(ctx, moderator, lib, assets.SearchRequest{Query: "creme", Limit: 3})
 				check(t, err)
-				stats, err := reviews.New(s.Reviews).Stats(ctx, reviews.Key{Source: "shop", ID: "YmVk"})
+				stats, err := reviews.New(s.Reviews, nil).Collection(ctx, reviews.Caller{Operator: true}, reviews.CollectionRequest{Network: reviews.DefaultNetwork, Source: "shop", ID: "YmVk"})
 				check(t, err)
 				saw = append(saw, fmt.Sprintf("%+v\n%s\n%+v\n%+v", apps, again.ID, page, stats))
 			}
@@ -189,6 +227,72 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An archive of the first version knows no networks: its reviews go into the network default, in every
+// engine, and the store is then exported like one that always had it.
+func TestAnArchiveOfTheFirstVersionIsImported(t *testing.T) {
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			source := open(t)
+			fillApps(t, appsvc.New(source.Apps, nil), rand.New(rand.NewPCG(7, 0)))
+			fillReviews(t, reviews.New(source.Reviews, nil), reviews.DefaultNetwork, rand.New(rand.NewPCG(7, 1)))
+			now, _ := export(t, source)
+			first := strings.Replace(string(now), `{"vitrine":2}`, `{"vitrine":1}`, 1)
+			first = strings.ReplaceAll(first, `{"collection":{"network":"default",`, `{"collection":{`)
+			first = string(summed(first[:strings.LastIndex(first, `{"end":`)]))
+			if strings.Contains(first, `"network":"default"`) {
+				t.Fatal("the archive of the test is none of the first version")
+			}
+			target := open(t)
+			_, err := archive.Import(ctx, target, strings.NewReader(first), nil)
+			check(t, err)
+			if again, _ := export(t, target); !bytes.Equal(again, now) {
+				t.Error("another archive comes out")
+			}
+		})
+	}
+}
+
+// The same collection in two networks is written, and read back, twice. Networks come in the order of
+// their names, whatever was imported first.
+func TestNetworksComeBackFromAnArchive(t *testing.T) {
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			source, target := open(t), open(t)
+			for seed, network := range []string{"b", "a", "c"} {
+				fillReviews(t, reviews.New(source.Reviews, nil), network, rand.New(rand.NewPCG(uint64(seed), 0)))
+			}
+			data, counts := export(t, source)
+			if counts.Collections != 6 || !slices.Equal(networksIn(data), []string{"a", "a", "b", "b", "c", "c"}) {
+				t.Errorf("%+v, networks %q", counts, networksIn(data))
+			}
+			_, err := archive.Import(ctx, target, bytes.NewReader(data), nil)
+			check(t, err)
+			if again, _ := export(t, target); !bytes.Equal(again, data) {
+				t.Error("another archive comes out")
+			}
+			var had, has bytes.Buffer
+			for _, network := range []string{"a", "b", "c"} {
+				check(t, reviews.New(source.Reviews, nil).Export(ctx, reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &had}))
+				check(t, reviews.New(target.Reviews, nil).Export(ctx, reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &has}))
+			}
+			if !bytes.Equal(had.Bytes(), has.Bytes()) {
+				t.Error("the reviews are others")
+			}
+		})
+	}
+}
+
+// networksIn are the networks of the collections of an archive, in its order.
+func networksIn(data []byte) (names []string) {
+	for line := range strings.Lines(string(data)) {
+		if _, rest, found := strings.Cut(line, `{"collection":{"network":"`); found {
+			name, _, _ := strings.Cut(rest, `"`)
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func TestAGzippedArchiveIsImported(t *testing.T) {
@@ -200,7 +304,7 @@ func TestAGzippedArchiveIsImported(t *testing.T) {
 	z.Write(data)
 	check(t, z.Close())
 	zipped.Write(make([]byte, 512)) // as tapes are filled up
-	_, err := archive.Import(ctx, target, &zipped)
+	_, err := archive.Import(ctx, target, &zipped, nil)
 	check(t, err)
 	if again, _ := export(t, target); !bytes.Equal(data, again) {
 		t.Error("another archive comes out")
@@ -212,11 +316,11 @@ func TestAStoreThatHoldsSomethingIsLeftAlone(t *testing.T) {
 	full := engines["memory"](t)
 	fill(t, full, 1)
 	for what, to := range map[string]archive.Stores{
-		"apps":    {Apps: full.Apps, Assets: memory.NewAssets(), Reviews: memory.NewReviews()},
-		"assets":  {Apps: memory.NewApps(), Assets: full.Assets, Reviews: memory.NewReviews()},
-		"reviews": {Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: full.Reviews},
+		"apps":    {Apps: full.Apps, Assets: memory.New().Assets(), Reviews: memory.New().Reviews()},
+		"assets":  {Apps: memory.New().Apps(), Assets: full.Assets, Reviews: memory.New().Reviews()},
+		"reviews": {Apps: memory.New().Apps(), Assets: memory.New().Assets(), Reviews: full.Reviews},
 	} {
-		if _, err := archive.Import(ctx, to, bytes.NewReader(empty)); !errors.Is(err, archive.ErrNotEmpty) {
+		if _, err := archive.Import(ctx, to, bytes.NewReader(empty), nil); !errors.Is(err, archive.ErrNotEmpty) {
 			t.Errorf("%s: error %v, want %v", what, err, archive.ErrNotEmpty)
 		}
 	}
@@ -230,17 +334,17 @@ func TestADamagedArchiveIsRefused(t *testing.T) {
 	refused := func(what string, parts ...[]byte) {
 		t.Helper()
 		data := bytes.Join(parts, nil)
-		if _, err := archive.Check(ctx, bytes.NewReader(data)); !errors.Is(err, archive.ErrDamaged) {
+		if _, err := archive.Check(ctx, bytes.NewReader(data), nil); !errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("%s: Check: error %v, want %v", what, err, archive.ErrDamaged)
 		}
-		if _, err := archive.Import(ctx, engines["memory"](t), bytes.NewReader(data)); err == nil {
+		if _, err := archive.Import(ctx, engines["memory"](t), bytes.NewReader(data), nil); err == nil {
 			t.Errorf("%s: Import: no error", what)
 		}
 	}
 	join := func(list ...[]byte) []byte { return bytes.Join(list, nil) }
 	refused("nothing")
 	refused("no archive", []byte("{}\n"))
-	refused("another format", []byte(`{"vitrine":2}`))
+	refused("another format", []byte(`{"vitrine":3}`))
 	refused("a repeated member", []byte(`{"vitrine":1,"vitrine":1}`))
 	refused("an asset in no library", lines[0], []byte(`{"asset":{}}`))
 	refused("a review in no collection", lines[0], []byte(`{"review":{}}`))
@@ -280,54 +384,62 @@ func TestAWriterThatFailsFailsTheExport(t *testing.T) {
 	}
 }
 
-func FuzzImport(f *testing.F) {
-	for _, text := range []string{"", "{}", `{"vitrine":1}`} {
-		f.Add([]byte(text))
-	}
-	f.Add([]byte(`{"vitrine":1}
-{"component":{"id":"1","name":"poll","version":"1","main":"m","manifest":{}}}
-{"version":{"app":"a","version":0,"owner":"o","createdAt":1,"updatedAt":1,"updatedBy":"o","body":{"title":"","owner":{"urn":"o"},"groups":[],"elements":[]}}}
-{"tag":{"app":"a","name":"t","version":0}}
-{"answer":{"by":"o","key":"k","request":"AA==","result":"AA==","expires":1}}
-{"library":{"network":"n","id":"l","key":"AAAAAAAAAAAAAAAAAAAAAA==","last":1,"at":1,"count":1,"tree":1}}
-{"folder":{"id":"f","parent":"","label":"l","inherit":true,"deleted":false,"permissions":[]}}
-{"asset":{"ordinal":1,"origin":"AAAAAAAAAAAAAAAAAAAAAA==","createdAt":1,"updatedAt":1,"folders":[],"body":{"content":{"content":"a"},"safe_tags":[]}}}
-{"collection":{"source":"s","id":"c","tally":"e30=","fields":{}}}
-{"review":{"id":"r","data":{}}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		data = append(bytes.Clone(data), '\n') // and the last line that fits
-		data = fmt.Appendf(data, `{"end":{"lines":%d,"sha256":"%x"}}`, bytes.Count(data, []byte("\n")), sha256.Sum256(data))
-		to := archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()}
-		if _, err := archive.Import(ctx, to, bytes.NewReader(data)); err != nil {
-			return
-		}
-		again := archive.Stores{Apps: memory.NewApps(), Assets: memory.NewAssets(), Reviews: memory.NewReviews()}
-		var out bytes.Buffer
-		if _, err := archive.Export(ctx, to, &out); err != nil {
-			t.Fatalf("what was imported cannot be exported: %v", err)
-		}
-		if _, err := archive.Import(ctx, again, &out); err != nil {
-			t.Fatalf("what was exported cannot be imported: %v", err)
-		}
-	})
-}
-
 // What is wrong with a file is told in the words of archives, not of Go.
 func TestDamageIsToldInPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                     "this is no archive",
-		"hello\n":              "this is no archive",
-		"[1]\n":                "this is no archive",
-		"{\"vitrine\":2}\n":    "this is no archive, or one of a newer release",
-		"{\"vitrine\":\"1\"}":  "this is no archive",
-		"{\"vitrine\":1}\n":    "damaged archive: line 2: the archive ends before its last line",
-		"{\"vitrine\":1}\nx\n": "damaged archive: line 2: this is no line of an archive",
+		"":                    "this is no archive",
+		"hello\n":             "this is no archive",
+		"[1]\n":               "this is no archive",
+		"{\"vitrine\":3}\n":   "this is no archive, or one of a newer release",
+		"{\"vitrine\":\"1\"}": "this is no archive",
+		"{\"vitrine\":1}\n":   "damaged archive: line 2: the archive ends before its last line",
+		"{\"vitrine\":2}\n":   "damaged archive: line 2: the archive ends before its last line",
+		"{\"vitrine\":2}\n{\"collection\":{\"source\":\"s\",\"id\":\"c\"}}\n":                   "damaged archive: line 2: this is no line of an archive: a collection has no network",
+		"{\"vitrine\":1}\n{\"collection\":{\"network\":\"n\",\"source\":\"s\",\"id\":\"c\"}}\n": "damaged archive: line 2: this is no line of an archive: a collection of this version of the format has no network",
+		"{\"vitrine\":1}\nx\n":                     "damaged archive: line 2: this is no line of an archive",
 		"{\"vitrine\":1}\n{\"tag\":{\"app\":5}}\n": "damaged archive: line 2: this is no line of an archive: the value at /tag/app is not what belongs there",
 		"{\"vitrine\":1}\n{\"spam\":5}\n":          "damaged archive: line 2: this is no line of an archive",
 	} {
-		_, err := archive.Check(ctx, strings.NewReader(text))
+		_, err := archive.Check(ctx, strings.NewReader(text), nil)
 		if !errors.Is(err, archive.ErrDamaged) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "json") {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// unpage takes a page apart.
+func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+	return p.Items, p.Next, err
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
+}
+
+// Moves of a tag are exported in portions.
+func TestEveryMoveOfATagIsInTheArchive(t *testing.T) {
+	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	for _, count := range []int{1, 255, 256, 257, 512, 513} {
+		source, target := inMemory(), inMemory()
+		svc := appsvc.New(source.Apps, nil)
+		app, err := svc.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		check(t, err)
+		_, err = svc.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest})
+		check(t, err)
+		for n := range count {
+			_, err := svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(n % 2)})
+			check(t, err)
+		}
+		data, counts := export(t, source)
+		if counts.TagMoves != int64(count) {
+			t.Errorf("%d moves: the archive has %d", count, counts.TagMoves)
+		}
+		if _, err := archive.Import(ctx, target, bytes.NewReader(data), nil); err != nil {
+			t.Fatalf("%d moves: %v", count, err)
+		}
+		if again, _ := export(t, target); !bytes.Equal(again, data) {
+			t.Errorf("%d moves: another archive comes out", count)
 		}
 	}
 }

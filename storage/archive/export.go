@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,7 +26,7 @@ func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
 		func() error { return x.put(line{Vitrine: format}) },
 		func() error { return from.Apps.View(ctx, once(x, x.apps)) },
 		func() error { return x.libraries(from.Assets) },
-		func() error { return from.Reviews.View(ctx, once(x, x.reviews)) },
+		func() error { return x.networks(from.Reviews) },
 		x.end,
 		x.out.Flush,
 	} {
@@ -52,6 +53,9 @@ func (x *exporter) put(l line) error {
 		return err
 	}
 	text = append(text, '\n')
+	if len(text) > maxLine {
+		return fmt.Errorf("%s takes %d bytes, a line of an archive has at most %d", l.what(), len(text), maxLine)
+	}
 	x.sum.Write(text)
 	x.lines++
 	x.counts.add(l)
@@ -103,19 +107,27 @@ func (x *exporter) apps(r appsvc.Reader) error {
 	return nil
 }
 
-// app writes the versions of an app, and its tags.
+// app writes the versions of an app, its tags, and their moves.
 func (x *exporter) app(r appsvc.Reader, id string) error {
 	head, err := r.Head(x.ctx, id)
 	if err != nil {
 		return err
 	}
-	for v := range head.Version + 1 {
+	restored := map[appsvc.Version]appsvc.Version{}
+	for rest, err := range r.Restorations(x.ctx, appsvc.VersionQuery{AppID: id}) {
+		if err != nil {
+			return fmt.Errorf("restorations of app %q: %w", id, err)
+		}
+		restored[rest.Version] = rest.From
+	}
+	for n := range head.Version.Number() + 1 {
+		v := appsvc.NewVersion(n)
 		app, err := r.App(x.ctx, id, v)
 		if err != nil {
-			return fmt.Errorf("version %d of app %q: %w", v, id, err)
+			return fmt.Errorf("version %s of app %q: %w", v, id, err)
 		}
-		if err := x.put(line{Version: newVersion(app)}); err != nil {
-			return fmt.Errorf("version %d of app %q: %w", v, id, err)
+		if err := x.put(line{Version: newVersion(app, restored[v])}); err != nil {
+			return fmt.Errorf("version %s of app %q: %w", v, id, err)
 		}
 	}
 	for t, err := range r.Tags(x.ctx, appsvc.TagQuery{AppID: id}) {
@@ -126,15 +138,58 @@ func (x *exporter) app(r appsvc.Reader, id string) error {
 			return err
 		}
 	}
+	return x.moves(r, id)
+}
+
+// moves writes the moves of each tag of an app, the first one first.
+func (x *exporter) moves(r appsvc.Reader, id string) error {
+	for name, err := range r.TagNames(x.ctx, id) {
+		if err == nil {
+			err = x.movesOf(r, id, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func (x *exporter) libraries(s assets.Store) error {
-	for lib, err := range s.Libraries(x.ctx) {
-		if err == nil {
-			err = s.View(x.ctx, lib, once(x, func(r assets.Reader) error { return x.library(r, lib) }))
+// movesOf writes the moves of a tag. A Reader yields the newest first, so they are read in portions and turned round.
+func (x *exporter) movesOf(r appsvc.Reader, id, name string) error {
+	const portion = 256
+	for number := int64(1); ; number += portion {
+		var moves []appsvc.TagMoveRecord
+		for m, err := range r.TagMoves(x.ctx, appsvc.TagMoveQuery{AppID: id, Name: name, Before: number + portion, Limit: portion}) {
+			if err != nil {
+				return err
+			}
+			if m.Number >= number {
+				moves = append(moves, m)
+			}
 		}
+		for _, m := range slices.Backward(moves) {
+			if err := x.put(line{Move: newMove(m)}); err != nil {
+				return err
+			}
+		}
+		if len(moves) < portion {
+			return nil
+		}
+	}
+}
+
+// libraries writes one library after the other. It lists them first: a View inside the iteration would
+// need a second connection, which a store with one never gives.
+func (x *exporter) libraries(s assets.Store) error {
+	var list []assets.Library
+	for lib, err := range s.Libraries(x.ctx) {
 		if err != nil {
+			return err
+		}
+		list = append(list, lib)
+	}
+	for _, lib := range list {
+		if err := s.View(x.ctx, lib, once(x, func(r assets.Reader) error { return x.library(r, lib) })); err != nil {
 			return err
 		}
 	}
@@ -168,10 +223,28 @@ func (x *exporter) library(r assets.Reader, lib assets.Library) error {
 	return nil
 }
 
-func (x *exporter) reviews(r reviews.Reader) error {
+// networks writes the reviews of one network after the other. The names are read before, so that an
+// export never holds two connections to a store.
+func (x *exporter) networks(s reviews.Store) error {
+	var names []string
+	for name, err := range s.Networks(x.ctx) {
+		if err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if err := s.View(x.ctx, name, once(x, func(r reviews.Reader) error { return x.reviews(r, name) })); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) reviews(r reviews.Reader, network string) error {
 	for c, err := range r.Collections(x.ctx) {
 		if err == nil {
-			err = x.put(line{Collection: newCollection(c)})
+			err = x.put(line{Collection: newCollection(network, c)})
 		}
 		if err != nil {
 			return err

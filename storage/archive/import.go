@@ -17,15 +17,32 @@ const (
 	batchBytes = 4 << 20
 )
 
-// Import writes what an archive holds into stores that hold nothing, ErrNotEmpty otherwise.
-// ErrDamaged, with the line, when the archive is not as it was written; Check tells that before
-// anything is written. After an error, or a kill, the stores hold a part and are to be thrown away.
-func Import(ctx context.Context, to Stores, r io.Reader) (Counts, error) {
+// Import opens an archive and writes what it holds into stores that hold nothing, ErrNotEmpty
+// otherwise. It checks the whole archive before it writes: after ErrDamaged the stores hold nothing
+// still. After another error, or a kill, they may hold a part and are to be thrown away.
+func Import(ctx context.Context, to Stores, r io.Reader, opts *Options) (Counts, error) {
 	if err := to.Empty(ctx); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
 	}
+	a, err := Open(ctx, r, opts)
+	if err != nil {
+		return Counts{}, fmt.Errorf("import: %w", err)
+	}
+	defer a.Close()
+	return a.Import(ctx, to)
+}
+
+// Import writes the content of the archive into empty stores. It returns ErrNotEmpty if they are not empty. After any
+// other error, or if the process is killed, the stores may hold a part of the content: discard them.
+func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
+	if err := to.Empty(ctx); err != nil {
+		return Counts{}, fmt.Errorf("import: %w", err)
+	}
+	if _, err := a.file.Seek(a.start, io.SeekStart); err != nil {
+		return Counts{}, fmt.Errorf("import: %w", err)
+	}
 	m := importer{ctx: ctx, to: to}
-	for l, err := range lines(ctx, r) {
+	for l, err := range lines(ctx, a.file) {
 		if err == nil {
 			err = m.add(l)
 		}
@@ -56,7 +73,7 @@ func (s Stores) Empty(ctx context.Context) error {
 	if err := none(s.Assets.Libraries(ctx), "libraries"); err != nil {
 		return err
 	}
-	return s.Reviews.View(ctx, func(r reviews.Reader) error { return none(r.Collections(ctx), "reviews") })
+	return none(s.Reviews.Networks(ctx), "reviews")
 }
 
 // none reports that a list has something.
@@ -80,6 +97,7 @@ type importer struct {
 	bytes      int
 	domain     domain
 	library    *library    // that folders and assets belong to
+	network    string      // that collections belong to
 	collection *collection // that reviews belong to
 }
 
@@ -124,13 +142,17 @@ func (l line) size() int {
 // add takes a line, and writes those before it when they are enough or go elsewhere.
 func (m *importer) add(l line) error {
 	full := len(m.batch) == batchLines || m.bytes+l.size() > batchBytes
-	if full || l.domain() != m.domain || l.Library != nil {
+	other := l.Collection != nil && *l.Collection.Network != m.network
+	if full || l.domain() != m.domain || l.Library != nil || other {
 		if err := m.flush(); err != nil {
 			return err
 		}
 	}
 	if l.Library != nil {
 		m.library = l.Library
+	}
+	if other {
+		m.network = *l.Collection.Network
 	}
 	m.domain = l.domain()
 	m.batch, m.bytes = append(m.batch, l), m.bytes+l.size()
@@ -162,9 +184,11 @@ func (m *importer) apps(tx appsvc.Tx) error {
 		case l.Component != nil:
 			err = tx.AddComponent(m.ctx, l.Component.stored())
 		case l.Version != nil:
-			err = addVersion(m.ctx, tx, l.Version.stored())
+			err = addVersion(m.ctx, tx, *l.Version)
 		case l.Tag != nil:
 			err = tx.SetTag(m.ctx, l.Tag.stored())
+		case l.Move != nil:
+			err = tx.AddTagMove(m.ctx, l.Move.stored())
 		case l.Answer != nil:
 			err = tx.KeepAnswer(m.ctx, l.Answer.stored(), 0) // forgets none
 		}
@@ -175,12 +199,19 @@ func (m *importer) apps(tx appsvc.Tx) error {
 	return nil
 }
 
-func addVersion(ctx context.Context, tx appsvc.Tx, app appsvc.App) error {
+func addVersion(ctx context.Context, tx appsvc.Tx, v version) error {
+	app := v.stored()
 	head, err := app.Head()
 	if err != nil {
-		return fmt.Errorf("%w: version %d of app %q: %w", ErrDamaged, app.Version, app.ID, err)
+		return fmt.Errorf("%w: version %s of app %q: %w", ErrDamaged, app.Version, app.ID, err)
 	}
-	return tx.AddVersion(ctx, head, app.Body)
+	if err := tx.AddVersion(ctx, head, app.Body); err != nil {
+		return err
+	}
+	if r, ok := v.restoration(); ok {
+		return tx.AddRestoration(ctx, r)
+	}
+	return nil
 }
 
 func (m *importer) assets(tx assets.Tx) error {
@@ -202,7 +233,7 @@ func (m *importer) assets(tx assets.Tx) error {
 }
 
 func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
-	index, err := r.Index()
+	index, err := assets.IndexOf(r)
 	if err != nil {
 		return fmt.Errorf("%w: asset %d: %w", ErrDamaged, r.Ordinal, err)
 	}
@@ -212,7 +243,7 @@ func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
 // reviews writes collections, and reviews into the one above them, which may be of an earlier batch.
 func (m *importer) reviews() error {
 	last := m.collection
-	err := m.to.Reviews.Update(m.ctx, func(tx reviews.Tx) error {
+	err := m.to.Reviews.Update(m.ctx, m.network, func(tx reviews.Tx) error {
 		last = m.collection
 		var list []reviews.Review
 		put := func() error {

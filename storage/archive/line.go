@@ -1,6 +1,9 @@
 package archive
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -8,15 +11,22 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// format is the version of the format, in the first line.
-const format = 1
+// The versions of the format, in the first line. Archives of the first version name no networks of
+// reviews; theirs is reviews.DefaultNetwork.
+const (
+	firstFormat = 1
+	format      = 2 // what is written
+)
 
 // line is a line of an archive: one of its members is there.
 type line struct {
+	number int64 // of the line in the archive
+
 	Vitrine    int         `json:"vitrine,omitzero"`
 	Component  *component  `json:"component,omitzero"`
 	Version    *version    `json:"version,omitzero"`
 	Tag        *tag        `json:"tag,omitzero"`
+	Move       *move       `json:"move,omitzero"`
 	Answer     *answer     `json:"answer,omitzero"`
 	Library    *library    `json:"library,omitzero"`
 	Folder     *folder     `json:"folder,omitzero"`
@@ -24,6 +34,43 @@ type line struct {
 	Collection *collection `json:"collection,omitzero"`
 	Review     *review     `json:"review,omitzero"`
 	End        *end        `json:"end,omitzero"`
+}
+
+// number is a version as archives write it: a JSON number.
+type number struct{ appsvc.Version }
+
+func (n number) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, n.Number(), 10), nil }
+
+func (n *number) UnmarshalJSON(text []byte) (err error) {
+	n.Version, err = appsvc.ParseVersion(string(text))
+	return err
+}
+
+// what names the thing that the line stands for.
+func (l line) what() string {
+	switch {
+	case l.Component != nil:
+		return fmt.Sprintf("component %q", l.Component.Name)
+	case l.Version != nil:
+		return fmt.Sprintf("version %s of app %q", l.Version.Version.Version, l.Version.App)
+	case l.Tag != nil:
+		return fmt.Sprintf("tag %q of app %q", l.Tag.Name, l.Tag.App)
+	case l.Move != nil:
+		return fmt.Sprintf("move %d of tag %q of app %q", l.Move.Number, l.Move.Tag, l.Move.App)
+	case l.Answer != nil:
+		return fmt.Sprintf("answer %q of %q", l.Answer.Key, l.Answer.By)
+	case l.Library != nil:
+		return fmt.Sprintf("library %q of %q", l.Library.ID, l.Library.Network)
+	case l.Folder != nil:
+		return fmt.Sprintf("folder %q", l.Folder.ID)
+	case l.Asset != nil:
+		return fmt.Sprintf("asset %d", l.Asset.Ordinal)
+	case l.Collection != nil:
+		return fmt.Sprintf("collection %q of %q", l.Collection.ID, l.Collection.Source)
+	case l.Review != nil:
+		return fmt.Sprintf("review %q", l.Review.ID)
+	}
+	return "the line"
 }
 
 type component struct {
@@ -43,33 +90,85 @@ func (c component) stored() appsvc.Component {
 }
 
 type version struct {
-	App       string         `json:"app"`
-	Version   appsvc.Version `json:"version"`
-	Owner     string         `json:"owner"`
-	CreatedAt int64          `json:"createdAt"`
-	UpdatedAt int64          `json:"updatedAt"`
-	UpdatedBy string         `json:"updatedBy"`
-	Body      jsontext.Value `json:"body"`
+	App       string `json:"app"`
+	Version   number `json:"version"`
+	Owner     string `json:"owner"`
+	CreatedAt int64  `json:"createdAt"`
+	UpdatedAt int64  `json:"updatedAt"`
+	UpdatedBy string `json:"updatedBy"`
+	// RestoredFrom is nil for versions that were not restored, and in all archives of the first format.
+	RestoredFrom *number        `json:"restoredFrom,omitzero"`
+	Body         jsontext.Value `json:"body"`
 }
 
-func newVersion(a appsvc.App) *version {
-	return &version{a.ID, a.Version, a.Owner, a.CreatedAt, a.UpdatedAt, a.UpdatedBy, jsontext.Value(a.Body)}
+// newVersion returns the line of a version; from is the version that it was restored from, the zero Version if none.
+func newVersion(a appsvc.App, from appsvc.Version) *version {
+	v := &version{App: a.ID, Version: number{a.Version}, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		UpdatedBy: a.UpdatedBy, Body: jsontext.Value(a.Body)}
+	if !from.IsZero() {
+		v.RestoredFrom = &number{from}
+	}
+	return v
 }
 
 func (v version) stored() appsvc.App {
-	meta := appsvc.Meta{ID: v.App, Version: v.Version, Owner: v.Owner, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, UpdatedBy: v.UpdatedBy}
+	meta := appsvc.Meta{ID: v.App, Version: v.Version.Version, Owner: v.Owner, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, UpdatedBy: v.UpdatedBy}
 	return appsvc.App{Meta: meta, Body: appsvc.Body(v.Body)}
 }
 
-type tag struct {
-	App     string         `json:"app"`
-	Name    string         `json:"name"`
-	Version appsvc.Version `json:"version"`
+// restoration returns where the content of the version comes from; ok is false if it was not restored.
+func (v version) restoration() (r appsvc.Restoration, ok bool) {
+	if v.RestoredFrom == nil {
+		return r, false
+	}
+	return appsvc.Restoration{AppID: v.App, Version: v.Version.Version, From: v.RestoredFrom.Version}, true
 }
 
-func newTag(t appsvc.Tag) *tag { return &tag{t.AppID, t.Name, t.AppVersion} }
+type tag struct {
+	App     string `json:"app"`
+	Name    string `json:"name"`
+	Version number `json:"version"`
+}
+
+func newTag(t appsvc.Tag) *tag { return &tag{t.AppID, t.Name, number{t.AppVersion}} }
 func (t tag) stored() appsvc.Tag {
-	return appsvc.Tag{AppID: t.App, Name: t.Name, AppVersion: t.Version}
+	return appsvc.Tag{AppID: t.App, Name: t.Name, AppVersion: t.Version.Version}
+}
+
+// move is a move of a tag. Archives of the first format have none.
+type move struct {
+	App    string  `json:"app"`
+	Tag    string  `json:"tag"`
+	Number int64   `json:"number"`
+	At     int64   `json:"at"`
+	By     string  `json:"by"`
+	From   *number `json:"from"` // null = there was no tag
+	To     *number `json:"to"`   // null = the tag was deleted
+}
+
+func newMove(m appsvc.TagMoveRecord) *move {
+	return &move{m.AppID, m.Name, m.Number, m.At, m.By, orNull(m.From), orNull(m.To)}
+}
+
+func (m move) stored() appsvc.TagMoveRecord {
+	return appsvc.TagMoveRecord{AppID: m.App, Name: m.Tag, Number: m.Number,
+		TagMove: appsvc.TagMove{At: m.At, By: m.By, From: m.From.orNone(), To: m.To.orNone()}}
+}
+
+// orNull returns nil for the zero Version.
+func orNull(v appsvc.Version) *number {
+	if v.IsZero() {
+		return nil
+	}
+	return &number{v}
+}
+
+// orNone returns the zero Version for nil.
+func (n *number) orNone() appsvc.Version {
+	if n == nil {
+		return appsvc.Version{}
+	}
+	return n.Version
 }
 
 type answer struct {
@@ -139,14 +238,15 @@ func (a asset) stored() assets.Record {
 }
 
 type collection struct {
-	Source string         `json:"source"`
-	ID     string         `json:"id"`
-	Tally  []byte         `json:"tally"`
-	Fields jsontext.Value `json:"fields"`
+	Network *string        `json:"network"` // nil in a line of the first format only
+	Source  string         `json:"source"`
+	ID      string         `json:"id"`
+	Tally   []byte         `json:"tally"`
+	Fields  jsontext.Value `json:"fields"`
 }
 
-func newCollection(c reviews.Collection) *collection {
-	return &collection{c.Source, c.ID, c.Tally, c.Fields}
+func newCollection(network string, c reviews.Collection) *collection {
+	return &collection{&network, c.Source, c.ID, c.Tally, c.Fields}
 }
 
 func (c collection) key() reviews.Key { return reviews.Key{Source: c.Source, ID: c.ID} }
@@ -160,7 +260,15 @@ type review struct {
 }
 
 func newReview(r reviews.Review) *review { return &review{r.ID, r.Data} }
-func (r review) stored() reviews.Review  { return reviews.Review{ID: r.ID, Data: r.Data} }
+
+// stored returns the row. A review without a time has none; an audit refuses its data.
+func (r review) stored() reviews.Review {
+	row, err := reviews.StoredReview(r.ID, r.Data)
+	if err != nil {
+		return reviews.Review{ID: r.ID, Data: r.Data}
+	}
+	return row
+}
 
 // end is the last line.
 type end struct {

@@ -15,23 +15,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/vitrine-go/vitrine/internal/gunzip"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// maxLine bounds a line, in bytes: twice what the largest thing in a store takes.
+// maxLine bounds a line with its line end, in bytes. The largest thing that a Service of default limits
+// stores takes half of that.
 const maxLine = 64 << 20
-
-// Check reads an archive to its end and says what is in it. ErrDamaged, with the line, when it is
-// not as it was written.
-func Check(ctx context.Context, r io.Reader) (Counts, error) {
-	var n Counts
-	for l, err := range lines(ctx, r) {
-		if err != nil {
-			return Counts{}, err
-		}
-		n.add(l)
-	}
-	return n, nil
-}
 
 // lines yields the lines of an archive that stand for something, and ends with an error unless the
 // last line agrees with all before it.
@@ -73,6 +62,7 @@ type scanner struct {
 	lines  *bufio.Scanner
 	sum    hash.Hash
 	number int64 // of the line that was read last
+	format int   // of the archive
 	inside scope
 }
 
@@ -84,15 +74,19 @@ func (s *scanner) next() (line, error) {
 	for {
 		l, err := s.read()
 		switch {
-		case s.number == 1 && (err == nil && l.Vitrine != format || unlike(err)):
+		case s.number == 1 && (err == nil && l.Vitrine != format && l.Vitrine != firstFormat || unlike(err)):
 			return line{}, notArchive{}
 		case err != nil:
 			return line{}, fmt.Errorf("%w: line %d: %w", ErrDamaged, s.number, err)
 		case l.End != nil:
 			return line{}, s.end(*l.End)
+		case s.number > 1 && l.Vitrine != 0:
+			return line{}, fmt.Errorf("%w: line %d: names the format, as line 1 alone does", ErrDamaged, s.number)
 		case s.number > 1:
+			l.number = s.number
 			return l, nil
 		}
+		s.format = l.Vitrine
 	}
 }
 
@@ -123,7 +117,8 @@ var errEnds = errors.New("the archive ends before its last line")
 
 // read reads a line and adds all but the last to the sum.
 func (s *scanner) read() (line, error) {
-	if s.number++; !s.lines.Scan() {
+	s.number++
+	if !s.lines.Scan() {
 		if err := s.lines.Err(); err != nil {
 			return line{}, err
 		}
@@ -137,7 +132,28 @@ func (s *scanner) read() (line, error) {
 		s.sum.Write(s.lines.Bytes())
 		s.sum.Write([]byte{'\n'})
 	}
+	if err := s.addNetwork(l.Collection); err != nil {
+		return line{}, err
+	}
 	return l, s.inside.enter(l)
+}
+
+// addNetwork gives a collection of the first format its network. In the first format no collection
+// names one, in the later ones each does.
+func (s *scanner) addNetwork(c *collection) error {
+	switch {
+	case c == nil:
+		return nil
+	case s.format == firstFormat && c.Network == nil:
+		network := reviews.DefaultNetwork
+		c.Network = &network
+		return nil
+	case s.format == firstFormat:
+		return fmt.Errorf("%w: a collection of this version of the format has no network", errNotLine)
+	case c.Network == nil:
+		return fmt.Errorf("%w: a collection has no network", errNotLine)
+	}
+	return nil
 }
 
 // end holds the last line against what was read, and makes sure that it is the last.
@@ -159,7 +175,7 @@ func (s *scanner) end(want end) error {
 func (s *scope) enter(l line) error {
 	kinds := 0
 	for _, there := range []bool{
-		l.Vitrine != 0, l.Component != nil, l.Version != nil, l.Tag != nil, l.Answer != nil, l.Library != nil,
+		l.Vitrine != 0, l.Component != nil, l.Version != nil, l.Tag != nil, l.Move != nil, l.Answer != nil, l.Library != nil,
 		l.Folder != nil, l.Asset != nil, l.Collection != nil, l.Review != nil, l.End != nil,
 	} {
 		if there {

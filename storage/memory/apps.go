@@ -3,30 +3,36 @@ package memory
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// Apps is an appsvc.Store.
-type Apps struct {
+// appStore is an appsvc.Store.
+type appStore struct {
+	db     *DB
 	now    atomic.Pointer[appState]
-	writer sync.Mutex // held by the one Update that builds the next state
+	writer sync.Mutex // locked by the Update that builds the next state
+	bell   wake.Bell  // rung after each Update
 }
 
-// appState is everything the store holds at one moment. It never changes once it is in place.
+// appState is one state of the store. It does not change after the Update that builds it.
 type appState struct {
-	apps       tree[*app] // by ID
-	orders     [len(sorts)]tree[*app]
-	tags       tree[appsvc.Tag]     // by app and name
-	components tree[component]      // by name and order of adding
-	ids        tree[string]         // of the components
-	added      int                  // components ever
-	answers    tree[*appsvc.Answer] // by caller and key
-	expiries   tree[*appsvc.Answer] // by time of expiry, caller and key
+	apps       tree[*app]               // by ID
+	lists      tree[*appList]           // by key
+	tags       tree[appsvc.Tag]         // by app and name
+	used       tree[use]                // by component and app
+	moves      tree[*tagMoves]          // by app and name
+	restored   tree[appsvc.Restoration] // by app, newest version first
+	components tree[component]          // by name and order of adding
+	ids        tree[string]             // of the components
+	added      int                      // number of components ever added
+	answers    tree[*appsvc.Answer]     // by caller and key
+	expiries   tree[*appsvc.Answer]     // by time of expiry, caller and key
+	feed       changes
 }
 
 // app is an app with all its versions.
@@ -35,49 +41,57 @@ type app struct {
 	versions []appsvc.App // the index is the version number
 }
 
+// use says that some version of an app has an element of a component.
+type use struct{ component, app string }
+
+func compareUses(a, b use) int {
+	return cmp.Or(strings.Compare(a.component, b.component), strings.Compare(a.app, b.app))
+}
+
+// tagMoves has the moves of one tag, with rising numbers.
+type tagMoves struct {
+	appID, name string
+	moves       []appsvc.TagMoveRecord
+}
+
 // component is a component with its place in the order of adding.
 type component struct {
 	appsvc.Component
 	order int
 }
 
-// sorts are the orders that are kept, one tree each.
-var sorts = [...]appsvc.Sort{
-	appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending,
-}
-
-// NewApps returns an empty store.
-func NewApps() *Apps {
+func newAppStore(db *DB) *appStore {
 	s := &appState{
 		apps:       tree[*app]{compare: func(a, b *app) int { return strings.Compare(a.head.ID, b.head.ID) }},
+		lists:      tree[*appList]{compare: func(a, b *appList) int { return strings.Compare(a.key, b.key) }},
 		tags:       tree[appsvc.Tag]{compare: compareTags},
+		restored:   tree[appsvc.Restoration]{compare: compareRestorations},
+		used:       tree[use]{compare: compareUses},
+		moves:      tree[*tagMoves]{compare: compareMoves},
 		components: tree[component]{compare: compareComponents},
 		ids:        tree[string]{compare: strings.Compare},
 		answers:    tree[*appsvc.Answer]{compare: compareAnswers},
 		expiries:   tree[*appsvc.Answer]{compare: compareExpiries},
 	}
-	for i, sort := range sorts {
-		q := appsvc.AppQuery{Sort: sort}
-		s.orders[i].compare = func(a, b *app) int { return q.Compare(a.head, b.head) }
-	}
-	a := new(Apps)
+	s.feed.origin = &db.origin
+	a := &appStore{db: db}
 	a.now.Store(s)
 	return a
 }
 
-// View calls fn with the state of now.
-func (s *Apps) View(ctx context.Context, fn func(appsvc.Reader) error) error {
-	if err := ctx.Err(); err != nil {
+// View calls fn with the current state.
+func (s *appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	if err := s.db.Ping(ctx); err != nil {
 		return err
 	}
 	return fn(s.now.Load())
 }
 
-// Update calls fn with a copy of the state, and puts the copy in place when fn returns nil.
-func (s *Apps) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+// Update calls fn with a copy of the state. If fn returns nil, the copy becomes the current state.
+func (s *appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	s.writer.Lock()
 	defer s.writer.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := s.db.Ping(ctx); err != nil {
 		return err
 	}
 	next := *s.now.Load() // shares every tree
@@ -85,11 +99,23 @@ func (s *Apps) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 		return err
 	}
 	s.now.Store(&next)
+	s.bell.Ring()
 	return nil
 }
 
+// Changed returns a channel that the next Update closes.
+func (s *appStore) Changed() <-chan struct{} { return s.bell.Wait() }
+
 func compareTags(a, b appsvc.Tag) int {
 	return cmp.Or(strings.Compare(a.AppID, b.AppID), strings.Compare(a.Name, b.Name))
+}
+
+func compareRestorations(a, b appsvc.Restoration) int {
+	return cmp.Or(strings.Compare(a.AppID, b.AppID), b.Version.Compare(a.Version))
+}
+
+func compareMoves(a, b *tagMoves) int {
+	return cmp.Or(strings.Compare(a.appID, b.appID), strings.Compare(a.name, b.name))
 }
 
 func compareComponents(a, b component) int {
@@ -102,9 +128,4 @@ func compareAnswers(a, b *appsvc.Answer) int {
 
 func compareExpiries(a, b *appsvc.Answer) int {
 	return cmp.Or(cmp.Compare(a.Expires, b.Expires), compareAnswers(a, b))
-}
-
-// order returns the apps as q wants them ordered.
-func (s *appState) order(q appsvc.AppQuery) tree[*app] {
-	return s.orders[max(slices.Index(sorts[:], q.Sort), 0)]
 }

@@ -28,10 +28,10 @@ func (s *appState) App(ctx context.Context, id string, v appsvc.Version) (appsvc
 	if v == appsvc.Latest {
 		v = a.head.Version
 	}
-	if v < 0 || v > a.head.Version {
-		return appsvc.App{}, fmt.Errorf("%w: version %d of app %q", appsvc.ErrNotFound, v, id)
+	if v.IsZero() || v.Compare(a.head.Version) > 0 {
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
 	}
-	return a.versions[v], nil
+	return a.versions[v.Number()], nil
 }
 
 // Versions yields versions of an app, from the highest below q.Before down.
@@ -42,8 +42,8 @@ func (s *appState) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq
 			return
 		}
 		versions := a.versions
-		if q.Before != appsvc.Latest {
-			versions = versions[:max(0, min(q.Before, appsvc.Version(len(versions))))]
+		if before := q.Before.Number(); before >= 0 {
+			versions = versions[:min(before, int64(len(versions)))]
 		}
 		out := limited(ctx, q.Limit, yield)
 		for _, v := range slices.Backward(versions) {
@@ -54,18 +54,29 @@ func (s *appState) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq
 	}
 }
 
+// Restorations yields restorations of an app, from the highest version below q.Before down.
+func (s *appState) Restorations(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
+	return func(yield func(appsvc.Restoration, error) bool) {
+		before := func(r appsvc.Restoration) bool {
+			return r.AppID < q.AppID || r.AppID == q.AppID && q.Before.Number() >= 0 && r.Version.Compare(q.Before) >= 0
+		}
+		out := limited(ctx, q.Limit, yield)
+		s.restored.ascend(before, func(r appsvc.Restoration) bool { return r.AppID == q.AppID && out(r) })
+	}
+}
+
 // Apps yields the latest versions of the apps that match q.
 func (s *appState) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
 	return func(yield func(appsvc.App, error) bool) {
-		var before func(*app) bool
-		if q.After != nil {
-			last := appsvc.Head{Meta: appsvc.Meta{ID: q.After.ID, CreatedAt: q.After.Time, UpdatedAt: q.After.Time}}
-			before = func(a *app) bool { return q.Compare(a.head, last) <= 0 }
-		}
 		out := limited(ctx, q.Limit, yield)
-		s.order(q).ascend(before, func(a *app) bool {
-			return !q.Match(a.head) || out(a.versions[a.head.Version])
-		})
+		for _, a := range s.listed(ctx, q) {
+			if !out(a.versions[a.head.Version.Number()]) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(appsvc.App{}, err)
+		}
 	}
 }
 
@@ -79,6 +90,59 @@ func (s *appState) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc
 				return false
 			}
 			return t.Name <= q.After || out(t)
+		})
+	}
+}
+
+// TagMoves yields moves of a tag, from the newest below q.Before down.
+func (s *appState) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
+	return func(yield func(appsvc.TagMoveRecord, error) bool) {
+		out := limited(ctx, q.Limit, yield)
+		for _, m := range slices.Backward(s.findMoves(q.AppID, q.Name).moves) {
+			if (q.Before == 0 || m.Number < q.Before) && !out(m) {
+				return
+			}
+		}
+	}
+}
+
+// findMoves returns the moves of a tag; a tag without moves has an empty list.
+func (s *appState) findMoves(appID, name string) *tagMoves {
+	wanted := &tagMoves{appID: appID, name: name}
+	if found, ok := s.moves.find(func(m *tagMoves) int { return compareMoves(m, wanted) }); ok {
+		return found
+	}
+	return wanted
+}
+
+// TagNames yields the names of the tags of an app that have moves.
+func (s *appState) TagNames(ctx context.Context, appID string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		out := limited(ctx, 0, yield)
+		s.moves.ascend(func(m *tagMoves) bool { return m.appID < appID }, func(m *tagMoves) bool {
+			return m.appID == appID && out(m.name)
+		})
+	}
+}
+
+// Users yields the apps that match q and have used its component.
+func (s *appState) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
+	return func(yield func(appsvc.ComponentUser, error) bool) {
+		first := use{q.Component, q.From}
+		out := limited(ctx, 0, yield)
+		s.used.ascend(func(u use) bool { return compareUses(u, first) < 0 }, func(u use) bool {
+			if u.component != q.Component {
+				return false
+			}
+			a, _ := s.findApp(u.app)
+			if !q.Match(a.head) {
+				return true
+			}
+			user := appsvc.ComponentUser{Head: cloneHead(a.head), Body: a.versions[a.head.Version.Number()].Body}
+			for tag := range s.Tags(ctx, appsvc.TagQuery{AppID: u.app}) {
+				user.Tags = append(user.Tags, tag)
+			}
+			return out(user)
 		})
 	}
 }
@@ -114,7 +178,7 @@ func (s *appState) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] 
 	}
 }
 
-// Answer returns what was kept for a caller's key.
+// Answer returns the answer that is kept for a caller's key.
 func (s *appState) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return appsvc.Answer{}, err
@@ -124,6 +188,16 @@ func (s *appState) Answer(ctx context.Context, by, key string) (appsvc.Answer, e
 		return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
 	}
 	return cloneAnswer(a), nil
+}
+
+// Feed returns the state of the feed.
+func (s *appState) Feed(ctx context.Context) (appsvc.FeedState, error) {
+	return s.feed.state(), ctx.Err()
+}
+
+// Entries yields the entries of the feed after a position.
+func (s *appState) Entries(ctx context.Context, after appsvc.FeedPosition, limit int) iter.Seq2[appsvc.FeedEntry, error] {
+	return s.feed.entries(ctx, after, limit)
 }
 
 // app returns the app with this ID, or ErrNotFound.
@@ -147,8 +221,8 @@ func (s *appState) findAnswer(by, key string) (*appsvc.Answer, bool) {
 	return s.answers.find(func(a *appsvc.Answer) int { return compareAnswers(a, &wanted) })
 }
 
-// limited returns a yield for values that asks for no more once limit of them are out (0 = no
-// limit), and that ends with the error of ctx when it has one.
+// limited returns a yield for values. It returns false after limit values (0 = no limit). If ctx is done, it yields
+// the error of ctx and returns false.
 func limited[T any](ctx context.Context, limit int, yield func(T, error) bool) func(T) bool {
 	count := 0
 	return func(v T) bool {

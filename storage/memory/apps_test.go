@@ -9,5 +9,5 @@ import (
 )
 
 func TestApps(t *testing.T) {
-	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return memory.NewApps() })
+	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return memory.New().Apps() })
 }

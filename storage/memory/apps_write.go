@@ -7,12 +7,18 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// appTx is a state that is being built.
+// appTx is the next state while an Update builds it.
 type appTx struct{ *appState }
 
-// AddVersion adds a version, and puts the app in its new places.
+// Announce has nothing to do: reads are no round trips.
+func (t appTx) Announce(ctx context.Context, _ string, _ []appsvc.ComponentRef) error {
+	return ctx.Err()
+}
+
+// AddVersion adds a version and moves the app in its lists.
 func (t appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -21,19 +27,26 @@ func (t appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) 
 	if !found {
 		old = new(app)
 	}
-	if h.Version != appsvc.Version(len(old.versions)) {
-		return fmt.Errorf("%w: version %d of app %q: the next is %d", appsvc.ErrExists, h.Version, h.ID, len(old.versions))
+	if h.Version.Number() != int64(len(old.versions)) {
+		return fmt.Errorf("%w: version %s of app %q: the next is %d", appsvc.ErrExists, h.Version, h.ID, len(old.versions))
 	}
-	// Older states share the array. They look no further than their own length, and of the
-	// states that could write behind it only one is ever built at a time.
+	// Older states share the array, but read only up to their own length. Only one state is built at a time, so
+	// nobody else appends to it.
 	next := &app{cloneHead(h), append(old.versions, appsvc.App{Meta: h.Meta, Body: bytes.Clone(body)})}
 	t.apps = t.apps.put(next)
-	for i, order := range t.orders {
-		if found {
-			order = order.remove(old)
-		}
-		t.orders[i] = order.put(next)
+	for _, component := range lists.Without(next.head.Components, old.head.Components) {
+		t.used = t.used.put(use{component, h.ID})
 	}
+	t.list(old.head, next.head)
+	return nil
+}
+
+// AddRestoration stores where the content of a version comes from.
+func (t appTx) AddRestoration(ctx context.Context, r appsvc.Restoration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.restored = t.restored.put(r)
 	return nil
 }
 
@@ -59,7 +72,17 @@ func (t appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	return nil
 }
 
-// AddComponent adds a component behind all others of its name.
+// AddTagMove adds a move. Like versions, the moves of older states are in the same array.
+func (t appTx) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	old := t.findMoves(m.AppID, m.Name)
+	t.moves = t.moves.put(&tagMoves{m.AppID, m.Name, append(old.moves, m)})
+	return nil
+}
+
+// AddComponent adds a component after all others of its name.
 func (t appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -96,7 +119,7 @@ func (t appTx) DeleteComponent(ctx context.Context, name string) error {
 	return nil
 }
 
-// KeepAnswer forgets what is over, and keeps a.
+// KeepAnswer deletes expired answers and keeps a.
 func (t appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -114,4 +137,16 @@ func (t appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error
 	a.Request, a.Result = bytes.Clone(a.Request), bytes.Clone(a.Result)
 	t.answers, t.expiries = t.answers.put(&a), t.expiries.put(&a)
 	return nil
+}
+
+// AddEntry adds an entry to the feed.
+func (t appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
+	t.feed.add(e)
+	return ctx.Err()
+}
+
+// RemoveEntries removes the oldest entries of the feed.
+func (t appTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
+	t.feed.remove(before, limit)
+	return ctx.Err()
 }

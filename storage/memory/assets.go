@@ -10,58 +10,61 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// Assets is an assets.Store.
-type Assets struct {
+// assetStore is an assetstore.Store.
+type assetStore struct {
+	db     *DB
 	now    atomic.Pointer[tree[*library]]
-	writer sync.Mutex // held by the one Update that builds the next state
+	writer sync.Mutex // locked by the Update that builds the next state
+	bell   wake.Bell  // rung after each Update
 }
 
-// library is everything that is kept of a library at one moment. It never changes once it is in place.
+// library is one state of a library. It does not change after the Update that builds it.
 type library struct {
-	name     assets.Library
-	state    assets.State
+	name     assetstore.Library
+	state    assetstore.State
 	rows     tree[*row]
 	origins  tree[*row]
-	folders  tree[assets.FolderRecord]
+	folders  tree[assetstore.FolderRecord]
 	values   tree[labelled]
 	postings tree[posting]
+	feed     changes
 }
 
-// row is an asset with all it is found by.
+// row is an asset with its terms and attributes.
 type row struct {
-	assets.Record
-	index assets.Index
+	assetstore.Record
+	index assetstore.Index
 }
 
 // labelled is an attribute of an asset.
 type labelled struct {
-	assets.Attribute
+	assetstore.Attribute
 	ordinal int64
 }
 
-// posting lists the assets that have a term, by ordinal. The empty term, which no asset is given,
-// lists them all.
+// posting is the posting list of a term: the ordinals of the assets that have it. No asset has the empty term; its
+// posting list has all assets.
 type posting struct {
 	term     string
 	ordinals []int64
 }
 
-// NewAssets returns an empty store.
-func NewAssets() *Assets {
-	a := new(Assets)
+func newAssetStore(db *DB) *assetStore {
+	a := &assetStore{db: db}
 	a.now.Store(&tree[*library]{compare: func(a, b *library) int { return compareLibraries(a.name, b.name) }})
 	return a
 }
 
-func newLibrary(name assets.Library) *library {
+func newLibrary(name assetstore.Library) *library {
 	return &library{
 		name:    name,
 		rows:    tree[*row]{compare: func(a, b *row) int { return cmp.Compare(a.Ordinal, b.Ordinal) }},
 		origins: tree[*row]{compare: func(a, b *row) int { return bytes.Compare(a.Origin[:], b.Origin[:]) }},
-		folders: tree[assets.FolderRecord]{compare: func(a, b assets.FolderRecord) int { return strings.Compare(a.ID, b.ID) }},
+		folders: tree[assetstore.FolderRecord]{compare: func(a, b assetstore.FolderRecord) int { return strings.Compare(a.ID, b.ID) }},
 		values:  tree[labelled]{compare: compareLabelled},
 		postings: tree[posting]{compare: func(a, b posting) int {
 			return strings.Compare(a.term, b.term)
@@ -69,7 +72,7 @@ func newLibrary(name assets.Library) *library {
 	}
 }
 
-func compareLibraries(a, b assets.Library) int {
+func compareLibraries(a, b assetstore.Library) int {
 	return cmp.Or(strings.Compare(a.Network, b.Network), strings.Compare(a.ID, b.ID))
 }
 
@@ -77,46 +80,55 @@ func compareLabelled(a, b labelled) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value), cmp.Compare(a.ordinal, b.ordinal))
 }
 
-// View calls fn with the library of now.
-func (s *Assets) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
-	if err := ctx.Err(); err != nil {
+// View calls fn with the current state of the library.
+func (s *assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
+	if err := s.db.Ping(ctx); err != nil {
 		return err
 	}
-	return fn(find(*s.now.Load(), lib))
+	return fn(s.find(*s.now.Load(), lib))
 }
 
-// Update calls fn with a copy of the library, and puts the copy in place when fn returns nil.
-func (s *Assets) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+// Update calls fn with a copy of the library. If fn returns nil, the copy becomes its current state.
+func (s *assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	s.writer.Lock()
 	defer s.writer.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := s.db.Ping(ctx); err != nil {
 		return err
 	}
 	now := *s.now.Load()
-	next := *find(now, lib) // shares every tree
+	next := *s.find(now, lib) // shares every tree
 	if err := fn(assetTx{&next}); err != nil {
 		return err
 	}
 	now = now.put(&next)
 	s.now.Store(&now)
+	s.bell.Ring()
 	return nil
 }
 
-// find returns the library, an empty one where nothing is kept of it.
-func find(all tree[*library], lib assets.Library) *library {
+// Changed returns a channel that the next Update closes.
+func (s *assetStore) Changed() <-chan struct{} { return s.bell.Wait() }
+
+// find returns the library, or an empty one if nothing is stored of it.
+func (s *assetStore) find(all tree[*library], lib assetstore.Library) *library {
 	l, found := all.find(func(l *library) int { return compareLibraries(l.name, lib) })
 	if !found {
-		return newLibrary(lib)
+		l = newLibrary(lib)
+		l.feed.origin = &s.db.origin
 	}
 	return l
 }
 
 // Libraries yields the libraries that have a state.
-func (s *Assets) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return func(yield func(assets.Library, error) bool) {
+func (s *assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library, error] {
+	return func(yield func(assetstore.Library, error) bool) {
+		if err := s.db.Ping(ctx); err != nil {
+			yield(assetstore.Library{}, err)
+			return
+		}
 		out := limited(ctx, 0, yield)
 		s.now.Load().ascend(nil, func(l *library) bool {
-			return l.state == assets.State{} || out(l.name)
+			return l.state == assetstore.State{} || out(l.name)
 		})
 	}
 }
@@ -127,7 +139,7 @@ func (p posting) with(ordinal int64) posting {
 	switch {
 	case found:
 	case i == len(p.ordinals):
-		// Older states share the array, but look no further than their own length.
+		// Older states share the array, but read only up to their own length.
 		p.ordinals = append(p.ordinals, ordinal)
 	default:
 		p.ordinals = slices.Insert(slices.Clip(p.ordinals), i, ordinal)

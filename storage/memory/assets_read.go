@@ -9,58 +9,214 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// State returns what the library knows of itself.
-func (l *library) State(ctx context.Context) (assets.State, error) { return l.state, ctx.Err() }
+// State returns the State of the library.
+func (l *library) State(ctx context.Context) (assetstore.State, error) { return l.state, ctx.Err() }
 
 // Asset returns the asset with this ordinal.
-func (l *library) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
+func (l *library) Asset(ctx context.Context, ordinal int64) (assetstore.Record, error) {
 	r, found := l.row(ordinal)
 	if !found {
-		return assets.Record{}, fmt.Errorf("%w: asset %d", assets.ErrNotFound, ordinal)
+		return assetstore.Record{}, fmt.Errorf("%w: asset %d", assetstore.ErrNotFound, ordinal)
 	}
 	return r.record(), ctx.Err()
 }
 
-// AssetFrom returns the asset with this origin.
-func (l *library) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
-	r, found := l.origins.find(func(r *row) int { return bytes.Compare(r.Origin[:], o[:]) })
-	if !found {
-		return assets.Record{}, fmt.Errorf("%w: asset of origin %x", assets.ErrNotFound, o)
+// AssetsFrom yields the assets with these origins.
+func (l *library) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
+	return func(yield func(assetstore.Record, error) bool) {
+		out := limited(ctx, 0, yield)
+		for _, o := range origins {
+			var asset assetstore.Record
+			if r, found := l.origins.find(func(r *row) int { return bytes.Compare(r.Origin[:], o[:]) }); found {
+				asset = r.record()
+			}
+			if !out(asset) {
+				return
+			}
+		}
 	}
-	return r.record(), ctx.Err()
 }
 
 // Assets yields the assets that match q.
-func (l *library) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return func(yield func(assets.Record, error) bool) {
+func (l *library) Assets(ctx context.Context, q assetstore.AssetQuery) iter.Seq2[assetstore.Record, error] {
+	return func(yield func(assetstore.Record, error) bool) {
 		out := limited(ctx, q.Limit, yield)
-		l.match(q, func(r *row) bool { return out(r.record()) })
+		found := l.found(ctx, q)
+		for i := range found {
+			if !q.Ascending {
+				i = len(found) - 1 - i
+			}
+			if r, there := l.row(found[i]); there && !out(r.record()) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(assetstore.Record{}, err)
+		}
 	}
 }
 
 // Count counts the assets that match q.
-func (l *library) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
-	var n int64
-	l.match(q, func(*row) bool { n++; return ctx.Err() == nil })
-	return n, ctx.Err()
+func (l *library) Count(ctx context.Context, q assetstore.AssetQuery) (int64, error) {
+	return int64(len(l.found(ctx, q))), ctx.Err()
+}
+
+// CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each.
+func (l *library) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
+	return func(yield func(assetstore.TermCount, error) bool) {
+		out := limited(ctx, 0, yield)
+		common := counter(l.found(ctx, q))
+		most := top.New(q.Limit, assetstore.TermCount.Compare)
+		l.withPrefix(prefix, func(p posting) bool {
+			n := common(between(p.ordinals, q.After, q.Before))
+			switch c := (assetstore.TermCount{Term: p.term, Count: int64(n)}); {
+			case n == 0:
+				return ctx.Err() == nil
+			case q.Limit == 0:
+				return out(c)
+			default:
+				most.Add(c)
+				return ctx.Err() == nil
+			}
+		})
+		if err := ctx.Err(); err != nil && q.Limit > 0 {
+			yield(assetstore.TermCount{}, err)
+			return
+		}
+		for _, c := range most.Items() {
+			if !out(c) {
+				return
+			}
+		}
+	}
+}
+
+// withPrefix yields the postings of the terms that begin with prefix.
+func (l *library) withPrefix(prefix string, yield func(posting) bool) {
+	l.postings.ascend(func(p posting) bool { return p.term < prefix }, func(p posting) bool {
+		return strings.HasPrefix(p.term, prefix) && yield(p)
+	})
+}
+
+// found returns the ordinals of the assets that match q, its limit and order aside. It is not to be written to.
+func (l *library) found(ctx context.Context, q assetstore.AssetQuery) []int64 {
+	sets := [][]int64{between(l.list(""), q.After, q.Before)}
+	for lists := range l.sets(q) {
+		for i := range lists {
+			lists[i] = between(lists[i], q.After, q.Before)
+		}
+		set := union(lists)
+		if len(set) == 0 {
+			return nil
+		}
+		sets = append(sets, set)
+	}
+	slices.SortFunc(sets, func(a, b []int64) int { return cmp.Compare(len(a), len(b)) })
+	both := sets[0]
+	for _, other := range sets[1:] {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if len(other) == len(l.list("")) {
+			break // all assets
+		}
+		next := make([]int64, 0, len(both))
+		eachCommon(both, other, func(ordinal int64) { next = append(next, ordinal) })
+		both = next
+	}
+	return both
+}
+
+// sets yields, for each set of q, the posting lists of which an asset must be in one.
+func (l *library) sets(q assetstore.AssetQuery) iter.Seq[[][]int64] {
+	return func(yield func([][]int64) bool) {
+		for _, set := range q.All {
+			lists := make([][]int64, len(set))
+			for i, term := range set {
+				lists[i] = l.list(term)
+			}
+			if !yield(lists) {
+				return
+			}
+		}
+		for _, set := range q.Prefixes {
+			var lists [][]int64
+			for _, prefix := range set {
+				l.withPrefix(prefix, func(p posting) bool {
+					lists = append(lists, p.ordinals)
+					return true
+				})
+			}
+			if !yield(lists) {
+				return
+			}
+		}
+	}
+}
+
+// union returns the ordinals that are in one of the lists.
+func union(lists [][]int64) []int64 {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	if b, ok := newBitmap(lists...); ok {
+		return b.ordinals()
+	}
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// counter returns a function that counts how many ordinals of a list are in found.
+func counter(found []int64) func(list []int64) int {
+	if b, ok := newBitmap(found); ok {
+		return b.count
+	}
+	return func(list []int64) (n int) {
+		eachCommon(found, list, func(int64) { n++ })
+		return n
+	}
+}
+
+// eachCommon calls fn with the ordinals that are in both lists. It looks each of the shorter list up in what is left
+// of the longer one, from its beginning on.
+func eachCommon(a, b []int64, fn func(ordinal int64)) {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, ordinal := range a {
+		step := 1
+		for step < len(b) && b[step] < ordinal {
+			step *= 2
+		}
+		i, found := slices.BinarySearch(b[step/2:min(step+1, len(b))], ordinal)
+		b = b[step/2+i:]
+		if found {
+			fn(ordinal)
+		}
+		if len(b) == 0 {
+			return
+		}
+	}
 }
 
 // Folders yields the folders.
-func (l *library) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
-	return func(yield func(assets.FolderRecord, error) bool) {
+func (l *library) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRecord, error] {
+	return func(yield func(assetstore.FolderRecord, error) bool) {
 		out := limited(ctx, 0, yield)
-		l.folders.ascend(nil, func(f assets.FolderRecord) bool { return out(f.Clone()) })
+		l.folders.ascend(nil, func(f assetstore.FolderRecord) bool { return out(f.Clone()) })
 	}
 }
 
 // Values yields the values that attributes with this key have, of assets that match all the sets.
-func (l *library) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
+func (l *library) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		out := limited(ctx, 0, yield)
-		q := assets.AssetQuery{All: all}
+		q := assetstore.AssetQuery{All: all}
 		last, some := "", false
 		l.values.ascend(func(v labelled) bool { return v.Key < key }, func(v labelled) bool {
 			if v.Key != key {
@@ -75,36 +231,6 @@ func (l *library) Values(ctx context.Context, key string, all []assets.AnyOf) it
 			last, some = v.Value, true
 			return out(v.Value)
 		})
-	}
-}
-
-// match yields the assets that match q, in its order. It walks the shortest of the lists that every
-// match is in.
-func (l *library) match(q assets.AssetQuery, yield func(*row) bool) {
-	shortest := l.list("")
-	for _, set := range q.All {
-		lists := make([][]int64, len(set))
-		total := 0
-		for i, term := range set {
-			lists[i] = l.list(term)
-			total += len(lists[i])
-		}
-		if total >= len(shortest) {
-			continue
-		}
-		shortest = slices.Concat(lists...)
-		slices.Sort(shortest)
-		shortest = slices.Compact(shortest)
-	}
-	shortest = between(shortest, q.After, q.Before)
-	for i := range shortest {
-		if !q.Ascending {
-			i = len(shortest) - 1 - i
-		}
-		r, found := l.row(shortest[i])
-		if found && q.Match(r.Ordinal, r.index.Terms) && !yield(r) {
-			return
-		}
 	}
 }
 
@@ -132,9 +258,19 @@ func (l *library) posting(term string) posting {
 	return p
 }
 
-// record returns the asset with a list of its own.
-func (r *row) record() assets.Record {
+// record returns a copy of the asset.
+func (r *row) record() assetstore.Record {
 	out := r.Record
 	out.Folders = slices.Clone(r.Folders)
 	return out
+}
+
+// Feed returns the state of the feed.
+func (l *library) Feed(ctx context.Context) (assetstore.FeedState, error) {
+	return l.feed.state(), ctx.Err()
+}
+
+// Entries yields the entries of the feed after a position.
+func (l *library) Entries(ctx context.Context, after assetstore.FeedPosition, limit int) iter.Seq2[assetstore.FeedEntry, error] {
+	return l.feed.entries(ctx, after, limit)
 }

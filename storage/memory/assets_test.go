@@ -9,5 +9,5 @@ import (
 )
 
 func TestAssets(t *testing.T) {
-	storagetest.Assets(t, func(t *testing.T) assets.Store { return memory.NewAssets() })
+	storagetest.Assets(t, func(t *testing.T) assets.Store { return memory.New().Assets() })
 }

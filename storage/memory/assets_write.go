@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// assetTx is a library that is being built.
+// assetTx is the next state of a library while an Update builds it.
 type assetTx struct{ *library }
 
 // SetState replaces the state.
-func (t assetTx) SetState(ctx context.Context, s assets.State) error {
+func (t assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	t.state = s
 	return ctx.Err()
 }
 
 // PutAsset adds or replaces an asset.
-func (t assetTx) PutAsset(ctx context.Context, r assets.Record, x assets.Index) error {
+func (t assetTx) PutAsset(ctx context.Context, r assetstore.Record, x assetstore.Index) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (t assetTx) PutAsset(ctx context.Context, r assets.Record, x assets.Index) 
 		t.origins = t.origins.remove(old)
 		t.unlist(old, x.Terms)
 	}
-	next := &row{r, assets.Index{Terms: slices.Clone(x.Terms), Attributes: slices.Clone(x.Attributes)}}
+	next := &row{r, assetstore.Index{Terms: slices.Clone(x.Terms), Attributes: slices.Clone(x.Attributes)}}
 	next.Folders, next.Body = slices.Clone(r.Folders), bytes.Clone(r.Body)
 	t.rows, t.origins = t.rows.put(next), t.origins.put(next)
 	for i, term := range next.index.Terms {
@@ -45,14 +45,15 @@ func (t assetTx) PutAsset(ctx context.Context, r assets.Record, x assets.Index) 
 	return nil
 }
 
-// enlist adds the asset to the list, if it is not there.
+// enlist adds the asset to a posting list, if it is not in it.
 func (t assetTx) enlist(p posting, ordinal int64) {
 	if with := p.with(ordinal); len(with.ordinals) > len(p.ordinals) {
 		t.postings = t.postings.put(with)
 	}
 }
 
-// unlist takes the asset out of all lists but those of the terms that it keeps.
+// unlist removes the asset from the posting lists of its terms, except the terms that it keeps, and removes its
+// attributes.
 func (t assetTx) unlist(r *row, keeps []string) {
 	for _, term := range r.index.Terms {
 		if _, kept := slices.BinarySearch(keeps, term); kept {
@@ -65,7 +66,7 @@ func (t assetTx) unlist(r *row, keeps []string) {
 	}
 }
 
-// shorten puts a list in place of a longer one.
+// shorten replaces a posting list by a shorter one, and removes an empty one.
 func (t assetTx) shorten(p posting) {
 	if len(p.ordinals) == 0 {
 		t.postings = t.postings.remove(p)
@@ -81,7 +82,7 @@ func (t assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	}
 	r, found := t.row(ordinal)
 	if !found {
-		return fmt.Errorf("%w: asset %d", assets.ErrNotFound, ordinal)
+		return fmt.Errorf("%w: asset %d", assetstore.ErrNotFound, ordinal)
 	}
 	t.unlist(r, nil)
 	t.shorten(t.posting("").without(ordinal))
@@ -90,10 +91,22 @@ func (t assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 }
 
 // PutFolder adds or replaces a folder.
-func (t assetTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+func (t assetTx) PutFolder(ctx context.Context, f assetstore.FolderRecord) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	t.folders = t.folders.put(f.Clone())
 	return nil
+}
+
+// AddEntry adds an entry to the feed.
+func (t assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
+	t.feed.add(e)
+	return ctx.Err()
+}
+
+// RemoveEntries removes the oldest entries of the feed.
+func (t assetTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
+	t.feed.remove(before, limit)
+	return ctx.Err()
 }

@@ -1,7 +1,7 @@
-// Package memory keeps everything in the process's memory: for tests, for trying things out, and
-// for embedders whose data may end with the process.
+// Package memory keeps everything in the process's memory. It is for tests, for first steps, and for programs
+// whose data may end with the process.
 //
-// A store is a value of immutable trees behind one atomic pointer. A View reads the trees it finds
-// there, without a lock, for as long as it likes; an Update builds new trees beside them and puts
-// them in place when it is done. Writers wait for one another, readers for nobody.
+// The state of a store is a set of immutable trees behind an atomic pointer. A View loads the pointer and reads these
+// trees without a lock. An Update builds changed trees, which share most nodes with the old ones, and stores the
+// new pointer when it is committed. Updates wait for each other; Views wait for nothing.
 package memory

@@ -8,13 +8,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-func ExampleNewApps() {
-	apps := appsvc.New(memory.NewApps(), nil)
+func ExampleNew() {
+	db := memory.New()
+	defer db.Close()
+	apps := appsvc.New(db.Apps(), nil)
 	me := appsvc.Caller{
 		URN:       "urn:vitrine:example.test:user=me",
 		Moderates: []string{"urn:vitrine:example.test"},
 	}
-	app, err := apps.CreateApp(context.Background(), me, appsvc.NewApp{
+	app, err := apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{
 		Title:  "Front page",
 		Groups: []string{"urn:vitrine:example.test:site=1"},
 	})

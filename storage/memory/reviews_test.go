@@ -9,5 +9,5 @@ import (
 )
 
 func TestReviews(t *testing.T) {
-	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return memory.NewReviews() })
+	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return memory.New().Reviews() })
 }

@@ -2,9 +2,9 @@ package memory
 
 import "math/rand/v2"
 
-// tree is a set of items in order. It is a value that never changes: put and remove return another
-// tree that shares what is the same. The shape is a treap's: a search tree whose nodes carry random
-// priorities, none below its parent's, which keeps it shallow without any balancing.
+// tree is an immutable sorted set: put and remove return another tree, which shares the unchanged nodes. It is a
+// treap, a search tree whose nodes have random priorities. A parent's priority is never below its children's,
+// which keeps the tree shallow without rebalancing.
 type tree[T any] struct {
 	root    *node[T]
 	compare func(a, b T) int
@@ -16,8 +16,7 @@ type node[T any] struct {
 	left, right *node[T]
 }
 
-// find returns the item for which at is 0. At must say how an item stands to what is looked for,
-// as the tree's own compare would.
+// find returns the item for which at returns 0. at compares an item with the wanted one, in the order of the tree.
 func (t tree[T]) find(at func(item T) int) (item T, found bool) {
 	for n := t.root; n != nil; {
 		switch c := at(n.item); {
@@ -32,13 +31,18 @@ func (t tree[T]) find(at func(item T) int) (item T, found bool) {
 	return item, false
 }
 
-// ascend calls yield with the items in order, until it returns false. Items for which before is
-// true are left out; they must all stand in front. A nil before leaves out none.
+// ascend calls yield with the items in order, until it returns false. It skips the items for which before returns
+// true; these must be the first ones in order. A nil before skips none.
 func (t tree[T]) ascend(before func(item T) bool, yield func(item T) bool) {
 	t.root.ascend(before, yield)
 }
 
-// put returns the tree with the item added, in place of one that compares equal.
+// descend is ascend in the opposite order: it skips the items for which after returns true, which must be the last ones.
+func (t tree[T]) descend(after func(item T) bool, yield func(item T) bool) {
+	t.root.descend(after, yield)
+}
+
+// put returns the tree with the item. It replaces an item that compares equal.
 func (t tree[T]) put(item T) tree[T] {
 	t.root = t.root.put(item, t.compare)
 	return t
@@ -60,6 +64,16 @@ func (n *node[T]) ascend(before func(T) bool, yield func(T) bool) bool {
 	return n.left.ascend(before, yield) && yield(n.item) && n.right.ascend(nil, yield)
 }
 
+func (n *node[T]) descend(after func(T) bool, yield func(T) bool) bool {
+	if n == nil {
+		return true
+	}
+	if after != nil && after(n.item) {
+		return n.left.descend(after, yield)
+	}
+	return n.right.descend(after, yield) && yield(n.item) && n.left.descend(nil, yield)
+}
+
 func (n *node[T]) put(item T, compare func(a, b T) int) *node[T] {
 	if n == nil {
 		return &node[T]{item: item, priority: rand.Uint64()}
@@ -69,14 +83,16 @@ func (n *node[T]) put(item T, compare func(a, b T) int) *node[T] {
 	case c == 0:
 		changed.item = item
 	case c < 0:
-		l := n.left.put(item, compare) // a new node, ours to write to
-		if changed.left = l; l.priority > changed.priority {
+		l := n.left.put(item, compare) // a new node, so it may be changed
+		changed.left = l
+		if l.priority > changed.priority {
 			changed.left, l.right = l.right, &changed
 			return l
 		}
 	default:
 		r := n.right.put(item, compare)
-		if changed.right = r; r.priority > changed.priority {
+		changed.right = r
+		if r.priority > changed.priority {
 			changed.right, r.left = r.left, &changed
 			return r
 		}
@@ -100,7 +116,7 @@ func (n *node[T]) remove(item T, compare func(a, b T) int) *node[T] {
 	return &changed
 }
 
-// merge joins two trees of which the first stands wholly before the second.
+// merge joins two trees. All items of the first must be before those of the second.
 func merge[T any](a, b *node[T]) *node[T] {
 	switch {
 	case a == nil:

@@ -42,6 +42,15 @@ func TestTreeAgreesWithASortedSlice(t *testing.T) {
 		if got := items(now, from); !slices.Equal(got, want[start:]) {
 			t.Fatalf("items from %d on: %v, want %v", from, got, want[start:])
 		}
+		var down []int
+		now.descend(func(x int) bool { return x >= from }, func(x int) bool {
+			down = append(down, x)
+			return true
+		})
+		slices.Reverse(down)
+		if !slices.Equal(down, want[:start]) {
+			t.Fatalf("items below %d: %v, want %v", from, down, want[:start])
+		}
 		if got := items(before, 0); !slices.Equal(got, wantBefore) {
 			t.Fatalf("the tree before the change is now %v, was %v", got, wantBefore)
 		}

@@ -16,7 +16,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 	if err != nil {
 		return appsvc.Answer{}, err
 	}
-	r.lockGate("answer", by, key)
+	r.claim("answer", by, key)
 	found := c.query(ctx, "SELECT request, result, expires FROM answer WHERE caller = $1 AND name = $2", by, key)
 	if found.next() {
 		return appsvc.Answer{By: by, Key: key, Request: found.blob(0), Result: found.blob(1), Expires: found.int(2)}, nil
@@ -53,7 +53,7 @@ func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) erro
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	t.lockGate("answer", a.By, a.Key)
+	t.claim("answer", a.By, a.Key)
 	t.c.later(`DELETE FROM answer WHERE (caller, name) IN
 		(SELECT caller, name FROM answer WHERE expires <= $1 FOR UPDATE SKIP LOCKED)`, now)
 	t.c.later(`INSERT INTO answer (caller, name, request, result, expires) VALUES ($1, $2, $3, $4, $5)

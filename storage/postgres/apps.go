@@ -55,7 +55,9 @@ type appReader struct {
 	db    *DB
 	c     *conn
 	apps  map[string]*appRow // that were read, and are as they were: the snapshot's, or locked; nil = not there
-	locks map[string]bool    // tables and gates; nil in a View
+	locks map[string]bool    // tables and claims; nil in a View
+
+	announced map[appsvc.ComponentRef]*appsvc.Component // components that an Update has read ahead; nil = not there
 
 	alone bool       // the next read may be done before the transaction begins
 	first *statement // the one that was, which finds
@@ -86,11 +88,15 @@ func (r *appReader) conn(ctx context.Context) (*conn, error) {
 
 // same fails when what was read first has changed.
 func (r *appReader) same(now *rows) error {
-	if !slices.EqualFunc(r.found, now.values, func(a, b []any) bool { return reflect.DeepEqual(a, b) }) {
+	if !sameRows(r.found, now.values) {
 		r.moved = true
 		return errMoved
 	}
 	return nil
+}
+
+func sameRows(a, b [][]any) bool {
+	return slices.EqualFunc(a, b, func(a, b []any) bool { return reflect.DeepEqual(a, b) })
 }
 
 // read runs a query with few rows, on its own if it is the first. When another one follows, its rows
@@ -125,11 +131,11 @@ const (
 	toWrite = "SHARE ROW EXCLUSIVE" // nor reads in an Update
 )
 
-// lockGate locks what is not there, once, in an Update.
-func (r *appReader) lockGate(what string, key ...string) {
+// claim locks what is not there, once, in an Update.
+func (r *appReader) claim(what string, key ...string) {
 	name := fmt.Sprintf("%s%q", what, key)
 	if r.locks != nil && !r.locks[name] {
 		r.locks[name] = true
-		r.c.gate(what, key...)
+		r.c.claim(what, key...)
 	}
 }

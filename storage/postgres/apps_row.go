@@ -21,7 +21,7 @@ const headColumns = "id, created, updated, version, owner, editor, groups, compo
 func scanHead(r *rows) appsvc.Head {
 	return appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: appsvc.Version(r.int(3)),
+			ID: r.text(0), CreatedAt: r.int(1), UpdatedAt: r.int(2), Version: appsvc.NewVersion(r.int(3)),
 			Owner: r.text(4), UpdatedBy: r.text(5),
 		},
 		Groups:     lists.Split(r.blob(6)),
@@ -40,8 +40,8 @@ func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 	}
 	row, err := r.find(ctx, id)
 	if err == nil && row == nil && r.locks != nil {
-		r.lockGate("app", id)
-		row, err = r.find(ctx, id) // it may have come while the gate was not ours
+		r.claim("app", id)
+		row, err = r.find(ctx, id) // it may have come while the claim was not ours
 	}
 	if err == nil {
 		r.apps[id] = row
@@ -52,7 +52,7 @@ func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	var found *rows
 	if r.locks != nil {
-		found = r.c.query(ctx, "SELECT "+headColumns+", body, tail FROM app WHERE id = $1 FOR UPDATE", id)
+		found = r.c.query(ctx, "SELECT "+headColumns+", body, recent FROM app WHERE id = $1 FOR UPDATE", id)
 	} else {
 		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
 		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // of which all else is immutable

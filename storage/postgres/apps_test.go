@@ -50,6 +50,8 @@ func (s turns) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	return s.store().Update(ctx, fn)
 }
 
+func (s turns) Changed() <-chan struct{} { return s.store().Changed() }
+
 // Several openings of one database are as one store.
 func TestAppsOfSeveralOpenings(t *testing.T) {
 	if testing.Short() {
@@ -101,13 +103,13 @@ func TestProcessesShareADatabase(t *testing.T) {
 	}
 	group.Wait()
 	err := s.View(ctx, func(r appsvc.Reader) error {
-		want := appsvc.Version((processes+1)*rounds - 1)
-		for app, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: "app", Before: appsvc.Latest}) {
+		want := (processes+1)*rounds - 1
+		for app, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: "app"}) {
 			if err != nil {
 				return err
 			}
-			if app.Version != want || string(app.Body) != strconv.Itoa(int(want)) {
-				return fmt.Errorf("version %d with body %s where %d should be", app.Version, app.Body, want)
+			if app.Version.Number() != int64(want) || string(app.Body) != strconv.Itoa(want) {
+				return fmt.Errorf("version %s with body %s where %d should be", app.Version, app.Body, want)
 			}
 			want--
 		}
@@ -128,22 +130,22 @@ func appendNext(s appsvc.Store, id string) error {
 		h, err := t.Head(ctx, id)
 		switch {
 		case errors.Is(err, appsvc.ErrNotFound):
-			h = appsvc.Head{Meta: appsvc.Meta{ID: id, Owner: "owner"}}
+			h = appsvc.Head{Meta: appsvc.Meta{ID: id, Version: appsvc.NewVersion(0), Owner: "owner"}}
 		case err != nil:
 			return err
 		default:
-			h.Version++
+			h.Version = h.Version.Next()
 		}
 		added = h.Version
-		return t.AddVersion(ctx, h, appsvc.Body(strconv.Itoa(int(h.Version))))
+		return t.AddVersion(ctx, h, appsvc.Body(h.Version.String()))
 	})
 	if err != nil {
 		return err
 	}
 	return s.View(ctx, func(r appsvc.Reader) error {
 		h, err := r.Head(ctx, id)
-		if err == nil && h.Version < added {
-			err = fmt.Errorf("version %d is the latest after %d was acknowledged", h.Version, added)
+		if err == nil && h.Version.Compare(added) < 0 {
+			err = fmt.Errorf("version %s is the latest after %s was acknowledged", h.Version, added)
 		}
 		return err
 	})
@@ -171,7 +173,7 @@ func TestAViewThatMovedRunsAgain(t *testing.T) {
 					return err
 				}
 			}
-			count := appsvc.Version(-1)
+			count := -1
 			for _, err := range r.Apps(ctx, appsvc.AppQuery{Owner: "owner", Sort: appsvc.CreatedAscending}) {
 				if err != nil {
 					return err
@@ -180,7 +182,7 @@ func TestAViewThatMovedRunsAgain(t *testing.T) {
 			}
 			second, err := r.Head(ctx, name)
 			if err == nil && first.Version != second.Version {
-				err = fmt.Errorf("version %d, then %d", first.Version, second.Version)
+				err = fmt.Errorf("version %s, then %s", first.Version, second.Version)
 			}
 			return err
 		})

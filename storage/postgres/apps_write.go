@@ -21,8 +21,12 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	if err != nil {
 		return err
 	}
-	if last != nil && h.Version != last.Version+1 || last == nil && h.Version != 0 {
-		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
+	var before appsvc.Version
+	if last != nil {
+		before = last.Version
+	}
+	if h.Version != before.Next() {
+		return fmt.Errorf("%w: version %s of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
 	}
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components)
 	next := &appRow{Head: h, body: bytes.Clone(body)}
@@ -41,30 +45,40 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 func (c *conn) insertApp(a *appRow) {
 	c.later(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		a.ID, a.CreatedAt, a.UpdatedAt, int64(a.Version), a.Owner, a.UpdatedBy, joinList(a.Groups), joinList(a.Components), orEmpty(a.body))
+		a.ID, a.CreatedAt, a.UpdatedAt, a.Version.Number(), a.Owner, a.UpdatedBy, joinList(a.Groups), joinList(a.Components), orEmpty(a.body))
 	c.link(a, nil, scopes(a.Head), linkScopes, "")
 	c.link(a, nil, lists.Unique(a.Components), linkComponents, "")
+	c.use(a.ID, lists.Unique(a.Components))
 }
+
+// use records that some version of an app has elements of these components.
+func (c *conn) use(id string, components []string) {
+	if len(components) > 0 {
+		c.later("INSERT INTO app_used (component, app) SELECT unnest($1::bytea[]), $2 ON CONFLICT DO NOTHING", components, id)
+	}
+}
+
+const updateApp = "UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, recent = $7, body = $8 WHERE id = $1"
 
 // replace puts next in the place of last.
 func (t *appTx) replace(last, next *appRow) error {
 	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, next.body))
 	if err != nil {
-		return fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
+		return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 	}
 	next.tail = change.Tail
 	for _, row := range change.Rows {
 		t.c.later("INSERT INTO app_history (app, version, snapshot, data) VALUES ($1, $2, $3, $4)",
 			next.ID, row.Version, row.Snapshot(), row.Data)
 	}
-	t.c.later(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
-		WHERE id = $1`,
-		next.ID, next.UpdatedAt, int64(next.Version), next.UpdatedBy, joinList(next.Groups), joinList(next.Components), next.tail, orEmpty(next.body))
+	t.c.later(updateApp,
+		next.ID, next.UpdatedAt, next.Version.Number(), next.UpdatedBy, joinList(next.Groups), joinList(next.Components), next.tail, orEmpty(next.body))
 	if !slices.Equal(last.Groups, next.Groups) {
 		t.c.link(next, scopes(last.Head), scopes(next.Head), linkScopes, unlinkScopes)
 	}
 	if !slices.Equal(last.Components, next.Components) {
 		t.c.link(next, lists.Unique(last.Components), lists.Unique(next.Components), linkComponents, unlinkComponents)
+		t.c.use(next.ID, lists.Without(lists.Unique(next.Components), last.Components))
 	}
 	return nil
 }

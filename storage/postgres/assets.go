@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Assets returns the store's assets and folders.
-func (db *DB) Assets() assets.Store { return assetStore{db, partBytes, maxWaiting} }
+func (db *DB) Assets() assetstore.Store { return assetStore{db, partBytes, maxWaiting} }
 
 type assetStore struct {
 	db            *DB
 	part, waiting int // partBytes and maxWaiting, but in tests
 }
 
-var assetErrors = sentinels{assets.ErrBusy, assets.ErrFull, assets.ErrUnknown}
+var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
 // View runs fn on one snapshot.
-func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{c: c, key: libraryKey(lib)}
 		defer func() { r.ended = true }()
@@ -30,9 +30,15 @@ func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets
 	return assetErrors.wrap(err)
 }
 
-// Update runs fn in a transaction that locks the library.
-func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
-	err := s.db.update(ctx, func(c *conn) error {
+// Update runs fn in a transaction that locks the library. Updates of one library wait for each other
+// before they take a connection; those of other processes wait in the server.
+func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
+	leave, err := s.db.libraries.enter(ctx, libraryKey(lib), s.db.busy)
+	if err != nil {
+		return assetErrors.wrap(err)
+	}
+	defer leave()
+	err = s.db.update(ctx, func(c *conn) error {
 		t := newAssetTx(c, lib, s)
 		defer func() { t.ended = true }()
 		if err := t.lock(ctx); err != nil {
@@ -47,12 +53,12 @@ func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(asse
 }
 
 // Libraries yields the libraries that have a State.
-func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return stream.Of(func(out func(assets.Library) bool) error {
+func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library, error] {
+	return stream.Of(func(out func(assetstore.Library) bool) error {
 		err := s.db.viewOnce(ctx, func(c *conn) error {
-			found := c.walk(ctx, 1024, "SELECT network, id FROM library WHERE secret IS NOT NULL ORDER BY network, id")
+			found := c.walk(ctx, 1024, "SELECT network_name, id FROM library WHERE secret IS NOT NULL ORDER BY network_name, id")
 			defer found.close()
-			for found.next() && out(assets.Library{Network: found.text(0), ID: found.text(1)}) {
+			for found.next() && out(assetstore.Library{Network: found.text(0), ID: found.text(1)}) {
 			}
 			return found.err
 		})
@@ -60,15 +66,19 @@ func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, err
 	})
 }
 
-func libraryKey(lib assets.Library) string { return digest(lib.Network, lib.ID) }
+func libraryKey(lib assetstore.Library) string { return digest(lib.Network, lib.ID) }
 
 // assetReader reads one library.
 type assetReader struct {
 	c     *conn
 	key   string
-	tx    *assetTx      // nil in a View
-	state *assets.State // nil before it is read
+	tx    *assetTx          // nil in a View
+	state *assetstore.State // nil before it is read
 	ended bool
+	last  struct { // what found returned last
+		query assetstore.AssetQuery
+		found blocks
+	}
 }
 
 func (r *assetReader) check(ctx context.Context) error {
@@ -80,7 +90,7 @@ func (r *assetReader) check(ctx context.Context) error {
 
 const libraryColumns = "secret, last, at, count, tree, top"
 
-func stateOf(found *rows) (s assets.State) {
+func stateOf(found *rows) (s assetstore.State) {
 	if key := found.blob(0); key != nil {
 		copy(s.Key[:], key)
 		s.Last, s.At, s.Count, s.Tree = found.int(1), found.int(2), found.int(3), found.int(4)
@@ -89,46 +99,35 @@ func stateOf(found *rows) (s assets.State) {
 }
 
 // State returns what the library knows of itself.
-func (r *assetReader) State(ctx context.Context) (assets.State, error) {
+func (r *assetReader) State(ctx context.Context) (assetstore.State, error) {
 	if err := r.check(ctx); err != nil {
-		return assets.State{}, err
+		return assetstore.State{}, err
 	}
 	if r.state == nil {
-		var s assets.State
+		var s assetstore.State
 		found := r.c.query(ctx, "SELECT "+libraryColumns+" FROM library WHERE key = $1", r.key)
 		if found.next() {
 			s = stateOf(found)
 		}
 		if found.err != nil {
-			return assets.State{}, found.err
+			return assetstore.State{}, found.err
 		}
 		r.state = &s
 	}
 	return *r.state, nil
 }
 
-// Asset returns the asset with this ordinal.
-func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
-	return r.one(ctx, "ordinal = $2", ordinal)
-}
-
-// AssetFrom returns the asset with this origin.
-func (r *assetReader) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
-	return r.one(ctx, "origin = $2", o[:])
-}
-
-var errNoAsset = fmt.Errorf("%w: asset", assets.ErrNotFound)
-
-// one returns an asset. In an Update it notes the terms, which a change will ask for.
-func (r *assetReader) one(ctx context.Context, where string, arg any) (assets.Record, error) {
+// Asset returns the asset with this ordinal. In an Update it notes the terms, which a change will ask for.
+func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Record, error) {
 	if err := r.check(ctx); err != nil {
-		return assets.Record{}, err
+		return assetstore.Record{}, err
 	}
 	columns := assetColumns
 	if r.tx != nil {
 		columns += ", terms"
+		r.tx.added.insert(r.c, r.key)
 	}
-	found := r.c.query(ctx, "SELECT "+columns+" FROM asset WHERE library = $1 AND "+where, r.key, arg)
+	found := r.c.query(ctx, "SELECT "+columns+" FROM asset WHERE library = $1 AND ordinal = $2", r.key, ordinal)
 	switch {
 	case found.next():
 		a := assetOf(found)
@@ -137,19 +136,93 @@ func (r *assetReader) one(ctx context.Context, where string, arg any) (assets.Re
 		}
 		return a, nil
 	case found.err != nil:
-		return assets.Record{}, found.err
+		return assetstore.Record{}, found.err
 	}
-	return assets.Record{}, errNoAsset
+	return assetstore.Record{}, errNoAsset
+}
+
+var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
+
+// assetsFrom reads the assets of some origins. Of so many that their rows have more than $3 bytes, it tells that they
+// are there and no more.
+const assetsFrom = `SELECT number, sent, ordinal, origin, created, updated, CASE WHEN sent THEN folders END, CASE WHEN sent THEN body END,
+		CASE WHEN sent THEN terms END
+	FROM (SELECT *, number = min(number) OVER () OR sum(size) OVER (ORDER BY number) <= $3 AS sent
+		FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (one, number)
+		CROSS JOIN LATERAL (SELECT *, octet_length(folders) + octet_length(body) + octet_length(terms) AS size
+			FROM asset WHERE library = $1 AND origin = wanted.one OFFSET 0) a) found
+	ORDER BY number`
+
+const (
+	originPortion = 4096    // origins that are looked up in one round trip
+	originBytes   = 4 << 20 // of assets that come in one round trip, unless the first one has more
+)
+
+// AssetsFrom yields the assets with these origins. In an Update it notes the terms.
+func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
+	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.Record) bool) error {
+		for rest := origins; len(rest) > 0; {
+			portion := rest[:min(len(rest), originPortion)]
+			known, more, err := r.from(ctx, portion, out)
+			if err != nil || !more {
+				return err
+			}
+			rest = rest[known:]
+		}
+		return nil
+	})
+}
+
+// from yields the assets of the first of some origins, and returns of how many. more is false when out wants no more.
+func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out func(assetstore.Record) bool) (known int, more bool, err error) {
+	wanted := make([][]byte, len(origins))
+	for i := range origins {
+		wanted[i] = origins[i][:]
+	}
+	if r.tx != nil {
+		r.tx.added.insert(r.c, r.key)
+	}
+	found := r.c.query(ctx, assetsFrom, r.key, wanted, originBytes)
+	for found.next() {
+		for number := int(found.int(0)) - 1; known < number; known++ {
+			if !out(assetstore.Record{}) {
+				return known, false, nil
+			}
+		}
+		if !found.bool(1) {
+			return known, true, nil
+		}
+		a := assetAt(found, 2)
+		if r.tx != nil {
+			r.tx.terms[a.Ordinal] = lists.Split(found.blob(8))
+		}
+		if !out(a) {
+			return known, false, nil
+		}
+		known++
+	}
+	if found.err != nil {
+		return known, false, found.err
+	}
+	for ; known < len(origins); known++ {
+		if !out(assetstore.Record{}) {
+			return known, false, nil
+		}
+	}
+	return known, true, nil
 }
 
 const assetColumns = "ordinal, origin, created, updated, folders, body"
 
 // assetOf reads a row of assetColumns.
-func assetOf(found *rows) assets.Record {
-	a := assets.Record{
-		Ordinal: found.int(0), CreatedAt: found.int(2), UpdatedAt: found.int(3),
-		Folders: lists.Split(found.blob(4)), Body: found.blob(5),
+func assetOf(found *rows) assetstore.Record { return assetAt(found, 0) }
+
+// assetAt reads a row that has assetColumns from the i-th on.
+func assetAt(found *rows, i int) assetstore.Record {
+	a := assetstore.Record{
+		Ordinal: found.int(i), CreatedAt: found.int(i + 2), UpdatedAt: found.int(i + 3),
+		Folders: lists.Split(found.blob(i + 4)), Body: found.blob(i + 5),
 	}
-	copy(a.Origin[:], found.blob(1))
+	copy(a.Origin[:], found.blob(i+1))
 	return a
 }

@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Folders yields the folders.
-func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
-	return stream.Of(func(out func(assets.FolderRecord) bool) error { return r.folders(ctx, out) })
+func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRecord, error] {
+	return stream.Of(func(out func(assetstore.FolderRecord) bool) error { return r.folders(ctx, out) })
 }
 
 // folderPortion is how many folders come in one round trip.
 const folderPortion = 1024
 
-func (r *assetReader) folders(ctx context.Context, out func(assets.FolderRecord) bool) error {
+func (r *assetReader) folders(ctx context.Context, out func(assetstore.FolderRecord) bool) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}
 	found := r.c.walk(ctx, folderPortion, "SELECT id, parent, label, inherit, deleted, permissions FROM folder WHERE library = $1 ORDER BY id", r.key)
 	defer found.close()
 	for found.next() {
-		f := assets.FolderRecord{ID: found.text(0), Parent: found.text(1), Label: found.text(2), Inherit: found.bool(3), Deleted: found.bool(4)}
+		f := assetstore.FolderRecord{ID: found.text(0), Parent: found.text(1), Label: found.text(2), Inherit: found.bool(3), Deleted: found.bool(4)}
 		if err := json.Unmarshal(found.blob(5), &f.Permissions); err != nil {
 			return fmt.Errorf("stored permissions of folder %s: %w", f.ID, err)
 		}
@@ -40,7 +40,7 @@ func (r *assetReader) folders(ctx context.Context, out func(assets.FolderRecord)
 }
 
 // PutFolder adds a folder or replaces it.
-func (t *assetTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+func (t *assetTx) PutFolder(ctx context.Context, f assetstore.FolderRecord) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
 // assetIndex gathers what a transaction does to the lists of a library, so that a part that many of
@@ -16,9 +16,9 @@ type assetIndex struct {
 	part    int   // bytes that a part may have
 	top     int64 // no list has an ordinal above
 	changes map[string][]listing
-	waiting int                         // changes
-	added   map[string]assets.Attribute // by their lists
-	removed map[string]bool             // lists of attributes that may have become empty
+	waiting int                             // changes
+	added   map[string]assetstore.Attribute // by their lists
+	removed map[string]bool                 // lists of attributes that may have become empty
 }
 
 // listing is that an ordinal comes into a list, or leaves it.
@@ -35,11 +35,11 @@ func newAssetIndex(part int) assetIndex {
 
 func (x *assetIndex) reset() {
 	x.changes, x.waiting = map[string][]listing{}, 0
-	x.added, x.removed = map[string]assets.Attribute{}, map[string]bool{}
+	x.added, x.removed = map[string]assetstore.Attribute{}, map[string]bool{}
 }
 
 // listsOf returns the names of all lists that an asset is in, sorted.
-func listsOf(x assets.Index) []string {
+func listsOf(x assetstore.Index) []string {
 	terms := slices.Clone(x.Terms)
 	for _, a := range x.Attributes {
 		terms = append(terms, listOf(a))
@@ -49,7 +49,7 @@ func listsOf(x assets.Index) []string {
 }
 
 // change has an asset leave some lists and come into others.
-func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assets.Attribute) {
+func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assetstore.Attribute) {
 	leaves, comes := diff(from, to)
 	for _, term := range leaves {
 		x.changes[term] = append(x.changes[term], listing{ordinal, false})
@@ -68,15 +68,21 @@ func (x *assetIndex) change(ordinal int64, from, to []string, attributes []asset
 	x.waiting += len(leaves) + len(comes)
 }
 
-// flushTerms is of how many terms the lists are written at a time.
-const flushTerms = 2048
+const (
+	flushTerms  = 2048  // whose lists are read and written at a time
+	appendTerms = 16384 // whose lists are added to at a time
+)
 
 // flush writes the lists, and what values there are.
 func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	if x.waiting == 0 {
 		return nil
 	}
-	for terms := range slices.Chunk(slices.Sorted(maps.Keys(x.changes)), flushTerms) {
+	terms, err := x.appendLists(ctx, c, library)
+	if err != nil {
+		return err
+	}
+	for terms := range slices.Chunk(terms, flushTerms) {
 		if err := x.flushLists(ctx, c, library, terms); err != nil {
 			return err
 		}
@@ -96,6 +102,75 @@ func latest(changes []listing) []listing {
 		}
 	}
 	return out
+}
+
+// appendToLists adds pieces to the last parts of lists, and makes the first parts of those that have none. It returns the
+// terms whose last part has no room, and changes nothing of these.
+const appendToLists = `WITH last AS (SELECT u.*, p.low AS at, p.room
+		FROM unnest($2::bytea[], $3::int8[], $4::int8[], $5::bytea[]) AS u (term, low, count, piece)
+		LEFT JOIN LATERAL (SELECT low, get_byte(ordinals, 0) = 2 AND octet_length(ordinals) + octet_length(u.piece) <= $6 AS room
+			FROM asset_list WHERE library = $1 AND term = u.term ORDER BY low DESC LIMIT 1) p ON true),
+	put AS (INSERT INTO asset_list AS l (library, term, low, count, ordinals)
+		SELECT $1, term, coalesce(at, low), count, CASE WHEN at IS NULL THEN '\x02'::bytea || piece ELSE piece END FROM last WHERE at IS NULL OR room
+		ON CONFLICT (library, term, low) DO UPDATE SET count = l.count + excluded.count, ordinals = l.ordinals || excluded.ordinals)
+	SELECT term FROM last WHERE NOT room`
+
+// appendLists makes the changes of those lists that only get ordinals above all that any list has, as far as there is room
+// in their last parts. It returns the other terms, sorted. Reading the parts and writing them anew takes twice as long.
+func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (others []string, err error) {
+	var (
+		names        []string
+		lows, counts []int64
+		pieces       [][]byte
+	)
+	send := func() error {
+		if len(names) == 0 {
+			return nil
+		}
+		// A part may have more bytes than a rewritten one, so that there is room again when it was rewritten.
+		found := c.query(ctx, appendToLists, library, names, lows, counts, pieces, x.part+x.part/2)
+		for found.next() {
+			others = append(others, found.text(0))
+		}
+		names, lows, counts, pieces = nil, nil, nil, nil
+		return found.err
+	}
+	for _, term := range slices.Sorted(maps.Keys(x.changes)) {
+		x.changes[term] = latest(x.changes[term])
+		piece, ok := x.piece(x.changes[term])
+		if !ok {
+			others = append(others, term)
+			continue
+		}
+		names, lows, counts, pieces = append(names, term), append(lows, x.changes[term][0].ordinal), append(counts, int64(len(x.changes[term]))), append(pieces, piece)
+		if len(names) == appendTerms {
+			if err := send(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := send(); err != nil {
+		return nil, err
+	}
+	slices.Sort(others)
+	return others, nil
+}
+
+// piece returns changes of a list as a piece for its end. ok is false if they belong elsewhere, or are too many.
+func (x *assetIndex) piece(changes []listing) (piece []byte, ok bool) {
+	ordinals, steps := make([]int64, len(changes)), 0
+	for i, l := range changes {
+		if !l.in || l.ordinal <= x.top {
+			return nil, false
+		}
+		if ordinals[i] = l.ordinal; i > 0 {
+			steps += uvarintLen(l.ordinal - ordinals[i-1])
+		}
+	}
+	if min(steps, bitsLen(ordinals[0], ordinals[len(ordinals)-1])) > x.part {
+		return nil, false
+	}
+	return appendPiece(nil, ordinals, steps), true
 }
 
 func (x *assetIndex) flushLists(ctx context.Context, c *conn, library string, terms []string) error {
@@ -136,7 +211,6 @@ func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []
 	var names []string
 	var at []int64
 	for _, term := range terms {
-		x.changes[term] = latest(x.changes[term])
 		for _, l := range x.changes[term] {
 			names, at = append(names, term), append(at, l.ordinal)
 			if l.ordinal > x.top {

@@ -7,11 +7,16 @@ import (
 )
 
 // A list of ordinals is stored in parts: all of a term's ordinals from one on, up to where the next
-// part begins. A part is a format, an ordinal, and what follows it: the steps from each ordinal to
-// the next, or, where that takes less room, a bit for each ordinal.
+// part begins. A part is formatPieces and pieces in ascending order, each with a number in front. Twice an ordinal and
+// one is this ordinal; twice a length is that many bytes of ordinals in one of the other formats. These are an ordinal, and
+// what follows it: the steps from each ordinal to the next, or, where that takes less room, a bit for each ordinal.
+//
+// So a part grows by the bytes of a piece, which the server adds without sending the part to anybody. A part that has
+// no more room is read and its pieces become one. Stores of the first release have parts without pieces.
 const (
-	formatSteps = 0
-	formatBits  = 1
+	formatSteps  = 0
+	formatBits   = 1
+	formatPieces = 2
 )
 
 // partBytes is the most that a part takes. A part is read for a page of a search, and written anew
@@ -32,7 +37,7 @@ func encodeParts(ordinals []int64, most int) (parts []part) {
 			steps = more
 			n++
 		}
-		parts = append(parts, part{low: ordinals[0], count: n, data: encodePart(ordinals[:n], steps)})
+		parts = append(parts, part{low: ordinals[0], count: n, data: appendPiece([]byte{formatPieces}, ordinals[:n], steps)})
 		ordinals = ordinals[n:]
 	}
 	return parts
@@ -49,6 +54,21 @@ type part struct {
 func bitsLen(first, last int64) int { return int(min((last-first&^63)/8+1, 1<<30)) }
 
 func uvarintLen(n int64) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
+
+// fewOrdinals take less room one by one.
+const fewOrdinals = 3
+
+// appendPiece adds a piece of ordinals whose steps take so many bytes.
+func appendPiece(b []byte, ordinals []int64, steps int) []byte {
+	if len(ordinals) <= fewOrdinals {
+		for _, o := range ordinals {
+			b = binary.AppendUvarint(b, uint64(o)<<1|1)
+		}
+		return b
+	}
+	data := encodePart(ordinals, steps)
+	return append(binary.AppendUvarint(b, uint64(len(data))<<1), data...)
+}
 
 // encodePart writes ordinals whose steps take so many bytes.
 func encodePart(ordinals []int64, steps int) []byte {
@@ -84,6 +104,36 @@ func decodePart(b []byte) (ordinals []int64, err error) {
 // eachWord goes through a part in words: the ordinals among the 64 from first on, as bits, where first
 // is a multiple of 64. A word may come in pieces.
 func eachWord(b []byte, out func(first int64, word uint64)) error {
+	if len(b) == 0 || b[0] != formatPieces {
+		return eachWordOf(b, out)
+	}
+	if b = b[1:]; len(b) == 0 {
+		return errDamaged
+	}
+	for len(b) > 0 {
+		head, n := binary.Uvarint(b)
+		if n <= 0 {
+			return errDamaged
+		}
+		b = b[n:]
+		if head&1 == 1 {
+			o := int64(head >> 1)
+			out(o&^63, 1<<(o&63))
+			continue
+		}
+		if head >>= 1; head > uint64(len(b)) {
+			return errDamaged
+		}
+		if err := eachWordOf(b[:head], out); err != nil {
+			return err
+		}
+		b = b[head:]
+	}
+	return nil
+}
+
+// eachWordOf is eachWord for a piece with a length, or a part without pieces.
+func eachWordOf(b []byte, out func(first int64, word uint64)) error {
 	if len(b) == 0 || b[0] > formatBits {
 		return errDamaged
 	}
@@ -141,13 +191,24 @@ func (s blocks) add(data []byte) error {
 }
 
 // meets reports whether one of a part's ordinals is in the set.
-func (s blocks) meets(data []byte) (found bool, err error) {
+func (s blocks) meets(data []byte) (bool, error) {
+	n, err := s.count(data)
+	return n > 0, err
+}
+
+// count returns how many of a part's ordinals are in the set.
+func (s blocks) count(data []byte) (n int, err error) {
+	number, b := int64(-1), (*block)(nil)
 	err = eachWord(data, func(first int64, word uint64) {
-		if b := s[first>>blockBits]; b != nil && b[first>>6&15]&word != 0 {
-			found = true
+		if first>>blockBits != number {
+			number = first >> blockBits
+			b = s[number]
+		}
+		if b != nil {
+			n += bits.OnesCount64(b[first>>6&15] & word)
 		}
 	})
-	return found, err
+	return n, err
 }
 
 // and leaves what is in the other block too.
@@ -160,19 +221,23 @@ func (b *block) and(other *block) {
 // cut leaves the ordinals from low up to, but without, high of what is block number n.
 func (b *block) cut(n, low, high int64) {
 	for i := range b {
-		first := n<<blockBits + int64(i)*64
-		switch {
-		case first+64 <= low || first >= high:
-			b[i] = 0
-		default:
-			if low > first {
-				b[i] &= ^uint64(0) << (low - first)
-			}
-			if high < first+64 {
-				b[i] &= 1<<(high-first) - 1
-			}
-		}
+		b[i] &= mask(n<<blockBits+int64(i)*64, low, high)
 	}
+}
+
+// mask has the bits of the ordinals from low up to, but without, high among the 64 from first on.
+func mask(first, low, high int64) uint64 {
+	if first+64 <= low || first >= high {
+		return 0
+	}
+	bits := ^uint64(0)
+	if low > first {
+		bits <<= low - first
+	}
+	if high < first+64 {
+		bits &= 1<<(high-first) - 1
+	}
+	return bits
 }
 
 func (b *block) count() (n int) {

@@ -54,6 +54,53 @@ func TestPartsHoldTheirList(t *testing.T) {
 	}
 }
 
+// A part that pieces are added to holds the ordinals of all of them.
+func TestPiecesAddUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	x := newAssetIndex(1000)
+	for range 200 {
+		data, want := []byte{formatPieces}, []int64(nil)
+		for range 1 + rng.IntN(20) {
+			var changes []listing
+			for range 1 + rng.IntN(12) {
+				last := x.top
+				if len(want) > 0 {
+					last = want[len(want)-1]
+				}
+				want = append(want, last+1+rng.Int64N(1<<rng.IntN(30)))
+				changes = append(changes, listing{want[len(want)-1], true})
+			}
+			piece, ok := x.piece(changes)
+			if !ok {
+				t.Fatalf("%v makes no piece", changes)
+			}
+			data = append(data, piece...)
+		}
+		if got, err := decodePart(data); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v became %v, error %v", want, got, err)
+		}
+	}
+	x.top = 7
+	for name, changes := range map[string][]listing{
+		"one that is taken out": {{8, true}, {9, false}}, "one that is not above all": {{7, true}, {8, true}}, "too many": manyListings(1001),
+	} {
+		if _, ok := x.piece(changes); ok {
+			t.Errorf("%s: a piece", name)
+		}
+	}
+	if _, ok := x.piece(manyListings(1000)); !ok {
+		t.Error("as many as a part holds make no piece")
+	}
+}
+
+// manyListings are ordinals that take two bytes each, but the first.
+func manyListings(bytes int) (out []listing) {
+	for n := range int64(bytes/2 + bytes%2) {
+		out = append(out, listing{1000 * (n + 1), true})
+	}
+	return append(out, listing{out[len(out)-1].ordinal + 1000, true})
+}
+
 // A list that is added to in any order stays what it should be, in parts that are not nearly empty.
 func TestListsThatGrowInBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -139,7 +186,11 @@ func TestBlocks(t *testing.T) {
 func TestDamagedParts(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing":               "",
-		"another format":        "\x02\x01",
+		"another format":        "\x03\x01",
+		"no piece":              "\x02",
+		"half a length":         "\x02\x80",
+		"half a piece":          "\x02\x08\x00\x01",
+		"a piece in a piece":    "\x02\x04\x02\x03",
 		"no ordinal":            "\x00",
 		"half an ordinal":       "\x00\x80",
 		"half a step":           "\x00\x01\x80",

@@ -4,8 +4,9 @@ import (
 	"context"
 	"iter"
 	"math"
+	"reflect"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
@@ -13,12 +14,12 @@ import (
 const assetPortion = 64
 
 // Assets yields the assets that match q.
-func (r *assetReader) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return stream.Of(func(out func(assets.Record) bool) error {
+func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.Seq2[assetstore.Record, error] {
+	return stream.Of(func(out func(assetstore.Record) bool) error {
 		if err := r.ready(ctx); err != nil {
 			return err
 		}
-		if len(q.All) == 0 {
+		if len(q.All)+len(q.Prefixes) == 0 {
 			return r.every(ctx, q, out)
 		}
 		return r.matches(ctx, q, out)
@@ -37,7 +38,7 @@ func (r *assetReader) ready(ctx context.Context) error {
 }
 
 // every yields the assets between two ordinals.
-func (r *assetReader) every(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {
+func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	sql := "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal > $2 AND ordinal < $3 ORDER BY ordinal DESC LIMIT $4"
 	if q.Ascending {
 		sql = "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal > $2 AND ordinal < $3 ORDER BY ordinal LIMIT $4"
@@ -74,18 +75,18 @@ func (r *assetReader) every(ctx context.Context, q assets.AssetQuery, out func(a
 }
 
 // matches yields the assets that all the sets of q match.
-func (r *assetReader) matches(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {
+func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	portion := 1
-	if len(q.All) > 1 {
+	if len(q.All)+len(q.Prefixes) > 1 {
 		portion = pageParts
 	}
-	s, ok := r.newSearch(q.All, q.After, q.Before, q.Ascending, portion)
-	if !ok {
-		return nil
+	s, ok, err := r.newSearch(ctx, q, portion)
+	if !ok || err != nil {
+		return err
 	}
 	f := fetch{r: r, ctx: ctx, out: out}
 	left := q.Limit
-	err := s.run(ctx, func(number int64, b *block) bool {
+	err = s.run(ctx, func(number int64, b *block) bool {
 		return b.each(number, q.Ascending, func(ordinal int64) bool {
 			left--
 			return f.want(ordinal) && left != 0
@@ -109,7 +110,7 @@ const wantedAssets = "SELECT " + assetColumns + ` FROM unnest($2::int8[]) WITH O
 type fetch struct {
 	r      *assetReader
 	ctx    context.Context
-	out    func(assets.Record) bool
+	out    func(assetstore.Record) bool
 	wanted []int64
 	over   bool // out wants no more
 	err    error
@@ -138,7 +139,7 @@ func (f *fetch) send() bool {
 }
 
 // Count counts the assets that match q.
-func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (n int64, err error) {
+func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (n int64, err error) {
 	if err := r.ready(ctx); err != nil {
 		return 0, err
 	}
@@ -147,20 +148,43 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (n int64, 
 		before = math.MaxInt64
 	}
 	switch {
-	case len(q.All) == 0:
+	case len(q.All)+len(q.Prefixes) == 0:
 		return r.number(ctx, "SELECT count(*) FROM asset WHERE library = $1 AND ordinal > $2 AND ordinal < $3", r.key, q.After, before)
-	case len(q.All) == 1 && len(q.All[0]) == 1 && q.After <= 0 && q.Before == 0:
+	case len(q.All) == 1 && len(q.All[0]) == 1 && len(q.Prefixes) == 0 && q.After <= 0 && q.Before == 0:
 		return r.number(ctx, "SELECT coalesce(sum(count), 0)::int8 FROM asset_list WHERE library = $1 AND term = $2", r.key, q.All[0][0])
 	}
-	s, ok := r.newSearch(q.All, q.After, q.Before, false, allParts)
-	if !ok {
-		return 0, nil
-	}
-	err = s.run(ctx, func(_ int64, b *block) bool {
+	found, err := r.found(ctx, q)
+	for _, b := range found {
 		n += int64(b.count())
-		return true
-	})
+	}
 	return n, err
+}
+
+// found returns the assets that q matches, its limit and order aside. Within a View it remembers those of the last
+// query, since a search asks for its total and for several counts.
+func (r *assetReader) found(ctx context.Context, q assetstore.AssetQuery) (blocks, error) {
+	q.Ascending, q.Limit = false, 0
+	if r.tx == nil && r.last.found != nil && reflect.DeepEqual(r.last.query, q) {
+		return r.last.found, nil
+	}
+	found := blocks{}
+	s, ok, err := r.newSearch(ctx, q, allParts)
+	if ok && err == nil {
+		err = s.run(ctx, func(number int64, b *block) bool {
+			if have := found[number]; have != nil { // a block may come in pieces
+				for i := range b {
+					b[i] |= have[i]
+				}
+			}
+			found[number] = b
+			return true
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.last.query, r.last.found = q, found
+	return found, nil
 }
 
 func (r *assetReader) number(ctx context.Context, sql string, args ...any) (int64, error) {

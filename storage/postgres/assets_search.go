@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
 // search finds what all of some sets of terms match, from one end of a range of ordinals to the other.
@@ -23,7 +23,7 @@ type search struct {
 
 // searchSet is a set of terms.
 type searchSet struct {
-	lists []int  // of its terms
+	lists []int  // of its terms; none if all of them is read
 	read  blocks // what was read of them, merged
 }
 
@@ -44,15 +44,15 @@ const (
 	moreAtATime = 8   // times as many each time
 )
 
-// newSearch starts a search between two ordinals, neither included. ok is false when nothing can
-// match.
-func (r *assetReader) newSearch(all []assets.AnyOf, after, before int64, ascending bool, portion int) (s *search, ok bool) {
-	s = &search{r: r, ascending: ascending, low: min(max(after, 0), assets.MaxOrdinal) + 1, high: math.MaxInt64, portion: portion}
-	if before != 0 {
-		s.high = before
+// newSearch starts a search for what q matches. ok is false when nothing can match. The lists of all terms with a
+// prefix are read at once, since there may be very many.
+func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, portion int) (s *search, ok bool, err error) {
+	s = &search{r: r, ascending: q.Ascending, low: min(max(q.After, 0), assetstore.MaxOrdinal) + 1, high: math.MaxInt64, portion: portion}
+	if q.Before != 0 {
+		s.high = q.Before
 	}
 	known := map[string]int{}
-	for i, terms := range all {
+	for i, terms := range q.All {
 		set := searchSet{read: blocks{}}
 		for _, term := range terms {
 			n, seen := known[term]
@@ -67,11 +67,52 @@ func (r *assetReader) newSearch(all []assets.AnyOf, after, before int64, ascendi
 			}
 		}
 		if len(set.lists) == 0 {
-			return nil, false
+			return nil, false, nil
 		}
 		s.sets = append(s.sets, set)
 	}
-	return s, s.low < s.high
+	if s.low >= s.high {
+		return nil, false, nil
+	}
+	for _, prefixes := range q.Prefixes {
+		set := searchSet{read: blocks{}}
+		for _, prefix := range prefixes {
+			if err := s.readPrefix(ctx, prefix, set.read); err != nil {
+				return nil, false, err
+			}
+		}
+		if len(set.read) == 0 {
+			return nil, false, nil
+		}
+		s.sets = append(s.sets, set)
+	}
+	return s, true, nil
+}
+
+// prefixPortion is how many parts of the lists of terms with a prefix come in one round trip.
+const prefixPortion = 512
+
+// readPrefix adds to read what the lists of all terms with the prefix have in the range of the search.
+func (s *search) readPrefix(ctx context.Context, prefix string, read blocks) error {
+	found := s.r.c.walk(ctx, prefixPortion, "SELECT ordinals FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 AND low < $4",
+		s.r.key, prefix, endOf(prefix), s.high)
+	defer found.close()
+	for found.next() {
+		if err := s.r.check(ctx); err != nil {
+			return err
+		}
+		if err := read.add(found.blob(0)); err != nil {
+			return err
+		}
+	}
+	return found.err
+}
+
+// endOf returns what comes first after all terms with a prefix.
+func endOf(prefix string) string {
+	end := []byte(prefix)
+	end[len(end)-1]++ // terms are UTF-8, which has no byte 0xff
+	return string(end)
 }
 
 // here is where the search is.
@@ -123,7 +164,7 @@ func (s *search) edgeOf(set *searchSet) int64 {
 		}
 		return edge
 	}
-	for _, i := range set.lists {
+	for _, i := range set.lists { // none of them: all is read
 		meet(&s.lists[i])
 	}
 	return edge

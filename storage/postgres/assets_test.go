@@ -3,9 +3,11 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +109,9 @@ func TestSearchesOfLongLists(t *testing.T) {
 			for range 1 + rng.IntN(3) {
 				q.All = append(q.All, assets.AnyOf{names[rng.IntN(6)], names[rng.IntN(6)]}[rng.IntN(2):])
 			}
+			if rng.IntN(3) == 0 {
+				q.Prefixes = append(q.Prefixes, assets.AnyOf{[]string{"r", "s", "fe", "t", "e", "x"}[rng.IntN(6)], "two"}[:1+rng.IntN(2)])
+			}
 			if rng.IntN(2) == 0 {
 				q.After = random()
 			}
@@ -116,12 +121,88 @@ func TestSearchesOfLongLists(t *testing.T) {
 			if err := checkSearch(r, q, terms); err != nil {
 				return err
 			}
+			if err := checkCounts(r, q, terms, []string{"r", "s", "f", "tw", "end"}[rng.IntN(5)]); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// Lists that get their ordinals in batches, each above those before, hold them all, and in few parts.
+func TestListsThatGrowAtTheirEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const most = 40
+	db := openTest(t, nil)
+	store := assetStore{db, most, maxWaiting}
+	terms, lists := map[int64][]string{}, map[string][]int64{}
+	for last := int64(0); last < 3000; {
+		err := store.Update(ctx, testLibrary, func(tx assets.Tx) error {
+			for range 1 + rng.IntN(60)*rng.IntN(2) {
+				last += 1 + rng.Int64N(3)
+				terms[last] = []string{"all"}
+				for term, n := range map[string]int{"half": 2, "some": 20, "few": 300} {
+					if rng.IntN(n) == 0 {
+						terms[last] = append(terms[last], term)
+					}
+				}
+				slices.Sort(terms[last])
+				for _, term := range terms[last] {
+					lists[term] = append(lists[term], last)
+				}
+				if err := tx.PutAsset(ctx, asset(last), assets.Index{Terms: terms[last]}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := store.View(ctx, testLibrary, func(r assets.Reader) error {
+		var errs []error
+		for _, all := range [][]assets.AnyOf{{{"all"}}, {{"half"}}, {{"some"}}, {{"few"}}, {{"half"}, {"some"}}} {
+			q := assets.AssetQuery{All: all}
+			errs = append(errs, checkSearch(r, q, terms), checkCounts(r, q, terms, "s"))
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for term, ordinals := range lists {
+		least := len(encodeParts(ordinals, most))
+		if got := db.list(t, "SELECT count(*)::text FROM asset_list WHERE term = '"+term+"'"); got != fmt.Sprint(least) && got != fmt.Sprint(least+1) && got != fmt.Sprint(least-1) {
+			t.Errorf("the list %q of %d has %s parts, where %d would do", term, len(ordinals), got, least)
+		}
+	}
+}
+
+// checkCounts compares how many assets that q matches have the terms with a prefix.
+func checkCounts(r assets.Reader, q assets.AssetQuery, terms map[int64][]string, prefix string) error {
+	q.Limit = 0
+	want, got := map[string]int64{}, map[string]int64{}
+	for o, list := range terms {
+		for _, term := range list {
+			if strings.HasPrefix(term, prefix) && q.Match(o, list) {
+				want[term]++
+			}
+		}
+	}
+	for c, err := range r.CountTerms(ctx, q, prefix) {
+		if err != nil {
+			return err
+		}
+		got[c.Term] = c.Count
+	}
+	if !maps.Equal(got, want) {
+		return fmt.Errorf("terms with %q of %+v: %v, want %v", prefix, q, got, want)
+	}
+	return nil
 }
 
 // Of so many lists as are in this set one part is read at a time.
@@ -217,9 +298,11 @@ func TestAssetStatementsFollowTheirIndexes(t *testing.T) {
 	read := func(r assets.Reader) error {
 		_, err1 := r.Count(ctx, assets.AssetQuery{All: all})
 		_, err2 := r.Count(ctx, assets.AssetQuery{All: all[1:]})
-		_, err3 := r.AssetFrom(ctx, assets.Origin{})
-		_, err4 := r.Asset(ctx, 7)
-		err := errors.Join(err1, err2, notFound(err3), notFound(err4))
+		_, err3 := r.Asset(ctx, 7)
+		err := errors.Join(err1, err2, notFound(err3))
+		for _, e := range r.AssetsFrom(ctx, []assets.Origin{{}, asset(8).Origin}) {
+			err = errors.Join(err, e)
+		}
 		for _, ascending := range []bool{false, true} {
 			for _, all := range [][]assets.AnyOf{nil, all} {
 				for _, e := range r.Assets(ctx, assets.AssetQuery{All: all, Ascending: ascending, Limit: 70}) {
@@ -328,11 +411,11 @@ func TestFoldersThatAnotherOpeningChangesAreSeen(t *testing.T) {
 	by := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
 	for i := range 6 {
 		one, two = two, one
-		made, err := one.ChangeFolders(ctx, by, testLibrary, assets.ChangeFolders{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
+		made, err := one.ChangeFolders(ctx, by, testLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := assets.ChangeFolders{Create: []assets.NewFolder{{Label: "not kept"}, {Label: "x", Path: "/nowhere"}}}
+		refused := assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "not kept"}, {Label: "x", Path: "/nowhere"}}}
 		if _, err := two.ChangeFolders(ctx, by, testLibrary, refused); err == nil {
 			t.Fatal("a folder was made in one that is not there")
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"iter"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
@@ -13,7 +13,7 @@ import (
 // terms are UTF-8.
 const attributeList = "\xff"
 
-func listOf(a assets.Attribute) string {
+func listOf(a assetstore.Attribute) string {
 	return attributeList + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
 }
 
@@ -24,11 +24,11 @@ const valueHead = 64
 const valuePortion = 256
 
 // Values yields the values that attributes with this key have, of assets that match all the sets.
-func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
+func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
-func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf, out func(string) bool) error {
+func (r *assetReader) values(ctx context.Context, key string, all []assetstore.AnyOf, out func(string) bool) error {
 	if err := r.ready(ctx); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf
 		}
 		return found.err
 	}
-	matching, err := r.matching(ctx, all)
-	if err != nil || len(matching) == 0 {
+	matches, err := r.found(ctx, assetstore.AssetQuery{All: all})
+	if err != nil || len(matches) == 0 {
 		return err
 	}
 	// The OFFSET keeps the lists from being read but for one value after the other.
@@ -60,7 +60,7 @@ func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf
 		if some && value == last {
 			continue
 		}
-		meets, err := matching.meets(found.blob(1))
+		meets, err := matches.meets(found.blob(1))
 		if err != nil {
 			return err
 		}
@@ -76,18 +76,4 @@ func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf
 		}
 	}
 	return found.err
-}
-
-// matching returns the assets that all the sets match.
-func (r *assetReader) matching(ctx context.Context, all []assets.AnyOf) (blocks, error) {
-	s, ok := r.newSearch(all, 0, 0, false, allParts)
-	if !ok {
-		return nil, nil
-	}
-	found := blocks{}
-	err := s.run(ctx, func(number int64, b *block) bool {
-		found[number] = b
-		return true
-	})
-	return found, err
 }

@@ -1,30 +1,30 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // assetTx writes one library.
 type assetTx struct {
 	assetReader
-	lib   assets.Library
+	lib   assetstore.Library
 	dirty bool  // something is written, so the library's row must be
 	top   int64 // the highest ordinal that was put; what is above is new
 	named bool  // the library has a State
 
 	terms   map[int64][]string // of assets that were read or put, what they are found by
+	added   addedAssets
 	index   assetIndex
 	waiting int // how many changes of lists may wait
 }
 
-func newAssetTx(c *conn, lib assets.Library, s assetStore) *assetTx {
-	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assets.State)}, lib: lib, waiting: s.waiting}
+func newAssetTx(c *conn, lib assetstore.Library, s assetStore) *assetTx {
+	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assetstore.State)}, lib: lib, waiting: s.waiting}
 	t.tx, t.terms, t.index = t, map[int64][]string{}, newAssetIndex(s.part)
 	return t
 }
@@ -41,15 +41,15 @@ func (t *assetTx) lock(ctx context.Context) error {
 	}
 	there, err := read()
 	if err == nil && !there {
-		t.c.gate("library", t.key)
-		_, err = read() // it may have come while the gate was not ours
+		t.c.claim("library", t.key)
+		_, err = read() // it may have come while the claim was not ours
 	}
 	t.index.top = t.top
 	return err
 }
 
 // SetState replaces the library's State.
-func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
+func (t *assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (t *assetTx) finish(ctx context.Context) error {
 	if t.named {
 		secret = t.state.Key[:]
 	}
-	t.c.later(`INSERT INTO library (key, network, id, secret, last, at, count, tree, top) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	t.c.later(`INSERT INTO library (key, network_name, id, secret, last, at, count, tree, top) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (key) DO UPDATE SET secret = excluded.secret, last = excluded.last, at = excluded.at, count = excluded.count,
 			tree = excluded.tree, top = excluded.top`,
 		t.key, t.lib.Network, t.lib.ID, secret, t.state.Last, t.state.At, t.state.Count, t.state.Tree, t.top)
@@ -77,22 +77,19 @@ func (t *assetTx) finish(ctx context.Context) error {
 }
 
 // PutAsset adds an asset or replaces it.
-func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
+func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstore.Index) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
-		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
+	if a.Ordinal < 1 || a.Ordinal > assetstore.MaxOrdinal {
+		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assetstore.MaxOrdinal))
 	}
 	terms := listsOf(x)
 	old, err := t.termsOf(ctx, a.Ordinal)
 	if err != nil {
 		return err
 	}
-	t.c.later(`INSERT INTO asset (library, ordinal, origin, created, updated, folders, terms, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (library, ordinal) DO UPDATE SET origin = excluded.origin, created = excluded.created, updated = excluded.updated,
-			folders = excluded.folders, terms = excluded.terms, body = excluded.body`,
-		t.key, a.Ordinal, bytes.Clone(a.Origin[:]), a.CreatedAt, a.UpdatedAt, joinList(a.Folders), joinList(terms), orEmpty(bytes.Clone(a.Body)))
+	t.added.put(a, terms)
 	t.index.change(a.Ordinal, old, terms, x.Attributes)
 	t.terms[a.Ordinal] = terms
 	t.top, t.dirty = max(t.top, a.Ordinal), true
@@ -104,6 +101,7 @@ func (t *assetTx) termsOf(ctx context.Context, ordinal int64) ([]string, error) 
 	if terms, known := t.terms[ordinal]; known || ordinal > t.top {
 		return terms, nil
 	}
+	t.added.insert(t.c, t.key)
 	found := t.c.query(ctx, "SELECT terms FROM asset WHERE library = $1 AND ordinal = $2", t.key, ordinal)
 	if !found.next() {
 		return nil, found.err
@@ -116,6 +114,7 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
+	t.added.insert(t.c, t.key)
 	found := t.c.query(ctx, "DELETE FROM asset WHERE library = $1 AND ordinal = $2 RETURNING terms", t.key, ordinal)
 	if !found.next() {
 		if found.err != nil {
@@ -140,14 +139,19 @@ func (t *assetTx) spill(ctx context.Context) error {
 		clear(t.terms)
 		return t.flush(ctx)
 	}
+	if t.added.size > maxAdded {
+		t.added.insert(t.c, t.key)
+		return t.c.query(ctx, "SELECT").err
+	}
 	if len(t.c.ahead) > maxStatements {
 		return t.c.query(ctx, "SELECT").err
 	}
 	return nil
 }
 
-// flush has the lists say what the transaction did.
+// flush has the tables say what the transaction did.
 func (t *assetTx) flush(ctx context.Context) error {
+	t.added.insert(t.c, t.key)
 	err := t.index.flush(ctx, t.c, t.key)
 	t.index.top = t.top
 	return err

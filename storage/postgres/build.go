@@ -47,9 +47,9 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 	if err != nil {
 		return err
 	}
-	b := &builder{Conn: c, name: rand.Text()}
+	b := &builder{Conn: c, db: db, name: rand.Text()}
 	defer func() { _ = b.Close(context.WithoutCancel(ctx)) }() // nothing depends on it
-	if err := prepare(ctx, b.Conn, o.Busy); err != nil {
+	if err := db.prepare(ctx, b.Conn); err != nil {
 		return err
 	}
 	if err := b.begin(ctx); err != nil {
@@ -69,18 +69,16 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 // that row, so they fail once another builder has begun, which drops the table.
 type builder struct {
 	*pgx.Conn
+	db   *DB
 	name string
 	hold pgx.Tx
 }
 
 // begin makes an empty store that bears the mark, and holds the mark.
 func (b *builder) begin(ctx context.Context) error {
-	steps, err := migrations()
-	if err != nil {
-		return err
-	}
+	var err error
 	for range 10 {
-		err = pgx.BeginFunc(ctx, b.Conn, func(tx pgx.Tx) error { return b.make(ctx, tx, steps) })
+		err = b.db.inTx(ctx, b.Conn, func(tx pgx.Tx) error { return b.make(ctx, tx, b.db.steps) })
 		if !collided(err) {
 			break
 		}
@@ -93,6 +91,9 @@ func (b *builder) begin(ctx context.Context) error {
 	}
 	// FOR NO KEY UPDATE lets the updates of the builder read the row FOR KEY SHARE.
 	const hold = "SELECT true FROM vitrine_building WHERE builder = $1 FOR NO KEY UPDATE NOWAIT"
+	if err := b.db.localSettings(ctx, b.hold); err != nil {
+		return err
+	}
 	_, err = b.hold.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0")
 	if err == nil {
 		err = b.hold.QueryRow(ctx, hold, b.name).Scan(new(bool))
@@ -108,7 +109,7 @@ func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) e
 	if err := lockSchema(ctx, tx); err != nil {
 		return err
 	}
-	have, err := schemaNumber(ctx, tx.Conn())
+	have, err := schemaNumber(ctx, tx)
 	switch {
 	case errors.Is(err, errUnfinished):
 		err = clearRest(ctx, tx)
@@ -194,12 +195,13 @@ func (b *builder) undo(ctx context.Context) error {
 }
 
 // stillBuilding makes the update of a store that is being built fail when another builder has begun.
-func (c *conn) stillBuilding(name string) {
-	const look = "SELECT true FROM vitrine_building WHERE builder = convert_from($1, 'UTF8') FOR KEY SHARE"
-	c.also(func(r *rows) error {
+func stillBuilding(name string) statement {
+	s := newStatement("SELECT true FROM vitrine_building WHERE builder = convert_from($1, 'UTF8') FOR KEY SHARE", []any{name})
+	s.take = func(r *rows) error {
 		if !r.next() {
 			return errTaken
 		}
 		return nil
-	}, look, name)
+	}
+	return s
 }

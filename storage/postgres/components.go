@@ -18,21 +18,34 @@ func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out
 	if q.Name != "" && q.Name <= q.After {
 		return nil
 	}
+	if c, known := r.announced[appsvc.ComponentRef{Name: q.Name, Version: q.Version}]; known {
+		if c != nil {
+			found := *c
+			if q.Brief {
+				found.Manifest = nil
+			}
+			out(found)
+		}
+		return nil
+	}
 	found, err := r.findComponents(ctx, q)
 	if err != nil {
 		return err
 	}
 	defer found.close()
-	for found.next() && out(appsvc.Component{
-		ID: found.text(0), Name: found.text(1), Version: found.text(2), Main: found.text(3), Manifest: found.blob(4),
-	}) {
+	for found.next() && out(componentOf(found)) {
 	}
 	return found.err
 }
 
+// componentOf reads a row of id, name, version, main and manifest.
+func componentOf(found *rows) appsvc.Component {
+	return appsvc.Component{ID: found.text(0), Name: found.text(1), Version: found.text(2), Main: found.text(3), Manifest: found.blob(4)}
+}
+
 func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery) (*rows, error) {
-	const columns = "SELECT id, name, version, main, CASE WHEN $1 THEN NULL ELSE manifest END FROM component "
-	r.lockTable("component", toRead)
+	const columns = "SELECT id, name, version, main, CASE WHEN $1 THEN NULL ELSE manifest END FROM components "
+	r.lockTable("components", toRead)
 	if q.Name != "" && q.Version != "" { // one at most
 		query := newStatement(columns+"WHERE name = $2 AND version = $3", []any{q.Brief, q.Name, q.Version})
 		return r.read(ctx, query, &query, func(found *rows) [][]any { return found.values }), nil
@@ -48,14 +61,50 @@ func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery)
 	return c.walk(ctx, portion, columns+"WHERE name > $2 AND ($3 = ''::bytea OR version = $3) ORDER BY name, place", q.Brief, q.After, q.Version), nil
 }
 
+// maxAnnounced is how many components an Update reads ahead. Manifests may be large.
+const maxAnnounced = 16
+
+// Announce reads the app and some of the components in one round trip.
+func (t *appTx) Announce(ctx context.Context, appID string, components []appsvc.ComponentRef) error {
+	if err := t.check(ctx); err != nil {
+		return err
+	}
+	if components = components[:min(len(components), maxAnnounced)]; len(components) > 0 {
+		t.readAhead(components)
+	}
+	_, err := t.row(ctx, appID)
+	return err
+}
+
+// readAhead reads components in the round trip of the next statement.
+func (t *appTx) readAhead(components []appsvc.ComponentRef) {
+	var names, versions []string
+	for _, ref := range components {
+		names, versions = append(names, ref.Name), append(versions, ref.Version)
+	}
+	t.lockTable("components", toRead)
+	t.c.also(func(found *rows) error {
+		t.announced = map[appsvc.ComponentRef]*appsvc.Component{}
+		for _, ref := range components {
+			t.announced[ref] = nil
+		}
+		for found.next() {
+			c := componentOf(found)
+			t.announced[appsvc.ComponentRef{Name: c.Name, Version: c.Version}] = &c
+		}
+		return found.err
+	}, "SELECT id, name, version, main, manifest FROM components WHERE (name, version) IN (SELECT * FROM unnest($1::bytea[], $2::bytea[]))", names, versions)
+}
+
 // AddComponent adds a component behind all others of its name.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	t.lockTable("component", toWrite)
-	n, err := t.c.exec(ctx, `INSERT INTO component (name, place, version, id, main, manifest)
-		SELECT $1, coalesce(max(place), 0) + 1, $2, $3, $4, $5 FROM component WHERE name = $1 ON CONFLICT DO NOTHING`,
+	t.lockTable("components", toWrite)
+	t.announced = nil
+	n, err := t.c.exec(ctx, `INSERT INTO components (name, place, version, id, main, manifest)
+		SELECT $1, coalesce(max(place), 0) + 1, $2, $3, $4, $5 FROM components WHERE name = $1 ON CONFLICT DO NOTHING`,
 		c.Name, c.Version, c.ID, c.Main, orEmpty(c.Manifest))
 	if err == nil && n == 0 {
 		return fmt.Errorf("%w: component %q with id %q and version %q: the id, or the name and version, are taken",
@@ -69,8 +118,9 @@ func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	t.lockTable("component", toWrite)
-	n, err := t.c.exec(ctx, "DELETE FROM component WHERE name = $1", name)
+	t.lockTable("components", toWrite)
+	t.announced = nil
+	n, err := t.c.exec(ctx, "DELETE FROM components WHERE name = $1", name)
 	if err == nil && n == 0 {
 		return fmt.Errorf("%w: component %q", appsvc.ErrNotFound, name)
 	}

@@ -16,14 +16,17 @@ import (
 // orders of its own: an argument that is a string or a list of strings goes out as bytes.
 type conn struct {
 	raw *pgx.Conn
-	// ahead goes out with the next statement whose result is waited for, in one round trip. The
-	// BEGIN is in it at first, so a transaction that runs nothing costs nothing.
+	// ahead goes out with the next statement whose result is waited for, in one round trip. What opens
+	// the transaction is in it at first, so a transaction that runs nothing costs nothing.
 	ahead []statement
 	// broken is the first error in the transaction, which PostgreSQL has given up then. Nothing
 	// more is run.
 	broken error
-	walks  int  // cursors that are open
-	writes bool // in an update
+	walks  int      // cursors that are open
+	writes bool     // in an update
+	pooled bool     // to a pooler, where a statement runs under the settings of a transaction only
+	opens  int      // statements that the transaction begins with; they are ahead until it has begun
+	claims []string // keys of the table claim
 }
 
 type statement struct {
@@ -109,7 +112,7 @@ func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *
 // alone runs one query before the transaction has begun, as a snapshot of its own. ok is false,
 // and nothing was run, when it has begun.
 func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok bool) {
-	if !c.idle() {
+	if c.pooled || !c.idle() {
 		return nil, false
 	}
 	begin := c.ahead
@@ -119,8 +122,11 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 	return r, true
 }
 
-// idle reports that the transaction has not begun.
-func (c *conn) idle() bool { return len(c.ahead) == 1 && c.raw.PgConn().TxStatus() == 'I' }
+// begun reports that the server has begun the transaction.
+func (c *conn) begun() bool { return c.raw.PgConn().TxStatus() != 'I' }
+
+// idle reports that the transaction has neither begun nor anything to begin for.
+func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.opens }
 
 // run sends what waits, and the last statement, whose rows take reads and closes.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {

@@ -61,7 +61,7 @@ func TestManyOpenOneEmptyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openAt(t, address, nil)
-	if r := db.pool.QueryRow(ctx, "SELECT count(*) = $1 AND max(number) = $1 FROM vitrine_schema", len(steps)); r != nil {
+	if r := db.pool.QueryRow(ctx, "SELECT count(*) = $1 AND max(number) = $2 FROM vitrine_schema", len(steps), steps[len(steps)-1].Number); r != nil {
 		var each bool
 		if err := r.Scan(&each); err != nil || !each {
 			t.Errorf("each step is taken once: %t, %v", each, err)
@@ -118,11 +118,11 @@ func TestStoresInTwoSchemasOfOneDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := openAt(t, address+"&search_path=one", nil), openAt(t, address+"&search_path=two", nil)
-	one.script(t, "DELETE FROM gate")
+	one.script(t, "INSERT INTO tag VALUES ('app', 'tag', 1)")
 	err := two.view(ctx, func(c *conn) error {
-		r := c.query(ctx, "SELECT count(*) FROM gate")
-		if r.next() && r.int(0) != gates {
-			return fmt.Errorf("%d gates", r.int(0))
+		r := c.query(ctx, "SELECT count(*) FROM tag")
+		if r.next() && r.int(0) != 0 {
+			return fmt.Errorf("%d tags", r.int(0))
 		}
 		return r.err
 	})
@@ -288,12 +288,12 @@ func TestALockThatIsNotGivenIsBusy(t *testing.T) {
 	db := openTest(t, &Options{Busy: 50 * time.Millisecond})
 	own := sentinels{busy: errors.New("busy"), full: errors.New("full"), unknown: errors.New("unknown")}
 	err := db.update(ctx, func(c *conn) error {
-		c.gate("thing", "key")
+		c.claim("thing", "key")
 		if err := c.query(ctx, "SELECT 1").err; err != nil {
 			return err
 		}
 		inner := db.update(ctx, func(c *conn) error {
-			c.gate("thing", "key")
+			c.claim("thing", "key")
 			return c.query(ctx, "SELECT 1").err
 		})
 		if err := own.wrap(inner); !errors.Is(err, own.busy) {

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/vitrine-go/vitrine/storage/internal/history"
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 // DB is an open store. It may be used by many goroutines, and the same database by many DBs of as
@@ -22,8 +23,25 @@ type DB struct {
 	codec *history.Codec
 	busy  time.Duration
 	few   int // fewApps, but in tests
+
+	steps  []migration.Step // of the schema
+	schema int64            // the number of the last of them
+
+	pooled         bool     // the connections lead to a pooler
+	params, values []string // of the session, which each transaction sets behind a pooler
+
+	slots     queue         // views and updates that have a connection, or take one
+	waits     atomic.Uint64 // how often all slots were taken
+	waited    atomic.Int64  // nanoseconds
+	released  atomic.Int64  // when a connection was given back last, in nanoseconds since opened
+	writers   queue         // updates that have a connection, or wait for one
+	libraries queues        // updates of each library
+
 	// builder is who builds the store, "" when it is whole.
 	builder string
+
+	changed changed
+	closing chan struct{} // closed when the store is
 
 	mu     sync.Mutex
 	closed bool
@@ -75,7 +93,12 @@ func open(ctx context.Context, address string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return migrate(ctx, c.Conn(), o.Existing) })
+	err = db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		if err := db.migrate(ctx, c.Conn(), o.Existing); err != nil {
+			return err
+		}
+		return db.inTx(ctx, c.Conn(), func(tx pgx.Tx) error { return mendFeed(ctx, tx) })
+	})
 	if err != nil {
 		db.pool.Close()
 		return nil, err
@@ -83,8 +106,17 @@ func open(ctx context.Context, address string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// connect returns connections to a database, whatever is in it.
+// connect returns connections to a database, whatever is in it. When the first one leads to a pooler
+// all are made for one.
 func connect(ctx context.Context, address string, o Options) (*DB, error) {
+	db, err := connectBy(ctx, address, o, false)
+	if needsPooling(err) {
+		return connectBy(ctx, address, o, true)
+	}
+	return db, err
+}
+
+func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
 		return nil, err
@@ -95,37 +127,45 @@ func connect(ctx context.Context, address string, o Options) (*DB, error) {
 	case !strings.Contains(address, "pool_max_conns"):
 		config.MaxConns = 16
 	}
-	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return prepare(ctx, c, o.Busy) }
-	config.ConnConfig.OnNotice = noteWarning
 	codec, err := history.New()
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	steps, err := migrations()
 	if err != nil {
 		return nil, err
 	}
-	return &DB{pool: pool, codec: codec, busy: o.Busy, few: fewApps}, nil
+	db := &DB{
+		codec: codec, busy: o.Busy, few: fewApps, steps: steps, schema: steps[len(steps)-1].Number,
+		slots:   make(queue, config.MaxConns),
+		writers: make(queue, config.MaxConns-reserve(config.MaxConns)),
+		changed: changed{soon: make(chan struct{}, 1)}, closing: make(chan struct{}),
+	}
+	if pooled {
+		db.behindPooler(config, address)
+	}
+	config.PingTimeout = o.Busy
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = max(o.Busy, connectWait)
+	}
+	config.AfterConnect = db.prepare
+	config.ConnConfig.OnNotice = noteWarning
+	if db.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := db.pool.Ping(ctx); err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
-// prepare sets up a new connection. An acknowledged write must be durable, here and on standbys that
-// commits are to wait for, so a server that is set to acknowledge before is overruled; one that is set
-// to wait for more is not. The keepalives free the locks of a client whose machine has gone.
-func prepare(ctx context.Context, c *pgx.Conn, busy time.Duration) error {
-	const sql = `SELECT current_setting('server_version_num')::int8, set_config('lock_timeout', $1, false),
-		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
-		set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false)`
-	var release int64
-	var set [5]string
-	err := c.QueryRow(ctx, sql, pgx.QueryExecModeExec, strconv.FormatInt(busy.Milliseconds(), 10)).
-		Scan(&release, &set[0], &set[1], &set[2], &set[3], &set[4])
-	if err != nil && c.IsClosed() {
-		err = fmt.Errorf("%w: %w", errLost, err)
+// reserve is how many of some connections updates leave to reads.
+func reserve(connections int32) int32 {
+	if connections < 2 {
+		return 0
 	}
-	if err == nil && release < oldest {
-		err = fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
-	}
-	return err
+	return max(1, connections/8)
 }
 
 // enter counts a user of the connections in, unless the store is closed. Pair it with users.Done.
@@ -154,6 +194,7 @@ func (db *DB) Close() error {
 	}
 	db.closed = true
 	db.mu.Unlock()
+	close(db.closing)
 	db.users.Wait()
 	db.pool.Close()
 	return nil

@@ -18,6 +18,6 @@ func ExampleOpen() {
 	defer db.Close()
 	apps := appsvc.New(db.Apps(), nil)
 	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
-	app, err := apps.CreateApp(ctx, me, appsvc.NewApp{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	fmt.Println(app.Version, err)
 }

@@ -200,9 +200,9 @@ func TestAServerThatTakesNoWritesIsBusy(t *testing.T) {
 		t.Errorf("reading: %v", err)
 	}
 	for name, fn := range map[string]func(*conn) error{
-		"a statement":          func(c *conn) error { c.gate("x", "y"); return c.query(ctx, "SELECT 1").err },
-		"one with the commit":  func(c *conn) error { c.gate("x", "y"); return nil },
-		"one that fn is quiet": func(c *conn) error { c.gate("x", "y"); c.query(ctx, "SELECT 1"); return nil },
+		"a statement":          func(c *conn) error { c.claim("x", "y"); return c.query(ctx, "SELECT 1").err },
+		"one with the commit":  func(c *conn) error { c.claim("x", "y"); return nil },
+		"one that fn is quiet": func(c *conn) error { c.claim("x", "y"); c.query(ctx, "SELECT 1"); return nil },
 	} {
 		if err := appErrors.wrap(db.update(ctx, fn)); !errors.Is(err, appsvc.ErrBusy) || errors.Is(err, appsvc.ErrUnknown) {
 			t.Errorf("%s: %v, want ErrBusy", name, err)

@@ -20,25 +20,26 @@ func migrations() ([]migration.Step, error) { return migration.Steps(migrationFi
 // migrate takes the database behind c to the newest schema, in one transaction. Of several
 // processes that do so at once one does it and the others wait for it. Where there is no store it
 // makes an empty one, unless existing asks for ErrAbsent.
-func migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
-	steps, err := migrations()
-	if err != nil {
+func (db *DB) migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
+	var have int64
+	err := db.inTx(ctx, c, func(tx pgx.Tx) (err error) {
+		if _, err = tx.Exec(ctx, waitForSchema); err == nil {
+			have, err = schemaNumber(ctx, tx)
+		}
 		return err
-	}
-	have, err := schemaNumber(ctx, c)
-	newest := steps[len(steps)-1].Number
+	})
 	switch {
 	case err != nil:
 		return err
-	case have > newest:
-		return fmt.Errorf("the store has schema %d, and this release knows %d: it was written by a newer one, which is needed", have, newest)
-	case have == newest:
+	case have > db.schema:
+		return fmt.Errorf("the store has schema %d, and this release knows %d: it was written by a newer one, which is needed", have, db.schema)
+	case have == db.schema:
 		return nil
 	case have == 0 && existing:
 		return ErrAbsent
 	}
 	for range 10 {
-		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return apply(ctx, tx, steps) })
+		err = db.inTx(ctx, c, func(tx pgx.Tx) error { return apply(ctx, tx, db.steps) })
 		if !collided(err) {
 			break
 		}
@@ -58,7 +59,7 @@ func collided(err error) bool {
 
 // schemaNumber returns the number of the newest step that was taken, 0 when there is no store yet.
 // errUnfinished when the store bears the mark of a builder.
-func schemaNumber(ctx context.Context, c *pgx.Conn) (have int64, err error) {
+func schemaNumber(ctx context.Context, c pgx.Tx) (have int64, err error) {
 	var schema *string
 	var store, building bool
 	const look = `SELECT current_schema()::text,
@@ -83,18 +84,22 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	if err := lockSchema(ctx, tx); err != nil {
 		return err
 	}
-	have, err := schemaNumber(ctx, tx.Conn())
+	have, err := schemaNumber(ctx, tx)
 	if err != nil {
 		return err
 	}
 	return take(ctx, tx, steps, have)
 }
 
-// lockSchema waits until nobody else changes the schema, and keeps others from it.
+// waitForSchema has a transaction wait as long as another one changes the schema.
+const waitForSchema = "SET LOCAL lock_timeout = 0"
+
+// lockSchema waits until nobody else changes the schema, and keeps others from it. Every update reads vitrine_schema
+// first. So it also waits for the updates that run, and those that begin later wait for it and then read the new number.
 func lockSchema(ctx context.Context, tx pgx.Tx) error {
-	const sql = `SET LOCAL lock_timeout = 0;
+	const sql = waitForSchema + `;
 		CREATE TABLE IF NOT EXISTS vitrine_schema (number int8 PRIMARY KEY, name text NOT NULL, taken timestamptz NOT NULL DEFAULT now());
-		LOCK TABLE vitrine_schema IN EXCLUSIVE MODE`
+		LOCK TABLE vitrine_schema IN ACCESS EXCLUSIVE MODE`
 	_, err := tx.Exec(ctx, sql)
 	return err
 }

@@ -1,27 +1,43 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"iter"
 
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Reviews returns the store's reviews.
-func (db *DB) Reviews() reviews.Store { return reviewStore{db} }
+func (db *DB) Reviews() reviewstore.Store { return reviewStore{db} }
 
 type reviewStore struct{ db *DB }
 
-var reviewErrors = sentinels{reviews.ErrBusy, reviews.ErrFull, reviews.ErrUnknown}
+var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
+
+// Networks yields the names of the networks that have collections.
+func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
+	return stream.Of(func(out func(string) bool) error {
+		err := s.db.viewOnce(ctx, func(c *conn) error {
+			found := c.walk(ctx, 1024, `SELECT name FROM review_network n
+				WHERE EXISTS (SELECT FROM review_collection c WHERE c.network = n.key) ORDER BY name`)
+			defer found.close()
+			for found.next() && out(found.text(0)) {
+			}
+			return found.err
+		})
+		return reviewErrors.wrap(err)
+	})
+}
 
 // View runs fn, once, in one snapshot.
-func (s reviewStore) View(ctx context.Context, fn func(reviews.Reader) error) error {
+func (s reviewStore) View(ctx context.Context, network string, fn func(reviewstore.Reader) error) error {
 	err := s.db.viewOnce(ctx, func(c *conn) error {
-		r := &reviewReader{c: c}
+		r := &reviewReader{c: c, network: network}
 		defer func() { r.ended = true }()
 		return fn(r)
 	})
@@ -29,20 +45,28 @@ func (s reviewStore) View(ctx context.Context, fn func(reviews.Reader) error) er
 }
 
 // Update runs fn in a transaction that locks the collections it looks at.
-func (s reviewStore) Update(ctx context.Context, fn func(reviews.Tx) error) error {
+func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &reviewTx{reviewReader{c: c, locks: map[string]bool{}}}
+		t := &reviewTx{reviewReader: reviewReader{c: c, network: network, locks: map[string]bool{}, absent: map[string]bool{}, known: map[string]reviewstore.Collection{}}}
 		defer func() { t.ended = true }()
-		return fn(t)
+		if err := fn(t); err != nil {
+			return err
+		}
+		t.added.insert(c, network)
+		return nil
 	})
 	return reviewErrors.wrap(err)
 }
 
-// reviewReader is the reading half of a transaction.
+// reviewReader is the reading half of a transaction on a network.
 type reviewReader struct {
-	c     *conn
-	locks map[string]bool // gates of collections, and ""; nil in a View
-	ended bool
+	c       *conn
+	network string
+	locks   map[string]bool                   // claims on collections, and ""; nil in a View
+	absent  map[string]bool                   // collections that an Update has locked and not found
+	known   map[string]reviewstore.Collection // collections that an Update has locked and read; see Announce
+	added   addedCollections
+	ended   bool
 }
 
 func (r *reviewReader) check(ctx context.Context) error {
@@ -56,15 +80,17 @@ func (r *reviewReader) check(ctx context.Context) error {
 func (r *reviewReader) lock(key string) {
 	if r.locks != nil && !r.locks[key] {
 		r.locks[key] = true
-		r.c.gate("reviews", key)
+		r.c.claim("reviews", key)
 	}
 }
 
-// lockAll does so for all collections.
+// lockAll does so for all collections of the network, there or not: it locks the network's row, which
+// it adds when it is not there, against every transaction that writes in the network.
 func (r *reviewReader) lockAll() {
 	if r.locks != nil && !r.locks[""] {
 		r.locks[""] = true
-		r.c.later("LOCK TABLE review_collection IN SHARE ROW EXCLUSIVE MODE")
+		r.c.later("INSERT INTO review_network (key, name, number) VALUES ($1, $2, 0) ON CONFLICT (key) DO NOTHING", digest(r.network), r.network)
+		r.c.later("SELECT FROM review_network WHERE key = $1 FOR UPDATE", digest(r.network))
 	}
 }
 
@@ -78,51 +104,131 @@ func digest(parts ...string) string {
 	return string(h.Sum(nil)[:16])
 }
 
-func collectionKey(k reviews.Key) string { return digest(k.Source, k.ID) }
+// key is what a collection of the network is found by. Collections that were stored before networks
+// were told apart keep the key that they had.
+func (r *reviewReader) key(k reviewstore.Key) string {
+	if r.network == reviewstore.DefaultNetwork {
+		return digest(k.Source, k.ID)
+	}
+	return digest(r.network, k.Source, k.ID)
+}
 
 const collectionColumns = "source, id, tally, fields"
 
-func scanCollection(r *rows) reviews.Collection {
-	return reviews.Collection{Key: reviews.Key{Source: r.text(0), ID: r.text(1)}, Tally: r.blob(2), Fields: r.blob(3)}
+func scanCollection(r *rows) reviewstore.Collection { return collectionAt(r, 0) }
+
+// collectionAt reads a row that has collectionColumns from the i-th on.
+func collectionAt(r *rows, i int) reviewstore.Collection {
+	return reviewstore.Collection{Key: reviewstore.Key{Source: r.text(i), ID: r.text(i + 1)}, Tally: r.blob(i + 2), Fields: r.blob(i + 3)}
 }
 
 // Collection returns a collection.
-func (r *reviewReader) Collection(ctx context.Context, k reviews.Key) (reviews.Collection, error) {
+func (r *reviewReader) Collection(ctx context.Context, k reviewstore.Key) (reviewstore.Collection, error) {
 	if err := r.check(ctx); err != nil {
-		return reviews.Collection{}, err
+		return reviewstore.Collection{}, err
 	}
-	key := collectionKey(k)
+	key := r.key(k)
+	if own := r.added.byKey[key]; own != nil {
+		return own.Collection, nil
+	}
+	if c, known := r.known[key]; known {
+		return c, nil
+	}
+	if r.absent[key] {
+		return reviewstore.Collection{}, noCollection(k)
+	}
 	r.lock(key)
 	found := r.c.query(ctx, "SELECT "+collectionColumns+" FROM review_collection WHERE key = $1", key)
 	if found.next() {
 		return scanCollection(found), nil
 	}
 	if found.err != nil {
-		return reviews.Collection{}, found.err
+		return reviewstore.Collection{}, found.err
 	}
-	return reviews.Collection{}, noCollection(k)
+	if r.locks != nil {
+		r.absent[key] = true
+	}
+	return reviewstore.Collection{}, noCollection(k)
+}
+
+// all has the collections of the network stay as they are in an Update, and be in its table.
+func (r *reviewReader) all() {
+	r.lockAll()
+	r.added.insert(r.c, r.network)
 }
 
 // Collections yields all collections in the order of adding.
-func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviews.Collection, error] {
-	return eachRow(ctx, r, r.lockAll, scanCollection, "SELECT "+collectionColumns+" FROM review_collection ORDER BY number")
+func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Collection, error] {
+	return eachRow(ctx, r, r.all, scanCollection, "SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 ORDER BY number", digest(r.network))
 }
 
-func scanReview(r *rows) reviews.Review { return reviews.Review{ID: r.text(0), Data: r.blob(1)} }
+// keyOrder sorts collections by source and id, along an index that holds the beginnings of both: that of
+// the id where the source is not cut. keyPlace is what the index holds of $2 and $3.
+const (
+	keyOrder = `substring(source FOR 1000), CASE WHEN length(source) < 1000 THEN substring(id FOR 1000) ELSE '' END, source, id`
+	keyPlace = `substring($2::bytea FOR 1000), CASE WHEN length($2::bytea) < 1000 THEN substring($3::bytea FOR 1000) ELSE '' END, $2::bytea, $3::bytea`
+
+	collectionsByKey  = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 AND (" + keyOrder + ") > (" + keyPlace + ") ORDER BY " + keyOrder + " LIMIT $4"
+	collectionsWithID = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 AND substring(id FOR 1000) = substring($2::bytea FOR 1000) AND id = $2 ORDER BY source"
+	collectionsFirst  = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 ORDER BY " + keyOrder + " LIMIT $2"
+)
+
+// CollectionsByKey yields collections by source and id.
+func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
+	if q.After == (reviewstore.Key{}) {
+		return eachRow(ctx, r, r.all, scanCollection, collectionsFirst, digest(r.network), rowLimit(q.Limit))
+	}
+	return eachRow(ctx, r, r.all, scanCollection, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
+}
+
+// rowLimit is a LIMIT; there is none for 0.
+func rowLimit(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+// CollectionsWithID yields the collections of all sources with an id.
+func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviewstore.Collection, error] {
+	return eachRow(ctx, r, r.all, scanCollection, collectionsWithID, digest(r.network), id)
+}
+
+const reviewColumns = "id, time, data"
+
+func scanReview(r *rows) reviewstore.Review {
+	return reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
+}
+
+const (
+	reviewsByTime = "SELECT " + reviewColumns + ` FROM review WHERE collection = $1 AND time <= $2 AND (time < $2 OR (substring(id FOR 1000), id) > (substring($3::bytea FOR 1000), $3::bytea))
+		ORDER BY time DESC, substring(id FOR 1000), id LIMIT $4`
+	reviewsLatest = "SELECT " + reviewColumns + " FROM review WHERE collection = $1 ORDER BY time DESC, substring(id FOR 1000), id LIMIT $2"
+)
+
+// ReviewsByTime yields reviews of a collection, the latest first.
+func (r *reviewReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviewstore.Review, error] {
+	key := r.key(q.Collection)
+	lock := func() { r.lock(key) }
+	if q.After == nil {
+		return eachRow(ctx, r, lock, scanReview, reviewsLatest, key, rowLimit(q.Limit))
+	}
+	return eachRow(ctx, r, lock, scanReview, reviewsByTime, key, q.After.Time, q.After.ID, rowLimit(q.Limit))
+}
 
 // Reviews yields the reviews of a collection in the order of adding.
-func (r *reviewReader) Reviews(ctx context.Context, k reviews.Key) iter.Seq2[reviews.Review, error] {
-	key := collectionKey(k)
-	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT id, data FROM review WHERE collection = $1 ORDER BY place", key)
+func (r *reviewReader) Reviews(ctx context.Context, k reviewstore.Key) iter.Seq2[reviewstore.Review, error] {
+	key := r.key(k)
+	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 ORDER BY place", key)
 }
 
 // ReviewsByID yields the reviews with the given ids that are there.
-func (r *reviewReader) ReviewsByID(ctx context.Context, k reviews.Key, ids []string) iter.Seq2[reviews.Review, error] {
-	key, digests := collectionKey(k), make([]string, len(ids))
+func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids []string) iter.Seq2[reviewstore.Review, error] {
+	key, digests := r.key(k), make([]string, len(ids))
 	for i, id := range ids {
 		digests[i] = digest(id)
 	}
-	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT id, data FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
+	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
 }
 
 // reviewPortion is how many rows come in one round trip; the largest review has 16 MiB.
@@ -143,60 +249,201 @@ func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func
 	})
 }
 
-// reviewTx is a writing transaction.
-type reviewTx struct{ reviewReader }
+// reviewTx is a writing transaction on a network.
+type reviewTx struct {
+	reviewReader
+	writes bool // in the network, see write
+	unsent int  // bytes at most that wait for the next round trip
+}
 
-// PutCollection adds a collection or replaces what is said of it.
-func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) error {
+// write locks the network's row together with others that write in the network, against those that
+// read all of its collections.
+func (t *reviewTx) write() {
+	if !t.writes {
+		t.writes = true
+		t.c.later("SELECT FROM review_network WHERE key = $1 FOR KEY SHARE", digest(t.network))
+	}
+}
+
+// announced reads some collections. Of those behind so many that they have more than $2 bytes it reads nothing.
+const announced = `SELECT key, sent, source, id, CASE WHEN sent THEN tally END, CASE WHEN sent THEN fields END FROM (
+		SELECT *, sum(octet_length(fields) + octet_length(tally)) OVER (ORDER BY key) <= $2 AS sent FROM review_collection WHERE key = ANY($1)
+	) AS found`
+
+// announcedBytes is how much of collections is read when they are announced.
+const announcedBytes = 4 << 20
+
+// Announce claims the collections and reads them, in one round trip. What is written to them then needs no answer, and
+// waits for the commit.
+func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	key := collectionKey(c.Key)
-	t.lock(key)
-	n, err := t.c.exec(ctx, "UPDATE review_collection SET tally = $2, fields = $3 WHERE key = $1", key, orEmpty(c.Tally), orEmpty(c.Fields))
-	if err != nil || n > 0 {
+	var free []string
+	for _, k := range keys {
+		if key := t.key(k); !t.locks[key] {
+			t.locks[key] = true
+			free = append(free, key)
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	t.c.claimAll("reviews", free)
+	for _, key := range free {
+		t.absent[key] = true
+	}
+	found := t.c.query(ctx, announced, free, announcedBytes)
+	for found.next() {
+		key := found.text(0)
+		delete(t.absent, key)
+		if found.bool(1) {
+			t.known[key] = collectionAt(found, 2)
+		}
+	}
+	return found.err
+}
+
+// maxUnsent is how many bytes of what is written wait for the next round trip.
+const maxUnsent = 4 << 20
+
+// later runs a statement whose outcome is known in the round trip of the next one, or of the commit.
+func (t *reviewTx) later(ctx context.Context, size int, sql string, args ...any) error {
+	t.c.later(sql, args...)
+	if t.unsent += size; t.unsent < maxUnsent {
+		return nil
+	}
+	t.unsent = 0
+	return t.c.query(ctx, "SELECT").err
+}
+
+// PutCollection adds a collection or replaces what is said of it.
+func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
+	if err := t.check(ctx); err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, `WITH next AS (UPDATE review_collections SET number = number + 1 RETURNING number)
-		INSERT INTO review_collection (key, number, places, source, id, tally, fields) SELECT $1, number, 0, $2, $3, $4, $5 FROM next`,
-		key, c.Source, c.ID, orEmpty(c.Tally), orEmpty(c.Fields))
-	return err
+	key := t.key(c.Key)
+	t.write()
+	t.lock(key)
+	const update = "UPDATE review_collection SET tally = $2, fields = $3 WHERE key = $1"
+	if _, known := t.known[key]; known {
+		c.Tally, c.Fields = orEmpty(bytes.Clone(c.Tally)), orEmpty(bytes.Clone(c.Fields))
+		t.known[key] = c
+		return t.later(ctx, len(c.Tally)+len(c.Fields), update, key, c.Tally, c.Fields)
+	}
+	if t.added.byKey[key] == nil && !t.absent[key] {
+		n, err := t.c.exec(ctx, update, key, orEmpty(c.Tally), orEmpty(c.Fields))
+		if err != nil || n > 0 {
+			return err
+		}
+	}
+	t.added.put(key, c)
+	delete(t.absent, key)
+	if t.added.size > maxAdded {
+		t.added.insert(t.c, t.network)
+	}
+	return nil
 }
 
 // PutReviews adds reviews, or replaces them in their place.
-func (t *reviewTx) PutReviews(ctx context.Context, k reviews.Key, list []reviews.Review) error {
+func (t *reviewTx) PutReviews(ctx context.Context, k reviewstore.Key, list []reviewstore.Review) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	key := collectionKey(k)
+	key := t.key(k)
+	t.write()
 	t.lock(key)
-	keys, ids, data := columns(list)
-	n, err := t.c.exec(ctx, `WITH c AS (UPDATE review_collection SET places = places + $2 WHERE key = $1 RETURNING places - $2 AS before),
-		put AS (INSERT INTO review (collection, key, place, id, data)
-			SELECT $1, u.key, c.before + u.place, u.id, u.data FROM c, unnest($3::bytea[], $4::bytea[], $5::bytea[]) WITH ORDINALITY AS u (key, id, data, place)
-			ON CONFLICT (collection, key) DO UPDATE SET data = excluded.data)
-		SELECT FROM c`, key, int64(len(keys)), keys, ids, data)
+	keys, ids, times, data, size := columns(list)
+	if own := t.added.byKey[key]; own != nil {
+		own.places += int64(len(keys))
+		return t.later(ctx, size, `INSERT INTO review (collection, key, place, time, id, data)
+			SELECT $1, u.key, $2 + u.place, u.time, u.id, u.data FROM unnest($3::bytea[], $4::bytea[], $5::int8[], $6::bytea[]) WITH ORDINALITY AS u (key, id, time, data, place)
+			ON CONFLICT (collection, key) DO UPDATE SET time = excluded.time, data = excluded.data`, key, own.places-int64(len(keys)), keys, ids, times, data)
+	}
+	const put = `WITH c AS (UPDATE review_collection SET places = places + $2 WHERE key = $1 RETURNING places - $2 AS before),
+		put AS (INSERT INTO review (collection, key, place, time, id, data)
+			SELECT $1, u.key, c.before + u.place, u.time, u.id, u.data FROM c, unnest($3::bytea[], $4::bytea[], $5::int8[], $6::bytea[]) WITH ORDINALITY AS u (key, id, time, data, place)
+			ON CONFLICT (collection, key) DO UPDATE SET time = excluded.time, data = excluded.data)
+		SELECT FROM c`
+	if _, known := t.known[key]; known {
+		return t.later(ctx, size, put, key, int64(len(keys)), keys, ids, times, data)
+	}
+	n, err := t.c.exec(ctx, put, key, int64(len(keys)), keys, ids, times, data)
 	if err == nil && n == 0 {
 		return noCollection(k)
 	}
 	return err
 }
 
-// columns are the reviews, each once: at the place where it is first, as it is last.
-func columns(list []reviews.Review) (keys, ids []string, data [][]byte) {
+// DeleteCollection removes a collection with its reviews.
+func (t *reviewTx) DeleteCollection(ctx context.Context, k reviewstore.Key) error {
+	key, err := t.begin(ctx, k)
+	if err != nil {
+		return err
+	}
+	t.c.later("DELETE FROM review WHERE collection = $1", key)
+	n, err := t.c.exec(ctx, "DELETE FROM review_collection WHERE key = $1", key)
+	if err == nil && n == 0 {
+		err = noCollection(k)
+	}
+	if err == nil {
+		t.absent[key] = true
+		delete(t.known, key)
+	}
+	return err
+}
+
+// DeleteReviews removes reviews of a collection.
+func (t *reviewTx) DeleteReviews(ctx context.Context, k reviewstore.Key, ids []string) error {
+	key, err := t.begin(ctx, k)
+	if err != nil {
+		return err
+	}
+	found := t.c.query(ctx, "SELECT FROM review_collection WHERE key = $1", key)
+	if !found.next() {
+		if found.err != nil {
+			return found.err
+		}
+		return noCollection(k)
+	}
+	digests := make([]string, len(ids))
+	for i, id := range ids {
+		digests[i] = digest(id)
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
+	return err
+}
+
+// begin prepares for a change of a collection in the tables, and returns what it is found by.
+func (t *reviewTx) begin(ctx context.Context, k reviewstore.Key) (string, error) {
+	if err := t.check(ctx); err != nil {
+		return "", err
+	}
+	key := t.key(k)
+	t.write()
+	t.lock(key)
+	if t.added.byKey[key] != nil {
+		t.added.insert(t.c, t.network)
+	}
+	return key, nil
+}
+
+// columns are the reviews, each once: at the place where it is first, as it is last. size is their bytes.
+func columns(list []reviewstore.Review) (keys, ids []string, times []int64, data [][]byte, size int) {
 	at := make(map[string]int, len(list))
 	for _, r := range list {
 		i, twice := at[r.ID]
 		if !twice {
 			i = len(keys)
 			at[r.ID] = i
-			keys, ids, data = append(keys, digest(r.ID)), append(ids, r.ID), append(data, nil)
+			keys, ids, times, data = append(keys, digest(r.ID)), append(ids, r.ID), append(times, 0), append(data, nil)
 		}
-		data[i] = orEmpty(r.Data)
+		times[i], data[i] = r.Time, orEmpty(bytes.Clone(r.Data))
+		size += len(r.ID) + len(r.Data)
 	}
-	return keys, ids, data
+	return keys, ids, times, data, size
 }
 
-func noCollection(k reviews.Key) error {
-	return fmt.Errorf("%w: collection %q of %q", reviews.ErrNotFound, k.ID, k.Source)
+func noCollection(k reviewstore.Key) error {
+	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, k.ID, k.Source)
 }

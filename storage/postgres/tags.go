@@ -35,7 +35,7 @@ func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc
 		count := len(found.values)
 		for found.next() {
 			from = found.text(0)
-			if !out(appsvc.Tag{AppID: q.AppID, Name: from, AppVersion: appsvc.Version(found.int(1))}) {
+			if !out(appsvc.Tag{AppID: q.AppID, Name: from, AppVersion: appsvc.NewVersion(found.int(1))}) {
 				return nil
 			}
 		}
@@ -61,7 +61,7 @@ func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 		return err
 	}
 	t.c.later(`INSERT INTO tag (app, name, version) VALUES ($1, $2, $3)
-		ON CONFLICT (app, name) DO UPDATE SET version = excluded.version`, tag.AppID, tag.Name, int64(tag.AppVersion))
+		ON CONFLICT (app, name) DO UPDATE SET version = excluded.version`, tag.AppID, tag.Name, tag.AppVersion.Number())
 	return nil
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -40,4 +41,20 @@ func (db *DB) list(tb testing.TB, sql string) string {
 		return ""
 	}
 	return *text
+}
+
+// waitFor returns when a query gives another number than 0.
+func (db *DB) waitFor(tb testing.TB, sql string) {
+	tb.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		var n int64
+		err := db.pool.QueryRow(ctx, sql).Scan(&n)
+		switch {
+		case err != nil || time.Now().After(deadline):
+			tb.Errorf("%s: %d, %v", sql, n, err)
+			return
+		case n != 0:
+			return
+		}
+	}
 }

@@ -14,12 +14,13 @@ import (
 const (
 	// A view is one snapshot.
 	beginView = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	// An update locks what it reads, so that what it read is current when it commits; see lock.go.
+	// An update locks what it reads, so that what it read is current when it commits; see claim.go.
 	// Each of its statements sees what was committed before it, so also what it waited for.
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 	commitWait   = 30 * time.Second // for the answer to a COMMIT
 	rollbackWait = 5 * time.Second
+	connectWait  = 30 * time.Second // for a new connection, at least; see acquire
 )
 
 // view runs fn in one snapshot that holds every update acknowledged before. When the connection is
@@ -57,7 +58,14 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 // update runs fn in a transaction and commits it. fn runs again after a deadlock, and when the
 // connection is lost before the commit. When it is lost while the server commits the error is
 // errUnknown, and nothing is repeated.
+//
+// Updates leave some connections to the views, which wait for no lock.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
+	if err := db.writers.enter(ctx, db.busy); err != nil {
+		return err
+	}
+	defer db.writers.leave()
+	defer db.changed.committed()
 	return db.again(ctx, func() error { return db.attempt(ctx, beginUpdate, fn, (*conn).commit) })
 }
 
@@ -77,10 +85,8 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 		db.users.Done()
 		return err
 	}
-	c := &conn{raw: pooled.Conn(), ahead: []statement{{sql: begin}}, writes: begin == beginUpdate}
-	if c.writes && db.builder != "" {
-		c.stillBuilding(db.builder)
-	}
+	opening := db.opening(begin)
+	c := &conn{raw: pooled.Conn(), ahead: opening, opens: len(opening), writes: begin == beginUpdate, pooled: db.pooled}
 	defer db.leave(pooled) // whether fn fails, panics or ends its goroutine
 	if err = fn(c); err == nil || repeatable(c.broken) {
 		err = errors.Join(c.broken) // whatever fn has made of it
@@ -99,6 +105,12 @@ func (c *conn) commit() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
 	defer cancel()
+	if !c.begun() { // what opens the transaction may refuse it, so it is read before a COMMIT is sent
+		if err := c.query(ctx, "SELECT").err; err != nil {
+			return err
+		}
+	}
+	c.dropClaims()
 	sent := c.send(ctx, statement{sql: "COMMIT"})
 	waiting := c.ahead
 	c.ahead = nil
@@ -156,7 +168,7 @@ func (c *conn) outcome(err error, atCommit bool) error {
 // for that, since nothing depends on it.
 func (db *DB) leave(pooled *pgxpool.Conn) {
 	back := func() {
-		pooled.Release() // closes it instead, when a transaction is open on it
+		db.release(pooled)
 		db.users.Done()
 	}
 	raw := pooled.Conn()

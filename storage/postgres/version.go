@@ -18,12 +18,12 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 		return appsvc.App{}, err
 	case v == appsvc.Latest || v == row.Version:
 		return row.app(), nil
-	case v < 0 || v > row.Version:
-		return appsvc.App{}, fmt.Errorf("%w: version %d of app %q", appsvc.ErrNotFound, v, id)
+	case v.IsZero() || v.Compare(row.Version) > 0:
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
 	}
-	list, err := r.older(ctx, row, v, 1)
+	list, err := r.older(ctx, row, v.Number(), 1)
 	if err != nil {
-		return appsvc.App{}, fmt.Errorf("version %d of app %q: %w", v, id, err)
+		return appsvc.App{}, fmt.Errorf("version %s of app %q: %w", v, id, err)
 	}
 	return row.version(list[0]), nil
 }
@@ -38,11 +38,11 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 	if err != nil || row == nil {
 		return err
 	}
-	next := row.Version // the next to yield
-	if q.Before != appsvc.Latest {
-		next = min(next, q.Before-1)
+	next := row.Version.Number() // the next to yield
+	if before := q.Before.Number(); before >= 0 {
+		next = min(next, before-1)
 	}
-	if next == row.Version {
+	if next == row.Version.Number() {
 		if !out(row.app()) {
 			return nil
 		}
@@ -62,13 +62,13 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 				return nil
 			}
 		}
-		next -= appsvc.Version(len(list))
+		next -= int64(len(list))
 	}
 	return nil
 }
 
 // older returns at most n versions from v down, one at least.
-func (r *appReader) older(ctx context.Context, row *appRow, v appsvc.Version, n int) ([]history.Version, error) {
+func (r *appReader) older(ctx context.Context, row *appRow, v int64, n int) ([]history.Version, error) {
 	const bytes = 1 << 20
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -81,13 +81,13 @@ func (r *appReader) older(ctx context.Context, row *appRow, v appsvc.Version, n 
 				tail = found.blob(0)
 			}
 			return found.err
-		}, "SELECT tail FROM app WHERE id = $1", row.ID)
+		}, "SELECT recent FROM app WHERE id = $1", row.ID)
 	}
 	newest, err := c.chain(ctx, row.ID, v)
 	if err != nil {
 		return nil, err
 	}
-	return r.db.codec.List(tail, c.history(ctx, row.ID, newest), int64(v), n, bytes)
+	return r.db.codec.List(tail, c.history(ctx, row.ID, newest), v, n, bytes)
 }
 
 // chainSQL finds what it takes to read a version: the rows from it down to the newest snapshot.
@@ -97,8 +97,8 @@ const chainSQL = `SELECT version, data FROM app_history WHERE app = $1 AND versi
 
 // chain returns the rows of a history from version v down to the newest snapshot, which is all that
 // it takes to read v.
-func (c *conn) chain(ctx context.Context, app string, v appsvc.Version) ([]history.Row, error) {
-	found := c.query(ctx, chainSQL, app, int64(v))
+func (c *conn) chain(ctx context.Context, app string, v int64) ([]history.Row, error) {
+	found := c.query(ctx, chainSQL, app, v)
 	var out []history.Row
 	for found.next() {
 		out = append(out, history.Row{Version: found.int(0), Data: found.blob(1)})
@@ -116,7 +116,7 @@ func (c *conn) history(ctx context.Context, app string, rows []history.Row) hist
 				}
 			}
 			var err error
-			if rows, err = c.chain(ctx, app, appsvc.Version(rows[len(rows)-1].Version-1)); err != nil {
+			if rows, err = c.chain(ctx, app, rows[len(rows)-1].Version-1); err != nil {
 				yield(history.Row{}, err)
 				return
 			}
@@ -129,11 +129,11 @@ func (r *appRow) app() appsvc.App { return appsvc.App{Meta: r.Meta, Body: r.body
 // version is an old version of the app.
 func (r *appRow) version(v history.Version) appsvc.App {
 	m := r.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedAt, v.UpdatedBy
+	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return appsvc.App{Meta: m, Body: v.Body}
 }
 
 // stored is a version as package history takes it.
 func stored(m appsvc.Meta, body []byte) history.Version {
-	return history.Version{Number: int64(m.Version), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
+	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
 }

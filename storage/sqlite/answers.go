@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Answer returns what was kept for a caller's key.
+// Answer returns the answer that is kept for a caller's key.
 func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) e
 	return rows.err
 }
 
-// KeepAnswer forgets what is over, and keeps a.
+// KeepAnswer deletes expired answers and keeps a.
 func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -12,16 +12,18 @@ func (db *DB) Apps() appsvc.Store { return appStore{db} }
 
 type appStore struct{ db *DB }
 
+var appErrors = sentinels{appsvc.ErrBusy, appsvc.ErrFull, appsvc.ErrUnknown}
+
 var (
 	errEnded = errors.New("sqlite: a Reader and its iterators end with the function they were given to")
 	errMoved = errors.New("sqlite: the store has changed since the first read; the function is called again")
 )
 
-// View serves fn from the cache for as long as it asks for nothing else, and needs no transaction
-// then. At the first thing that is not cached it takes a snapshot, of the same state or, if the
-// store has moved on meanwhile, of the new one for another call of fn.
+// View serves the reads of fn from the cache without a transaction, as long as everything is cached. At the first
+// read that is not, it takes a snapshot. If the state has changed since fn began, it calls fn again with the
+// snapshot of the new state.
 func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
-	return domainError(s.view(ctx, fn), appsvc.ErrBusy, appsvc.ErrFull)
+	return appErrors.wrap(s.view(ctx, fn))
 }
 
 func (s appStore) view(ctx context.Context, fn func(appsvc.Reader) error) error {
@@ -45,24 +47,26 @@ func (s appStore) view(ctx context.Context, fn func(appsvc.Reader) error) error 
 	return (&appReader{db: s.db, at: c.at, c: c}).call(fn)
 }
 
-// Update runs fn in the turn that the writer gives it.
+// Update runs fn as an update of the writer.
 func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &appTx{appReader{db: s.db, at: c.at, c: c}}
+		t := &appTx{appReader{db: s.db, at: c.at, c: c, writes: true}}
 		defer func() { t.ended = true }()
 		return fn(t)
 	})
-	return domainError(err, appsvc.ErrBusy, appsvc.ErrFull)
+	return appErrors.wrap(err)
 }
 
-// appReader is the reading half. Values that it got from the cache or put there are copied where
-// the caller may write to them.
+// appReader is an appsvc.Reader. Slices that the caller may change are copies of those in the cache.
 type appReader struct {
 	db    *DB
-	at    stamp // the state that is read; in an update, beneath what is not committed yet
-	c     *conn // nil as long as all came from the cache
-	moved bool  // no snapshot of that state could be had
-	ended bool
+	at    stamp // the state that is read; in an update, the state before it
+	c     *conn // nil as long as every read came from the cache
+	moved bool  // the state has changed, so no snapshot of it could be taken
+	// writes is true within an update. An update may read its own writes, which may be rolled back. So its reads do
+	// not go into the cache.
+	writes bool
+	ended  bool
 }
 
 func (r *appReader) call(fn func(appsvc.Reader) error) error {
@@ -75,7 +79,7 @@ func (r *appReader) call(fn func(appsvc.Reader) error) error {
 	return fn(r)
 }
 
-// conn returns the connection that reads the state.
+// conn returns a connection with a snapshot of the state. It returns errMoved if the state has changed.
 func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
@@ -132,9 +136,9 @@ func (r *appReader) cached(key any) (value any, found bool) {
 	return r.db.cache.get(key, r.at)
 }
 
-// keep puts a value that was read into the cache, unless it may be one that is not committed.
+// keep puts a value that was read into the cache, except in an update.
 func (r *appReader) keep(key, value any, size int) {
-	if _, written := r.c.written(key); !written {
+	if !r.writes {
 		r.db.cache.put(r.at, effect{key, value, size})
 	}
 }

@@ -15,10 +15,10 @@ import (
 )
 
 // benchApp is an app of about size bytes.
-func benchApp(id string, v appsvc.Version, size int) (appsvc.Head, appsvc.Body) {
+func benchApp(id string, v, size int) (appsvc.Head, appsvc.Body) {
 	h := appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: id, Version: v, Owner: "urn:vitrine:example.test:user=owner",
+			ID: id, Version: appsvc.NewVersion(v), Owner: "urn:vitrine:example.test:user=owner",
 			CreatedAt: 1_700_000_000_000, UpdatedAt: 1_700_000_000_000 + 2000*int64(v), UpdatedBy: "urn:vitrine:example.test:user=editor",
 		},
 		Groups:     []string{"urn:vitrine:example.test:site=1"},
@@ -39,7 +39,7 @@ func benchApp(id string, v appsvc.Version, size int) (appsvc.Head, appsvc.Body) 
 }
 
 // autosave changes one field of a body: eight hexadecimal digits in its middle.
-func autosave(body appsvc.Body, v appsvc.Version) appsvc.Body {
+func autosave(body appsvc.Body, v int) appsvc.Body {
 	next := bytes.Clone(body)
 	at := bytes.Index(next[len(next)/2:], []byte(`"title":"`)) + len(next)/2 + len(`"title":"`)
 	copy(next[at:], fmt.Sprintf("%08x", rand.New(rand.NewPCG(uint64(v), 7)).Uint32()))
@@ -128,12 +128,12 @@ func BenchmarkAppend(b *testing.B) {
 				b.ReportMetric(float64(b.N)/float64(after.commits()-before.commits()), "writes/commit")
 			}()
 			spread(b, n, func(i, k int) error {
-				h, _ := benchApp(fmt.Sprintf("app-%d", i), appsvc.Version(k+1), 0)
+				h, _ := benchApp(fmt.Sprintf("app-%d", i), k+1, 0)
 				return s.Update(ctx, func(t appsvc.Tx) error {
 					if _, err := t.Head(ctx, h.ID); err != nil {
 						return err
 					}
-					return t.AddVersion(ctx, h, autosave(bodies[i], h.Version))
+					return t.AddVersion(ctx, h, autosave(bodies[i], k+1))
 				})
 			})
 		})
@@ -205,14 +205,14 @@ func BenchmarkGrowth(b *testing.B) {
 			h, body := benchApp("app", 0, size)
 			addApp(b, s, h, body)
 			before := fileSize(b, db)
-			for v := range appsvc.Version(versions) {
+			for v := range versions {
 				h, _ := benchApp("app", v+1, 0)
 				addApp(b, s, h, autosave(body, v))
 			}
 			grown := fileSize(b, db) - before
 			b.ResetTimer()
 			for b.Loop() {
-				v := appsvc.Version(rand.IntN(versions))
+				v := appsvc.NewVersion(rand.IntN(versions))
 				if err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "app", v); return err }); err != nil {
 					b.Fatal(err)
 				}

@@ -11,15 +11,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// fewApps is up to how many apps are read one by one and sorted. When more are visible, a page is
-// sooner found by going through all apps in their order: of a million, one in 256 belongs to it.
+// fewApps is the number of apps up to which they are read one by one and sorted. If more are visible, a page is
+// found faster by reading all apps in order: of a million apps, at least one in 256 is visible then.
 const fewApps = 4096
 
 // Apps yields the latest versions of the apps that match q, in order.
 //
-// When q is about few apps, those are read and sorted. When it is about many, the apps are walked
-// in the order that is wanted, past those that do not match. So there is no index that holds both
-// who may see an app and its time, which every version would have to change for every group.
+// If q concerns few apps, it reads and sorts them. Otherwise it reads all apps in the order of q and skips those
+// that do not match. An index of both groups and times would avoid this, but each new version would have to change
+// it for every group of the app.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.apps(ctx, q, out) })
 }
@@ -56,7 +56,8 @@ func (r *appReader) ids(ctx context.Context, out func(string) bool) error {
 	return rows.err
 }
 
-// candidates returns the keys of apps among which are all that match, unless they are more than few.
+// candidates returns the keys of apps that may match; every app that matches is among them. all is false if there
+// are more than few.
 func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {
 		keys = map[int64]bool{}
@@ -87,7 +88,7 @@ func (c *conn) gather(keys map[int64]bool, few int, sql, arg string) error {
 	return r.err
 }
 
-// sorted yields those of keys that match.
+// sorted yields the apps with these keys that match q, in the order of q.
 func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.App) bool) error {
 	var found []headRow
 	for key := range keys {
@@ -111,12 +112,12 @@ func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.Ap
 	return nil
 }
 
-// walk yields those that match of all apps, meeting them in the order of an index.
+// walk yields the apps that match q. It reads all apps in the order of an index.
 func (r *appReader) walk(ctx context.Context, c *conn, q appsvc.AppQuery, out func(appsvc.App) bool) error {
 	rows := c.inOrder(q)
 	defer rows.close()
 	for rows.next() {
-		if err := r.check(ctx); err != nil { // it may be far to the next that matches
+		if err := r.check(ctx); err != nil { // many apps may be skipped before the next match
 			return err
 		}
 		h := scanHead(rows)

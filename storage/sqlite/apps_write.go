@@ -17,21 +17,26 @@ type appTx struct{ appReader }
 // tailKey is the cache's key for the tail of an app's history.
 type tailKey string
 
-// lastVersion is the latest version of an app, with all that the next one needs.
+// lastVersion is the latest version of an app, with its body and the tail of its history.
 type lastVersion struct {
 	headRow
 	body, tail []byte
 }
 
-// AddVersion moves the latest version into the history and puts the new one in its place. The
-// owner and the time of creation are the app's, as its first version told them.
+// Announce has nothing to do: reads are no round trips.
+func (t *appTx) Announce(ctx context.Context, _ string, _ []appsvc.ComponentRef) error {
+	return t.check(ctx)
+}
+
+// AddVersion moves the latest version into the history and replaces it by the new one. The owner and the time of
+// creation stay those of the first version.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	last, found, err := t.last(ctx, h.ID)
 	if err != nil {
 		return err
 	}
-	if next := last.Version + 1; found && h.Version != next || !found && h.Version != 0 || h.Version > maxVersion {
-		return fmt.Errorf("%w: version %d of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
+	if h.Version != last.Version.Next() || h.Version.Number() > maxVersion {
+		return fmt.Errorf("%w: version %s of app %q: want the one after the latest", appsvc.ErrExists, h.Version, h.ID)
 	}
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components) // the cache keeps them
 	head, latest, tail := headKey(h.ID), versionKey{h.ID, appsvc.Latest}, tailKey(h.ID)
@@ -78,7 +83,7 @@ func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bo
 func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	key, err := c.insert(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		h.ID, h.CreatedAt, h.UpdatedAt, int64(h.Version), h.Owner, h.UpdatedBy,
+		h.ID, h.CreatedAt, h.UpdatedAt, h.Version.Number(), h.Owner, h.UpdatedBy,
 		lists.Join(h.Groups), lists.Join(h.Components), orNull(body))
 	if err != nil {
 		return 0, err
@@ -86,25 +91,38 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	if err := c.link(key, scopes(h.Groups), "INSERT INTO app_scope (scope, app) VALUES ($1, $2)"); err != nil {
 		return 0, err
 	}
+	if err := c.use(h.ID, lists.Unique(h.Components)); err != nil {
+		return 0, err
+	}
 	return key, c.link(key, lists.Unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 }
 
-// replace puts next in the place of last, and returns the tail of the history that it has now.
+// use records that some version of an app has elements of these components.
+func (c *conn) use(id string, components []string) error {
+	for _, component := range components {
+		if _, err := c.exec("INSERT OR IGNORE INTO app_used (component, app) VALUES ($1, $2)", component, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace replaces the latest version by next, and returns the new tail of the history.
 func (t *appTx) replace(last lastVersion, next headRow, body []byte) (tail []byte, err error) {
 	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
 	if err != nil {
-		return nil, fmt.Errorf("version %d of app %q: %w", next.Version, next.ID, err)
+		return nil, fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 	}
 	for _, row := range change.Rows {
 		_, err := t.c.insert("INSERT INTO app_history (key, data) VALUES ($1, $2)",
-			historyKey(last.key, appsvc.Version(row.Version)), row.Data)
+			historyKey(last.key, row.Version), row.Data)
 		if err != nil {
 			return nil, err
 		}
 	}
 	_, err = t.c.exec(`UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, tail = $7, body = $8
 		WHERE key = $1`,
-		last.key, next.UpdatedAt, int64(next.Version), next.UpdatedBy,
+		last.key, next.UpdatedAt, next.Version.Number(), next.UpdatedBy,
 		lists.Join(next.Groups), lists.Join(next.Components), orNull(change.Tail), orNull(body))
 	if err != nil {
 		return nil, err
@@ -114,13 +132,16 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) (tail []byt
 			"DELETE FROM app_scope WHERE scope = $1 AND app = $2", "INSERT INTO app_scope (scope, app) VALUES ($1, $2)")
 	}
 	if err == nil && !slices.Equal(last.Components, next.Components) {
+		err = t.c.use(next.ID, lists.Without(next.Components, last.Components))
+	}
+	if err == nil && !slices.Equal(last.Components, next.Components) {
 		err = t.c.relink(last.key, lists.Unique(last.Components), lists.Unique(next.Components),
 			"DELETE FROM app_component WHERE component = $1 AND app = $2", "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 	}
 	return change.Tail, err
 }
 
-// relink replaces the rows of an app that hold one of some strings each.
+// relink replaces the rows of an app in a table with one row for each string.
 func (c *conn) relink(app int64, old, next []string, remove, add string) error {
 	if err := c.link(app, lists.Without(old, next), remove); err != nil {
 		return err
@@ -138,7 +159,7 @@ func (c *conn) link(app int64, values []string, sql string) error {
 	return nil
 }
 
-// scopes are the URNs that contain one of the groups.
+// scopes returns the URNs that contain one of the groups.
 func scopes(groups []string) []string {
 	var out []string
 	for _, g := range groups {

@@ -2,21 +2,25 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
+	"github.com/vitrine-go/vitrine/storage/sqlite/internal/fts5"
 )
 
 // Assets returns the store's assets and folders.
-func (db *DB) Assets() assets.Store { return assetStore{db} }
+func (db *DB) Assets() assetstore.Store { return assetStore{db} }
 
 type assetStore struct{ db *DB }
 
+var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
+
 // View runs fn on one snapshot.
-func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{db: s.db, c: c}
 		defer func() { r.ended = true }()
@@ -25,11 +29,11 @@ func (s assetStore) View(ctx context.Context, lib assets.Library, fn func(assets
 		}
 		return fn(r)
 	})
-	return domainError(err, assets.ErrBusy, assets.ErrFull)
+	return assetErrors.wrap(err)
 }
 
 // Update runs fn in the turn that the writer gives it.
-func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	var t *assetTx
 	err := s.db.update(ctx, func(c *conn) error {
 		t = &assetTx{assetReader: assetReader{db: s.db, c: c, writes: true}, lib: lib}
@@ -42,20 +46,20 @@ func (s assetStore) Update(ctx context.Context, lib assets.Library, fn func(asse
 	if err == nil && len(t.done.changes) > 0 {
 		s.db.edits.put(timeless, effect{editKey{t.number, t.edits}, t.done, perEntry + t.done.size})
 	}
-	return domainError(err, assets.ErrBusy, assets.ErrFull)
+	return assetErrors.wrap(err)
 }
 
 // Libraries yields the libraries that have a State.
-func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assets.Library, error] {
-	return stream.Of(func(out func(assets.Library) bool) error {
+func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library, error] {
+	return stream.Of(func(out func(assetstore.Library) bool) error {
 		err := s.db.view(ctx, func(c *conn) error {
 			rows := c.query("SELECT network, id FROM library WHERE secret IS NOT NULL ORDER BY network, id")
 			defer rows.close()
-			for rows.next() && out(assets.Library{Network: rows.text(0), ID: rows.text(1)}) {
+			for rows.next() && out(assetstore.Library{Network: rows.text(0), ID: rows.text(1)}) {
 			}
 			return rows.err
 		})
-		return domainError(err, assets.ErrBusy, assets.ErrFull)
+		return assetErrors.wrap(err)
 	})
 }
 
@@ -64,24 +68,25 @@ type assetReader struct {
 	db     *DB
 	c      *conn
 	number int64 // of the library; 0 when nothing is stored of it
-	state  assets.State
+	state  assetstore.State
 	edits  int64 // of the library, so far
-	writes bool  // within an update: what it reads may never be kept
+	writes bool  // within an update: its reads do not go into the cache, since it may be rolled back
 	ended  bool
 
-	lists *postings // nil before the first is read
+	index *fts5.Index // nil before it is read
 }
 
-// ordinalBits is how many bits of a place hold the ordinal.
+// ordinalBits is the number of bits of a rowid that are the ordinal.
 const ordinalBits = 40
 
-// place is the key of an asset: the rowid of its row and of its terms.
+// place returns the rowid of an asset, in its table and in the index of terms: the number of its library, and its
+// ordinal.
 func (r *assetReader) place(ordinal int64) int64 { return r.number<<ordinalBits | ordinal }
 
-// places returns the first and the last place of the library between two ordinals, 0 = no bound. The
-// first is above the last when there is none.
+// places returns the range of rowids of the library's assets with ordinals above after and below before; 0 = no bound.
+// If the range is empty, first is above last.
 func (r *assetReader) places(after, before int64) (first, last int64) {
-	first, last = max(after+1, 1), int64(assets.MaxOrdinal)
+	first, last = max(after+1, 1), int64(assetstore.MaxOrdinal)
 	if before != 0 {
 		last = min(last, before-1)
 	}
@@ -91,9 +96,9 @@ func (r *assetReader) places(after, before int64) (first, last int64) {
 	return r.place(first), r.place(last)
 }
 
-func ordinalOf(place int64) int64 { return place & assets.MaxOrdinal }
+func ordinalOf(place int64) int64 { return place & assetstore.MaxOrdinal }
 
-func (r *assetReader) enter(lib assets.Library) error {
+func (r *assetReader) enter(lib assetstore.Library) error {
 	rows := r.c.query("SELECT number, edits, secret, last, at, count, tree FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
 	defer rows.close()
 	if !rows.next() {
@@ -114,30 +119,43 @@ func (r *assetReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// State returns what the library knows of itself.
-func (r *assetReader) State(ctx context.Context) (assets.State, error) { return r.state, r.check(ctx) }
+// State returns the State of the library.
+func (r *assetReader) State(ctx context.Context) (assetstore.State, error) {
+	return r.state, r.check(ctx)
+}
 
 // Asset returns the asset with this ordinal.
-func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assets.Record, error) {
-	if ordinal < 1 || ordinal > assets.MaxOrdinal {
-		return assets.Record{}, errNoAsset
+func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Record, error) {
+	if ordinal < 1 || ordinal > assetstore.MaxOrdinal {
+		return assetstore.Record{}, errNoAsset
 	}
 	return r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE place = $1", r.place(ordinal))
 }
 
-// AssetFrom returns the asset with this origin.
-func (r *assetReader) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
-	first, last := r.places(0, 0)
-	return r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE origin = $1 AND place BETWEEN $2 AND $3", o[:], first, last)
+// AssetsFrom yields the assets with these origins.
+func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
+	return stream.Of(func(out func(assetstore.Record) bool) error {
+		first, last := r.places(0, 0)
+		for _, o := range origins {
+			a, err := r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE origin = $1 AND place BETWEEN $2 AND $3", o[:], first, last)
+			if err != nil && !errors.Is(err, assetstore.ErrNotFound) {
+				return err
+			}
+			if !out(a) {
+				return nil
+			}
+		}
+		return nil
+	})
 }
 
-var errNoAsset = fmt.Errorf("%w: asset", assets.ErrNotFound)
+var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
 
 const assetColumns = "asset.place, origin, created, updated, folders, body"
 
-func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assets.Record, error) {
+func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assetstore.Record, error) {
 	if err := r.check(ctx); err != nil {
-		return assets.Record{}, err
+		return assetstore.Record{}, err
 	}
 	rows := r.c.query(sql, args...)
 	defer rows.close()
@@ -145,14 +163,14 @@ func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assets.
 		return assetOf(rows), nil
 	}
 	if rows.err != nil {
-		return assets.Record{}, rows.err
+		return assetstore.Record{}, rows.err
 	}
-	return assets.Record{}, errNoAsset
+	return assetstore.Record{}, errNoAsset
 }
 
 // assetOf reads a row of assetColumns.
-func assetOf(rows *rows) assets.Record {
-	a := assets.Record{
+func assetOf(rows *rows) assetstore.Record {
+	a := assetstore.Record{
 		Ordinal: ordinalOf(rows.int(0)), CreatedAt: rows.int(2), UpdatedAt: rows.int(3),
 		Folders: lists.Split(rows.blob(4)), Body: rows.blob(5),
 	}

@@ -5,18 +5,18 @@ import (
 	"iter"
 	"math"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Values yields the values that attributes with this key have, of assets that match all the sets.
-func (r *assetReader) Values(ctx context.Context, key string, all []assets.AnyOf) iter.Seq2[string, error] {
+func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
-// values goes through the assets of each value up to one that matches.
-func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf, out func(string) bool) error {
-	matches, err := r.matcher(ctx, all)
+// values looks for one matching asset of each value.
+func (r *assetReader) values(ctx context.Context, key string, all []assetstore.AnyOf, out func(string) bool) error {
+	matches, err := r.matcher(ctx, conditionsOf(assetstore.AssetQuery{All: all}))
 	if err != nil {
 		return err
 	}
@@ -37,16 +37,16 @@ func (r *assetReader) values(ctx context.Context, key string, all []assets.AnyOf
 	return nil
 }
 
-// valueWalk is a walk through the assets of the values of a key.
+// valueWalk iterates over the values of a key and the assets of each value.
 type valueWalk struct {
 	matches func(ordinal int64) (bool, error)
 	out     func(value string) bool
-	last    string // what was yielded last, if some was
+	last    string // the value that was yielded last, if some is true
 	some    bool
-	leap    bool // over the other assets of last: they are many
+	leap    bool // skip the other assets of last with a new query, since they are many
 }
 
-// near is how many assets of a value that is done are passed one by one.
+// near is the number of assets of a yielded value that are skipped one by one before a new query skips the rest.
 const near = 16
 
 func (w *valueWalk) walk(ctx context.Context, r *assetReader, rows *rows) error {
@@ -78,12 +78,12 @@ func (w *valueWalk) walk(ctx context.Context, r *assetReader, rows *rows) error 
 	return rows.err
 }
 
-// matcher returns what tells of an asset whether it matches all the sets.
-func (r *assetReader) matcher(ctx context.Context, all []assets.AnyOf) (func(ordinal int64) (bool, error), error) {
+// matcher returns a function that reports whether an asset meets all conditions.
+func (r *assetReader) matcher(ctx context.Context, all []condition) (func(ordinal int64) (bool, error), error) {
 	if len(all) == 0 {
 		return func(int64) (bool, error) { return true, nil }, nil
 	}
-	found, ok, err := r.matching(all)
+	found, ok, err := r.result(ctx, all)
 	if ok || err != nil {
 		return func(ordinal int64) (bool, error) { return ordinal <= math.MaxUint32 && found.has(uint32(ordinal)), nil }, err
 	}

@@ -76,7 +76,7 @@ func newPostStore(b *testing.B, path string) *postStore {
 		} else {
 			in.Permissions = []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: "half"}}}
 		}
-		folders, err := p.svc.ChangeFolders(ctx, moderator, benchLibrary, assets.ChangeFolders{Create: []assets.NewFolder{in}})
+		folders, err := p.svc.ChangeFolders(ctx, moderator, benchLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func (p *postStore) kept(b *testing.B) (ids []string) {
 // add adds posts until there are n.
 func (p *postStore) add(b *testing.B, n, batch int) {
 	for p.size < n {
-		var in assets.ChangeAssets
+		var in assets.ChangeAssetsRequest
 		for range min(batch, n-p.size) {
 			in.Add = append(in.Add, posts.Post(p.size, p.folders))
 			p.size++
@@ -135,7 +135,7 @@ func BenchmarkAssetsAdd(b *testing.B) {
 	const batch = 1000
 	for b.Loop() {
 		b.StopTimer()
-		var in assets.ChangeAssets
+		var in assets.ChangeAssetsRequest
 		for range batch {
 			in.Add = append(in.Add, posts.Post(p.size, p.folders))
 			p.size++
@@ -193,7 +193,7 @@ func BenchmarkAssetsSearch(b *testing.B) {
 type benchFilter struct {
 	name   string
 	by     assets.Caller
-	search assets.Search
+	search assets.SearchRequest
 	sets   []assets.AnyOf // what the service makes of it
 }
 
@@ -209,21 +209,21 @@ func (p *postStore) filters() []benchFilter {
 		}
 	}
 	return []benchFilter{
-		{"alone", moderator, assets.Search{}, nil},
-		{"folder", moderator, assets.Search{Folder: p.folders[55]}, []assets.AnyOf{{"f" + p.folders[55]}}},
-		{"folderTree", moderator, assets.Search{FolderTree: p.folders[50]}, []assets.AnyOf{tree}},
-		{"generator", moderator, assets.Search{Generator: posts.Generator(1)}, []assets.AnyOf{{"g" + posts.Generator(1)}}},
-		{"tags", moderator, assets.Search{Tags: []string{posts.Tag(1)}}, []assets.AnyOf{{"t" + posts.Tag(1)}}},
-		{"half", halfSeeing, assets.Search{}, []assets.AnyOf{half}},
+		{"alone", moderator, assets.SearchRequest{}, nil},
+		{"folder", moderator, assets.SearchRequest{Folder: p.folders[55]}, []assets.AnyOf{{"f" + p.folders[55]}}},
+		{"folderTree", moderator, assets.SearchRequest{FolderTree: p.folders[50]}, []assets.AnyOf{tree}},
+		{"generator", moderator, assets.SearchRequest{Generator: posts.Generator(1)}, []assets.AnyOf{{"g" + posts.Generator(1)}}},
+		{"tags", moderator, assets.SearchRequest{Tags: []string{posts.Tag(1)}}, []assets.AnyOf{{"t" + posts.Tag(1)}}},
+		{"half", halfSeeing, assets.SearchRequest{}, []assets.AnyOf{half}},
 	}
 }
 
 // search searches, with nothing held before each round, or all of it.
-func (p *postStore) search(by assets.Caller, in assets.Search, first bool) func(*testing.B) {
+func (p *postStore) search(by assets.Caller, in assets.SearchRequest, first bool) func(*testing.B) {
 	return func(b *testing.B) {
 		page := func() {
 			if first {
-				p.db.held.reset(timeless)
+				p.db.results.reset(timeless)
 			}
 			if _, err := p.svc.Search(context.Background(), by, benchLibrary, in); err != nil {
 				b.Fatal(err)
@@ -242,7 +242,7 @@ func (p *postStore) count(sets []assets.AnyOf, first bool) func(*testing.B) {
 		ctx := context.Background()
 		for b.Loop() {
 			if first {
-				p.db.held.reset(timeless)
+				p.db.results.reset(timeless)
 			}
 			err := p.db.Assets().View(ctx, benchLibrary, func(r assets.Reader) error {
 				_, err := r.Count(ctx, assets.AssetQuery{All: sets})
@@ -263,7 +263,7 @@ const (
 
 func (p *postStore) raw(sql string, sets []assets.AnyOf) func(*testing.B) {
 	return func(b *testing.B) {
-		match, _ := split(sets)
+		match, _ := split(conditionsOf(assets.AssetQuery{All: sets}))
 		for b.Loop() {
 			err := p.db.view(context.Background(), func(c *conn) error {
 				rows := c.query(sql, match[0])
@@ -277,4 +277,91 @@ func (p *postStore) raw(sql string, sets []assets.AnyOf) func(*testing.B) {
 			}
 		}
 	}
+}
+
+// BenchmarkAssetsFacets compares a search with facets, for the first time and again, with the same search without
+// them.
+func BenchmarkAssetsFacets(b *testing.B) {
+	for _, p := range storesOfPosts(b) {
+		for _, by := range []benchFilter{{name: "all", by: moderator}, {name: "half", by: halfSeeing}} {
+			for _, words := range []string{posts.Common, posts.Mid, ""} {
+				for _, facets := range [][]string{nil, {"tags"}, {"generator"}, {"folder"}, {"generator", "tags", "via", "folder"}} {
+					in := assets.SearchRequest{Query: words, Facets: facets}
+					name := fmt.Sprintf("%d/%s/%s/%s/", p.size, by.name, words, strings.Join(facets, "+"))
+					b.Run(name+"first", p.search(by.by, in, true))
+					b.Run(name+"again", p.search(by.by, in, false))
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkAssetsPrefix compares the newest 50 that have a word with these three letters, and their total, with FTS5 when
+// it has an index of the prefixes of this length.
+func BenchmarkAssetsPrefix(b *testing.B) {
+	for _, p := range storesOfPosts(b) {
+		raw := p.prefixIndex(b)
+		for _, prefix := range []string{"bad", "zen", "war"} {
+			name := fmt.Sprintf("%d/%s/", p.size, prefix)
+			b.Run(name+"first", p.search(moderator, assets.SearchRequest{Query: prefix + "*"}, true))
+			b.Run(name+"again", p.search(moderator, assets.SearchRequest{Query: prefix + "*"}, false))
+			for _, sql := range []struct{ name, text string }{
+				{"page-raw", `SELECT place, origin, created, updated, folders, body FROM raw.prefixed CROSS JOIN asset ON place = prefixed.rowid
+					WHERE prefixed MATCH $1 ORDER BY prefixed.rowid DESC LIMIT 50`},
+				{"total-raw", "SELECT count(*) FROM raw.prefixed WHERE prefixed MATCH $1"},
+			} {
+				b.Run(name+sql.name, func(b *testing.B) {
+					for b.Loop() {
+						rows := raw.query(sql.text, `"w`+prefix+`"*`)
+						for rows.next() {
+						}
+						if rows.err != nil {
+							b.Fatal(rows.err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// prefixIndex returns a connection to the store with the same terms in another index, raw.prefixed.
+func (p *postStore) prefixIndex(b *testing.B) *conn {
+	path := p.db.path + ".prefixes"
+	c, err := dial(p.db.path, "mode=rw", "busy_timeout=5000")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.close() })
+	err = c.script("ATTACH 'file:" + path + `' AS raw; CREATE VIRTUAL TABLE IF NOT EXISTS raw.prefixed USING fts5 (
+		terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'", prefix = '4')`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if n, err := c.value("SELECT count(*) FROM raw.prefixed_docsize"); err != nil || n > 0 {
+		return c
+	}
+	ctx := context.Background()
+	err = p.db.Assets().View(ctx, benchLibrary, func(r assets.Reader) error {
+		if err := c.script("BEGIN"); err != nil {
+			return err
+		}
+		for a, err := range r.Assets(ctx, assets.AssetQuery{Ascending: true}) {
+			if err != nil {
+				return err
+			}
+			x, err := assets.IndexOf(a)
+			if err != nil {
+				return err
+			}
+			if _, err := c.exec("INSERT INTO raw.prefixed (rowid, terms) VALUES ($1, $2)", 1<<ordinalBits|a.Ordinal, termText(x.Terms)); err != nil {
+				return err
+			}
+		}
+		return c.script("COMMIT")
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
 }

@@ -20,8 +20,8 @@ func TestIndexIsThatOfARebuild(t *testing.T) {
 	db := openTest(t, nil)
 	svc := assets.New(db.Assets(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	by := assets.Caller{Moderates: []string{"urn:vitrine:example.test"}}
-	made, err := svc.ChangeFolders(ctx, by, lib, assets.ChangeFolders{Create: []assets.NewFolder{{Label: "a"}, {Label: "b"}, {Label: "c"}}})
+	by := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}
+	made, err := svc.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "a"}, {Label: "b"}, {Label: "c"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestIndexIsThatOfARebuild(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, uint64(worker)))
 			var mine []string
 			for round := range 25 {
-				var in assets.ChangeAssets
+				var in assets.ChangeAssetsRequest
 				for range rng.IntN(8) {
 					post := posts.Post(rng.IntN(400), folders)
 					if rng.IntN(3) == 0 {
@@ -49,6 +49,12 @@ func TestIndexIsThatOfARebuild(t *testing.T) {
 					in.Add = append(in.Add, posts.Post(1000, []string{"absent"}))
 				}
 				out, err := svc.ChangeAssets(ctx, by, lib, in)
+				if errors.Is(err, assets.ErrConflict) { // one of them was assigned elsewhere: let them be where they are
+					for i := range in.Add {
+						in.Add[i].Folders = nil
+					}
+					out, err = svc.ChangeAssets(ctx, by, lib, in)
+				}
 				if fails != errors.Is(err, assets.ErrNotFound) || !fails && err != nil {
 					t.Error(err)
 				}
@@ -56,8 +62,8 @@ func TestIndexIsThatOfARebuild(t *testing.T) {
 					mine = append(mine, a.ID)
 				}
 				if len(mine) > 2 {
-					_, err = svc.AssignAssets(ctx, by, lib, folders[rng.IntN(3)], assets.AssignAssets{Assign: mine[:1], Remove: mine[1:2]})
-					_, err2 := svc.ChangeAttributes(ctx, by, lib, assets.ChangeAttributes{Assets: mine[:2], Set: []assets.Attribute{{Key: "k", Value: fmt.Sprint(round)}}})
+					_, err = svc.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folders[rng.IntN(3)], Assign: mine[:1], Remove: mine[1:2]})
+					_, err2 := svc.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: mine[:2], Set: []assets.Attribute{{Key: "k", Value: fmt.Sprint(round)}}})
 					if err := errors.Join(err, err2); err != nil {
 						t.Error(err)
 					}
@@ -76,7 +82,7 @@ func TestIndexIsThatOfARebuild(t *testing.T) {
 				return err
 			}
 			n++
-			x, err := a.Index()
+			x, err := assets.IndexOf(a)
 			if err != nil {
 				return err
 			}

@@ -1,26 +1,27 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// maxAnyOf is the most terms that a set may have in one MATCH: each costs SQLite an open iterator. A
-// larger set is asked for in pieces.
+// maxAnyOf is the largest number of terms of a set in one MATCH: SQLite opens an iterator for each. A larger set is
+// split into several MATCH expressions.
 const maxAnyOf = 512
 
 // Assets yields the assets that match q.
-func (r *assetReader) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
-	return stream.Of(func(out func(assets.Record) bool) error { return r.assets(ctx, q, out) })
+func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.Seq2[assetstore.Record, error] {
+	return stream.Of(func(out func(assetstore.Record) bool) error { return r.assets(ctx, q, out) })
 }
 
-func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(assets.Record) bool) error {
+func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}
@@ -28,21 +29,21 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 	if first > last {
 		return nil
 	}
-	found, ok, err := r.matching(q.All)
+	found, ok, err := r.result(ctx, conditionsOf(q))
 	switch {
 	case err != nil:
 		return err
 	case ok:
 		return r.fetch(ctx, found.between(ordinalOf(first), ordinalOf(last), q.Ascending), q.Limit, out)
 	}
-	pieces, ok := split(q.All)
+	pieces, ok := split(conditionsOf(q))
 	switch {
 	case !ok:
 		return nil
 	case len(pieces) == 1:
 		return r.rows(ctx, q, pieces[0], out)
 	}
-	// What matches is the union of what the pieces match. Each is asked for as much as is wanted of all.
+	// The result is the union of the results of the pieces. Each is read up to the limit of the query.
 	places, err := r.union(ctx, pieces, first, last, direction(q), limitOf(q))
 	if err != nil {
 		return err
@@ -55,11 +56,11 @@ func (r *assetReader) assets(ctx context.Context, q assets.AssetQuery, out func(
 	return r.fetch(ctx, slices.Values(places), q.Limit, out)
 }
 
-// atOnce is how many rows are asked for at once.
+// atOnce is the number of rows that one query fetches.
 const atOnce = 64
 
-// fetch yields the assets with these ordinals, at most limit; 0 = all.
-func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assets.Record) bool) error {
+// fetch yields the assets with these ordinals, in their order, at most limit of them; 0 = all.
+func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assetstore.Record) bool) error {
 	var err error
 	wanted, n, more := append(make([]byte, 0, 16*atOnce), '['), 0, true
 	ask := func() {
@@ -85,8 +86,8 @@ func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit
 	return err
 }
 
-// listed yields the assets at the places of a JSON array, in its order.
-func (r *assetReader) listed(ctx context.Context, places string, out func(assets.Record) bool) (more bool, err error) {
+// listed yields the assets with the rowids in a JSON array, in its order.
+func (r *assetReader) listed(ctx context.Context, places string, out func(assetstore.Record) bool) (more bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return false, err
 	}
@@ -100,11 +101,11 @@ func (r *assetReader) listed(ctx context.Context, places string, out func(assets
 	return true, rows.err
 }
 
-// rows yields the assets that one expression matches; "" is all of them.
-func (r *assetReader) rows(ctx context.Context, q assets.AssetQuery, match string, out func(assets.Record) bool) error {
+// rows yields the assets that a MATCH expression matches; "" matches all.
+func (r *assetReader) rows(ctx context.Context, q assetstore.AssetQuery, match string, out func(assetstore.Record) bool) error {
 	sql := "SELECT " + assetColumns + " FROM asset WHERE $1 = '' AND place BETWEEN $2 AND $3 ORDER BY place"
 	if match != "" {
-		// The join is a CROSS JOIN so that the index leads it, and gives the order.
+		// With a CROSS JOIN SQLite reads the index first, and in its order.
 		sql = "SELECT " + assetColumns + ` FROM asset_term CROSS JOIN asset ON asset.place = asset_term.rowid
 			WHERE asset_term MATCH $1 AND asset_term.rowid BETWEEN $2 AND $3 ORDER BY asset_term.rowid`
 	}
@@ -119,7 +120,7 @@ func (r *assetReader) rows(ctx context.Context, q assets.AssetQuery, match strin
 	return rows.err
 }
 
-// union returns the places, between two, of what each piece matches, up to limit for each.
+// union returns the rowids from first to last that the pieces match, up to limit for each piece. A rowid may repeat.
 func (r *assetReader) union(ctx context.Context, pieces []string, first, last int64, order string, limit int) ([]int64, error) {
 	var places []int64
 	for _, match := range pieces {
@@ -138,14 +139,14 @@ func (r *assetReader) union(ctx context.Context, pieces []string, first, last in
 	return places, nil
 }
 
-func direction(q assets.AssetQuery) string {
+func direction(q assetstore.AssetQuery) string {
 	if q.Ascending {
 		return ""
 	}
 	return " DESC"
 }
 
-func limitOf(q assets.AssetQuery) int {
+func limitOf(q assetstore.AssetQuery) int {
 	if q.Limit > 0 {
 		return q.Limit
 	}
@@ -153,7 +154,7 @@ func limitOf(q assets.AssetQuery) int {
 }
 
 // Count counts the assets that match q.
-func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
+func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (int64, error) {
 	if err := r.check(ctx); err != nil {
 		return 0, err
 	}
@@ -161,27 +162,21 @@ func (r *assetReader) Count(ctx context.Context, q assets.AssetQuery) (int64, er
 	if first > last {
 		return 0, nil
 	}
-	found, ok, err := r.matching(q.All)
+	found, ok, err := r.result(ctx, conditionsOf(q))
 	switch {
 	case err != nil:
 		return 0, err
 	case !ok:
-		pieces, ok := split(q.All)
+		pieces, ok := split(conditionsOf(q))
 		if !ok {
 			return 0, nil
 		}
 		return r.count(ctx, pieces, first, last)
-	case q.After == 0 && q.Before == 0:
-		return int64(found.n), nil
 	}
-	var n int64
-	for range found.between(ordinalOf(first), ordinalOf(last), true) {
-		n++
-	}
-	return n, nil
+	return int64(found.count(ordinalOf(first), ordinalOf(last))), nil
 }
 
-// count counts what the pieces match between two places.
+// count returns the number of rowids from first to last that at least one piece matches.
 func (r *assetReader) count(ctx context.Context, pieces []string, first, last int64) (int64, error) {
 	if len(pieces) > 1 {
 		places, err := r.union(ctx, pieces, first, last, "", -1)
@@ -189,22 +184,24 @@ func (r *assetReader) count(ctx context.Context, pieces []string, first, last in
 		return int64(len(slices.Compact(places))), err
 	}
 	if pieces[0] == "" {
-		return r.c.value("SELECT count(*) FROM asset WHERE place BETWEEN $1 AND $2", first, last)
+		// The rows of this table of the index are much shorter than those of the assets.
+		return r.c.value("SELECT count(*) FROM asset_term_docsize WHERE id BETWEEN $1 AND $2", first, last)
 	}
 	return r.c.value("SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3", pieces[0], first, last)
 }
 
-// split writes the sets as MATCH expressions, of which together those match that all the sets match:
-// one, or more when a set is too large. Not ok means that nothing can match.
-func split(all []assets.AnyOf) (pieces []string, ok bool) {
+// split returns MATCH expressions for the conditions: an asset meets all of them if it matches one of the expressions.
+// There is more than one only if a condition has too many terms. ok is false if nothing can match, since a condition
+// has no terms.
+func split(all []condition) (pieces []string, ok bool) {
 	pieces = []string{""}
-	for _, set := range all {
-		if len(set) == 0 {
+	for _, c := range all {
+		if len(c.terms) == 0 {
 			return nil, false
 		}
 		var next []string
-		for part := range slices.Chunk(set, maxAnyOf) {
-			expression := anyOf(part)
+		for terms := range slices.Chunk(c.terms, maxAnyOf) {
+			expression := anyOf(condition{terms, c.prefixes})
 			for _, piece := range pieces {
 				if piece != "" {
 					piece += " AND "
@@ -217,32 +214,63 @@ func split(all []assets.AnyOf) (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// anyOf writes a set as an expression.
-func anyOf(set assets.AnyOf) string {
+// anyOf writes a condition as an expression.
+func anyOf(c condition) string {
 	var b strings.Builder
 	b.WriteByte('(')
-	for i, term := range set {
+	for i, term := range encodedTerms(c.terms) {
 		if i > 0 {
 			b.WriteString(" OR ")
 		}
 		b.WriteByte('"')
-		encodeTerm(&b, term)
+		b.Write(term)
 		b.WriteByte('"')
+		if c.prefixes {
+			b.WriteByte('*')
+		}
 	}
 	b.WriteByte(')')
 	return b.String()
 }
 
-// encodeTerm writes a term in the characters that the tokenizer passes as they are: lower-case
-// letters, digits and all that is not ASCII. Others become an underscore and two digits.
-func encodeTerm(b *strings.Builder, term string) {
+// encodeTerm writes a term with only the characters that the tokenizer leaves unchanged: lower-case letters, digits
+// and everything outside ASCII. Any other byte becomes an underscore and two hexadecimal digits. So a term begins with
+// another one if and only if that is so when they are encoded.
+func encodeTerm(b []byte, term string) []byte {
 	const digits = "0123456789abcdef"
 	for i := range len(term) {
 		switch c := term[i]; {
 		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c >= 0x80:
-			b.WriteByte(c)
+			b = append(b, c)
 		default:
-			b.Write([]byte{'_', digits[c>>4], digits[c&15]})
+			b = append(b, '_', digits[c>>4], digits[c&15])
 		}
 	}
+	return b
+}
+
+func encodedTerms(terms []string) [][]byte {
+	out := make([][]byte, len(terms))
+	for i, term := range terms {
+		out[i] = encodeTerm(nil, term)
+	}
+	return out
+}
+
+// decodeTerm undoes encodeTerm.
+func decodeTerm(text []byte) string {
+	if !bytes.ContainsRune(text, '_') {
+		return string(text)
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '_' || i+2 >= len(text) {
+			out = append(out, text[i])
+			continue
+		}
+		c, _ := strconv.ParseUint(string(text[i+1:i+3]), 16, 8) // the index has what encodeTerm wrote
+		out = append(out, byte(c))
+		i += 2
+	}
+	return string(out)
 }

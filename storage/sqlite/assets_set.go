@@ -2,31 +2,36 @@ package sqlite
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
 )
 
-// set is a set of ordinals below 1<<32, as a list where they are few and else as bits. It never
-// changes.
+// set is an immutable set of ordinals below 1<<32. A sparse set is a sorted list, a dense one a bitmap.
+//
+// A new search spends its time on two operations. At a million assets, building a set from posting lists is 1.6 to 6 times
+// as fast as in RoaringBitmap, and counting the ordinals that posting lists share with a set, for facets, 5 to 12 times.
+// Intersections take a third to three times of RoaringBitmap's time, at most 0.05 ms (go test -bench Sets).
 type set struct {
 	list []uint32 // ascending
 	bits []uint64 // of ordinal o, bit o%64 of bits[o/64]; nil for a list
 	n    int
 }
 
-// dense is how many ordinals have one in a set, on average, for it to be kept as bits: those take the
-// room of a list then.
+// dense is the density at which a bitmap takes as much memory as a list: one ordinal in so many is in the set.
 const dense = 32
 
-// setOf returns the set of these ordinals, in any order and with repeats. The list is used up.
+// setOf returns the set of these ordinals. They may be in any order and repeat. It changes list and may keep it.
 func setOf(list []uint32) set {
 	if len(list) == 0 {
 		return set{}
 	}
 	top := slices.Max(list)
 	if len(list) < int(top)/dense {
-		slices.Sort(list)
+		if !slices.IsSorted(list) {
+			slices.Sort(list)
+		}
 		list = slices.Compact(list)
 		return set{list: list, n: len(list)}
 	}
@@ -44,7 +49,7 @@ func ones(words []uint64) (n int) {
 	return n
 }
 
-// size is about how many bytes the set takes.
+// size estimates the bytes that the set takes.
 func (s set) size() int { return 4*cap(s.list) + 8*cap(s.bits) }
 
 func (s set) has(o uint32) bool {
@@ -55,7 +60,37 @@ func (s set) has(o uint32) bool {
 	return found
 }
 
-// and returns what is in both.
+// counter returns a function that counts how many of some different ordinals are in the set.
+func (s set) counter() func(list []uint32) int {
+	words := s.bits
+	if words == nil && len(s.list) > 0 && s.list[len(s.list)-1] < maxSpread {
+		words = make([]uint64, s.list[len(s.list)-1]/64+1)
+		for _, o := range s.list {
+			words[o/64] |= 1 << (o % 64)
+		}
+	}
+	return func(list []uint32) (n int) {
+		if words == nil {
+			for _, o := range list {
+				if s.has(o) {
+					n++
+				}
+			}
+			return n
+		}
+		for _, o := range list {
+			if at := int(o / 64); at < len(words) {
+				n += int(words[at] >> (o % 64) & 1)
+			}
+		}
+		return n
+	}
+}
+
+// maxSpread bounds the ordinals of a sparse set that is written as a bitmap, to count faster.
+const maxSpread = 1 << 26
+
+// and returns the intersection of the two sets.
 func (s set) and(other set) set {
 	if s.n > other.n {
 		s, other = other, s
@@ -82,7 +117,7 @@ func (s set) and(other set) set {
 		}
 	}
 	if len(list) < cap(list)/2 {
-		list = slices.Clone(list) // it may be held for long
+		list = slices.Clone(list) // the cache may keep it, so it should waste no memory
 	}
 	return set{list: list, n: len(list)}
 }
@@ -105,7 +140,7 @@ func andBits(a, b []uint64) set {
 	return set{list: list, n: n}
 }
 
-// from returns the list from its first ordinal that is not below o. It looks near the beginning first.
+// from returns the part of the list whose ordinals are at least o. It searches near the beginning first.
 func from(list []uint32, o uint32) []uint32 {
 	step := 1
 	for step < len(list) && list[step] < o {
@@ -115,7 +150,7 @@ func from(list []uint32, o uint32) []uint32 {
 	return list[step/2+i:]
 }
 
-// with returns the set with some ordinals put in, where true, and others taken out.
+// with returns the set with changes applied: it adds the ordinals that map to true and removes the others.
 func (s set) with(changes map[uint32]bool) set {
 	top, differs := uint32(0), false
 	for o, in := range changes {
@@ -127,13 +162,18 @@ func (s set) with(changes map[uint32]bool) set {
 	case !differs:
 		return s
 	case s.bits == nil:
-		list := slices.DeleteFunc(slices.Clone(s.list), func(o uint32) bool { _, changed := changes[o]; return changed })
-		for o, in := range changes {
-			if in {
+		list, rest := make([]uint32, 0, len(s.list)+len(changes)), s.list
+		for _, o := range slices.Sorted(maps.Keys(changes)) {
+			behind := from(rest, o)
+			list = append(list, rest[:len(rest)-len(behind)]...)
+			if rest = behind; len(rest) > 0 && rest[0] == o {
+				rest = rest[1:]
+			}
+			if changes[o] {
 				list = append(list, o)
 			}
 		}
-		return setOf(list)
+		return setOf(append(list, rest...))
 	}
 	words := make([]uint64, max(len(s.bits), int(top/64)+1))
 	copy(words, s.bits)
@@ -146,6 +186,38 @@ func (s set) with(changes map[uint32]bool) set {
 		}
 	}
 	return set{bits: words, n: ones(words)}
+}
+
+// count returns how many ordinals of the set are from first to last, both included.
+func (s set) count(first, last int64) (n int) {
+	first, last = max(first, 0), min(last, math.MaxUint32)
+	switch {
+	case first > last:
+		return 0
+	case s.bits == nil:
+		list := from(s.list, uint32(first))
+		if last < math.MaxUint32 {
+			return len(list) - len(from(list, uint32(last)+1))
+		}
+		return len(list)
+	}
+	last = min(last, int64(len(s.bits))*64-1)
+	for at := first / 64; at <= last/64 && first <= last; at++ {
+		n += bits.OnesCount64(part(s.bits, at, first, last))
+	}
+	return n
+}
+
+// part returns the word at a place of words, but only the bits of ordinals from first to last.
+func part(words []uint64, at, first, last int64) uint64 {
+	w := words[at]
+	if at == first/64 {
+		w = w >> (first % 64) << (first % 64)
+	}
+	if at == last/64 {
+		w = w << (63 - last%64) >> (63 - last%64)
+	}
+	return w
 }
 
 // between yields the ordinals from first to last, both included, in either order.
@@ -185,13 +257,7 @@ func yieldBits(words []uint64, first, last int64, ascending bool, yield func(int
 		if !ascending {
 			at = last/64 - n
 		}
-		w := words[at]
-		if at == first/64 {
-			w = w >> (first % 64) << (first % 64)
-		}
-		if at == last/64 {
-			w = w << (63 - last%64) >> (63 - last%64)
-		}
+		w := part(words, at, first, last)
 		for w != 0 {
 			bit := bits.TrailingZeros64(w)
 			if !ascending {

@@ -84,6 +84,13 @@ func TestSets(t *testing.T) {
 		if got := slices.Collect(a.between(first, last, true)); !slices.Equal(got, want) {
 			t.Fatalf("from %d to %d: %v, want %v", first, last, got, want)
 		}
+		if n := a.count(first, last); n != len(want) {
+			t.Fatalf("from %d to %d: %d ordinals, want %d", first, last, n, len(want))
+		}
+		list := slices.Sorted(maps.Keys(inB))
+		if n := a.counter()(list); n != len(both) {
+			t.Fatalf("%d ordinals are counted in a set, want %d", n, len(both))
+		}
 	}
 	if forms[true] < 100 || forms[false] < 100 {
 		t.Errorf("%d sets were bits, %d lists: this test shows little", forms[true], forms[false])

@@ -4,27 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // assetTx writes one library.
 type assetTx struct {
 	assetReader
-	lib  assets.Library
+	lib  assetstore.Library
 	done edit
 }
 
-// ready has the library have a number.
+// ready gives the library a number, if it has none yet.
 func (t *assetTx) ready(ctx context.Context) error {
 	if err := t.check(ctx); err != nil || t.number != 0 {
 		return err
 	}
 	number, err := t.c.insert("INSERT INTO library (network, id, last, at, count, tree, edits) VALUES ($1, $2, 0, 0, 0, 0, 0)", t.lib.Network, t.lib.ID)
 	if err == nil && number >= 1<<(63-ordinalBits) {
-		err = fmt.Errorf("%w: there are %d libraries", assets.ErrFull, number-1)
+		err = fmt.Errorf("%w: there are %d libraries", assetstore.ErrFull, number-1)
 	}
 	if err == nil {
 		t.number = number
@@ -32,7 +31,7 @@ func (t *assetTx) ready(ctx context.Context) error {
 	return err
 }
 
-// edit notes what becomes of an asset, and counts the update among the library's edits.
+// edit records the change of an asset. The first change of an update raises the library's edit count.
 func (t *assetTx) edit(ordinal int64, terms []string) error {
 	first := t.done.size == 0
 	t.done.add(ordinal, terms)
@@ -45,7 +44,7 @@ func (t *assetTx) edit(ordinal int64, terms []string) error {
 }
 
 // SetState replaces the library's State.
-func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
+func (t *assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
@@ -57,16 +56,16 @@ func (t *assetTx) SetState(ctx context.Context, s assets.State) error {
 	return err
 }
 
-// PutAsset adds an asset or replaces it. It says INSERT first: most are new.
+// PutAsset adds an asset or replaces it. It tries INSERT first, since most assets are new.
 //
-// The statements change one row each, and so need no savepoint of their own, at each of which FTS5
-// would write out what it has gathered.
-func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index) error {
+// Each statement changes one row, so it needs no savepoint of its own. At a savepoint FTS5 would flush the terms
+// that it has collected.
+func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstore.Index) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
-	if a.Ordinal < 1 || a.Ordinal > assets.MaxOrdinal {
-		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assets.MaxOrdinal))
+	if a.Ordinal < 1 || a.Ordinal > assetstore.MaxOrdinal {
+		return fmt.Errorf("asset %d: want an ordinal from 1 to %d", a.Ordinal, int64(assetstore.MaxOrdinal))
 	}
 	if err := t.edit(a.Ordinal, x.Terms); err != nil {
 		return err
@@ -95,14 +94,13 @@ func (t *assetTx) PutAsset(ctx context.Context, a assets.Record, x assets.Index)
 	return err
 }
 
-// termText writes terms as the text that FTS5 takes apart again.
+// termText joins terms to a text that FTS5's tokenizer splits into the same terms.
 func termText(terms []string) string {
-	var b strings.Builder
+	var b []byte
 	for _, term := range terms {
-		encodeTerm(&b, term)
-		b.WriteByte(' ')
+		b = append(encodeTerm(b, term), ' ')
 	}
-	return b.String()
+	return string(b)
 }
 
 func (t *assetTx) unlabel(ordinal int64) error {
@@ -115,7 +113,7 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	if err := t.check(ctx); err != nil {
 		return err
 	}
-	if ordinal < 1 || ordinal > assets.MaxOrdinal {
+	if ordinal < 1 || ordinal > assetstore.MaxOrdinal {
 		return errNoAsset
 	}
 	n, err := t.c.exec("DELETE FROM asset WHERE place = $1", t.place(ordinal))
@@ -135,7 +133,7 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 }
 
 // PutFolder adds a folder or replaces it.
-func (t *assetTx) PutFolder(ctx context.Context, f assets.FolderRecord) error {
+func (t *assetTx) PutFolder(ctx context.Context, f assetstore.FolderRecord) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}

@@ -12,8 +12,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Backup writes a copy of the store, as it is at one moment, to a new file at path, while others
-// read and write. The file gets its name when it is whole; one that is there is not replaced.
+// Backup writes a snapshot of the store to a new file at path. Reads and updates continue meanwhile. The feeds of changes
+// of the copy have another identity, so that cursors of this store are not read on in the copy. The file gets
+// its name when it is complete. Backup returns fs.ErrExist if there is a file at path already.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -23,11 +24,16 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 		return taken(path)
 	}
 	err = db.view(ctx, func(c *conn) error {
-		// The snapshot of this transaction stays while the pages are copied.
+		// This read begins the transaction, whose snapshot stays while the pages are copied.
 		if _, err := c.value("SELECT count(*) FROM sqlite_schema"); err != nil {
 			return err
 		}
-		return putWhole(path, func(tmp string) error { return c.copyTo(ctx, tmp) })
+		return putWhole(path, func(tmp string) error {
+			if err := c.copyTo(ctx, tmp); err != nil {
+				return err
+			}
+			return makeOther(tmp)
+		})
 	})
 	if errors.Is(err, fs.ErrExist) {
 		return taken(path)
@@ -40,6 +46,15 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 
 func taken(path string) error {
 	return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)
+}
+
+// makeOther gives the feeds of a copy another identity.
+func makeOther(path string) error {
+	c, err := dial(path, "mode=rw", "synchronous=FULL")
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.newIdentity(), c.close())
 }
 
 // copyTo copies every page into the file at path.
@@ -55,13 +70,13 @@ func (c *conn) copyTo(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	const pages = 1024 // between two looks at the context
+	const pages = 1024 // between two checks of the context
 	for more := true; more && err == nil; {
 		if more, err = b.Step(pages); err == nil {
 			err = ctx.Err()
 		}
 	}
-	finished := b.Finish() // tells again what a step has told
+	finished := b.Finish() // repeats the error of a step
 	if err == nil {
 		err = finished
 	}

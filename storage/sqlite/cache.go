@@ -1,40 +1,39 @@
 package sqlite
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// cache holds values of one state of the store, the one that its stamp names, and so needs no
-// transaction to read. Whoever reads compares that stamp with the present one: a commit of this
-// process carries the cache on to the next state, where what the commit did not touch is still
-// true; one of another process leaves it behind, and it starts anew.
+// cache keeps values of one state of the store, which its stamp names, so that they can be read without a
+// transaction. A reader compares that stamp with the current one. After a commit of this process the cache moves to
+// the new state: values that the commit changed are replaced, and the others stay. After a commit of another process the
+// stamps differ, and the cache is emptied.
 type cache struct {
 	limit   int // bytes
 	present func() stamp
 
 	mu     sync.Mutex
 	at     stamp
-	held   bool // a commit of this process is under way: it will carry the cache on
-	size   int
-	values map[any]*list.Element
-	recent list.List // of cached, the last used first
+	held   bool // a commit of this process is running and will move the cache to its state
+	values *lru.Cache[any, any]
+
+	hits, misses uint64 // of get
 }
 
-// cached is a value with its key. Values are shared: nobody writes to one.
-type cached struct {
+// effect is the change of a cached value by a commit: key now has this value; nil = the value is unknown. Values are
+// shared and must not be changed.
+type effect struct {
 	key, value any
 	size       int
 }
 
-// effect is what a commit does to the cache: key has this value now. nil = unknown.
-type effect cached
-
 func newCache(limit int, present func() stamp) *cache {
-	return &cache{limit: limit, present: present, at: present(), values: map[any]*list.Element{}}
+	return &cache{limit: limit, present: present, at: present(), values: lru.New[any, any](limit)}
 }
 
-// state returns the present state, if the cache is of it.
+// state returns the current state of the store, and whether the cache has values of this state.
 func (k *cache) state() (stamp, bool) {
 	now := k.present()
 	k.mu.Lock()
@@ -42,19 +41,21 @@ func (k *cache) state() (stamp, bool) {
 	return now, k.at == now
 }
 
-// get returns a value of the state at.
+// get returns the value of key in the state at, if it is cached.
 func (k *cache) get(key any, at stamp) (any, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e, found := k.values[key]
-	if !found || k.at != at {
-		return nil, false
+	if k.at == at {
+		if value, found := k.values.Get(key); found {
+			k.hits++
+			return value, true
+		}
 	}
-	k.recent.MoveToFront(e)
-	return e.Value.(*cached).value, true
+	k.misses++
+	return nil, false
 }
 
-// put keeps a value that was read in the state at, unless the cache is of another one.
+// put caches a value that was read in the state at. It does nothing if the cache has another state.
 func (k *cache) put(at stamp, e effect) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,19 +64,19 @@ func (k *cache) put(at stamp, e effect) {
 	}
 }
 
-// adopt has the cache start anew with the state at, if that is the present one.
+// adopt empties the cache and moves it to the state at, if that is the current state of the store.
 func (k *cache) adopt(at stamp) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	// The present state is asked for under the lock, so that a slow reader does not take the cache
-	// back to a state that is over.
+	// The current state is read under the lock, so that a slow reader does not move the cache back to an old
+	// state.
 	if k.at != at && !k.held && k.present() == at {
 		k.reset(at)
 	}
 }
 
-// hold is called by the writer when it has the file's write lock: the present state stays until
-// its own commit. It returns that state.
+// hold is called by the writer when it has the file's write lock, so that the state cannot change before its own
+// commit. It returns that state.
 func (k *cache) hold() stamp {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,14 +87,14 @@ func (k *cache) hold() stamp {
 	return k.at
 }
 
-// release ends what hold began. now is a state since the commit, sole whether none but this commit
-// lies between the two, kept its effects.
+// release is called after the commit. now is a state after it, and kept are its effects. sole is true if no other
+// commit lies between the state of hold and now.
 func (k *cache) release(now stamp, sole bool, kept map[any]effect) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = false
 	if !sole {
-		return // the stamp of this commit is not known; the next reader begins anew
+		return // the stamp of this commit is not known; the next reader empties the cache
 	}
 	k.at = now
 	for _, e := range kept {
@@ -102,26 +103,14 @@ func (k *cache) release(now stamp, sole bool, kept map[any]effect) {
 }
 
 func (k *cache) reset(at stamp) {
-	k.at, k.size = at, 0
-	clear(k.values)
-	k.recent.Init()
+	k.at = at
+	k.values.Clear()
 }
 
 func (k *cache) set(e effect) {
-	if old, found := k.values[e.key]; found {
-		k.remove(old)
-	}
 	if e.value == nil || e.size > k.limit/8 { // one value may not push out all others
+		k.values.Remove(e.key)
 		return
 	}
-	k.values[e.key] = k.recent.PushFront((*cached)(&e))
-	for k.size += e.size; k.size > k.limit; {
-		k.remove(k.recent.Back())
-	}
-}
-
-func (k *cache) remove(e *list.Element) {
-	c := k.recent.Remove(e).(*cached)
-	delete(k.values, c.key)
-	k.size -= c.size
+	k.values.Put(e.key, e.value, e.size)
 }

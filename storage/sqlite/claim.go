@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// claim is an empty file that a process has locked as long as it builds something beside it. What a
-// killed process has left has a claim that nobody holds, and the next build of that name removes it.
-// The lock is not on what is built: there SQLite has its own, which some file systems confuse with it.
+// claim is an empty lock file. A process locks it while it builds another file in the same directory. If the process
+// is killed, the lock is released, and the next build of the same name removes both files. The lock is not on the
+// built file itself: SQLite has its own locks there, and some file systems confuse the two kinds.
 type claim struct{ *os.File }
 
-// newClaim removes what killed processes have left of builds of the file at path, and claims a new
-// name for one.
+// newClaim removes the files of killed builds of the file at path, and creates a claim for a new build.
 func newClaim(path string) (claim, error) {
 	dir, base := filepath.Split(path)
 	prefix := "." + base + ".new-"
@@ -31,27 +30,27 @@ func newClaim(path string) (claim, error) {
 			c.drop()
 			return claim{}, err
 		case held && gone != nil || gone == nil && !os.SameFile(mine, there):
-			_ = f.Close() // another process took it for stale before it was locked
+			_ = f.Close() // another process removed it as stale before this one locked it
 			continue
 		}
 		return c, nil
 	}
 }
 
-// file is what is built under the claim.
+// file returns the path of the file that is built under the claim.
 func (c claim) file() string { return c.Name() + "-store" }
 
-// drop removes the claim and all that was built under it.
+// drop removes the claim and the files that were built under it.
 func (c claim) drop() {
 	tmp := c.file()
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		os.Remove(tmp + suffix)
 	}
 	_ = os.Remove(c.Name())
-	_ = c.Close() // the lock goes last
+	_ = c.Close() // releases the lock, which must come last
 }
 
-// removeStale removes what is under claims that nobody holds. What cannot be removed stays.
+// removeStale removes the claims that no process has locked, and their files. It ignores errors.
 func removeStale(dir, prefix string) {
 	list, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil {

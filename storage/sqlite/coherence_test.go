@@ -34,11 +34,12 @@ func TestMain(m *testing.M) {
 
 // roles are what another process can be.
 var roles = map[string]func(path string) error{
-	"append": appendForEver,
-	"visit":  visit,
-	"create": createAndKeep,
-	"build":  keepBuilding,
-	"limit":  limitFiles,
+	"append":  appendForEver,
+	"visit":   visit,
+	"create":  createAndKeep,
+	"build":   keepBuilding,
+	"limit":   limitFiles,
+	"migrate": migrated,
 }
 
 // process starts another process in a role. It is killed when the test ends.
@@ -62,26 +63,24 @@ func process(t *testing.T, role, path string) (*exec.Cmd, *bufio.Scanner) {
 }
 
 // nextVersion adds a version to an app in an update of its own, with a tag on it.
-func nextVersion(s appsvc.Store, id string) (appsvc.Version, error) {
-	ctx, added := context.Background(), appsvc.Version(0)
+func nextVersion(s appsvc.Store, id string) (int, error) {
+	ctx, added := context.Background(), 0
 	err := s.Update(ctx, func(t appsvc.Tx) error {
 		h, err := t.Head(ctx, id)
-		if errors.Is(err, appsvc.ErrNotFound) {
-			h.Version = -1
-		} else if err != nil {
+		if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
 			return err
 		}
-		added = h.Version + 1
+		added = int(h.Version.Next().Number())
 		next, body := benchApp(id, added, 1<<10)
 		return errors.Join(t.AddVersion(ctx, next, autosave(body, added)),
-			t.SetTag(ctx, appsvc.Tag{AppID: id, Name: "live", AppVersion: added}))
+			t.SetTag(ctx, appsvc.Tag{AppID: id, Name: "live", AppVersion: appsvc.NewVersion(added)}))
 	})
 	return added, err
 }
 
 // look reads an app, its body and its tag in one View and holds them against one another.
-func look(s appsvc.Store, id string) (appsvc.Version, error) {
-	ctx, version := context.Background(), appsvc.Version(0)
+func look(s appsvc.Store, id string) (int, error) {
+	ctx, version := context.Background(), appsvc.Version{}
 	err := s.View(ctx, func(r appsvc.Reader) error {
 		h, err := r.Head(ctx, id)
 		if err != nil {
@@ -100,15 +99,16 @@ func look(s appsvc.Store, id string) (appsvc.Version, error) {
 			if err != nil {
 				return err
 			}
-			_, body := benchApp(id, version, 1<<10)
+			number := int(version.Number())
+			_, body := benchApp(id, number, 1<<10)
 			if app.Version != version || tag.AppVersion != version || tagged.Version != version ||
-				string(app.Body) != string(autosave(body, version)) {
-				return fmt.Errorf("head of version %d, app of %d, tag on %d", version, app.Version, tag.AppVersion)
+				string(app.Body) != string(autosave(body, number)) {
+				return fmt.Errorf("head of version %s, app of %s, tag on %s", version, app.Version, tag.AppVersion)
 			}
 		}
 		return nil
 	})
-	return version, err
+	return int(version.Number()), err
 }
 
 // appendForEver adds versions and says on stdout which are acknowledged.
@@ -249,7 +249,7 @@ func TestReadersAmongWritersOfTwoStores(t *testing.T) {
 				}
 			})
 			readers.Go(func() {
-				last := appsvc.Version(0)
+				last := 0
 				for {
 					v, err := look(db.Apps(), "app")
 					if err != nil || v < last {
@@ -326,7 +326,7 @@ func TestCachedReadsTouchNoConnection(t *testing.T) {
 		t.Error(err)
 	}
 	ctx := context.Background()
-	err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "a", 0); return err })
+	err := s.View(ctx, func(r appsvc.Reader) error { _, err := r.App(ctx, "a", appsvc.NewVersion(0)); return err })
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an old version, which is not cached: %v", err)
 	}
@@ -342,12 +342,8 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	h, body := benchApp("big", 0, 50<<10)
 	addApp(t, s, h, body)
-	size := 0
-	for e := db.cache.recent.Front(); e != nil; e = e.Next() {
-		size += e.Value.(*cached).size
-	}
-	if size > limit || size != db.cache.size || size < limit/2 || len(db.cache.values) != db.cache.recent.Len() {
-		t.Errorf("%d bytes are cached, counted as %d, of %d", size, db.cache.size, limit)
+	if size := db.cache.values.Size(); size > limit || size < limit/2 {
+		t.Errorf("%d bytes are cached, of %d", size, limit)
 	}
 	if _, found := db.cache.get(versionKey{"big", appsvc.Latest}, db.cache.at); found {
 		t.Error("one body takes half of the cache")

@@ -101,7 +101,7 @@ func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	return err
 }
 
-// orNull has an empty blob stored as NULL, since the driver cannot tell the two apart.
+// orNull returns nil for an empty blob, so that it is stored as NULL: the driver cannot distinguish the two.
 func orNull(b []byte) []byte {
 	if len(b) == 0 {
 		return nil

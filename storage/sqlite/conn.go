@@ -14,22 +14,22 @@ import (
 
 // conn is one connection. One goroutine uses it at a time.
 //
-// It stands on the driver and not on database/sql, whose pool, locks and conversions cost a third
+// It uses the driver directly and not database/sql, whose pool, locks and conversions take a third of the time
 // of a point read.
 type conn struct {
 	raw driver.Conn
-	// idle holds prepared statements that nobody uses now, by their text. A statement in use is
-	// not in it, so a query inside the loop over the same query gets one of its own.
+	// idle has the prepared statements that are not in use, by their text. A query inside the loop over the same
+	// query gets a second statement.
 	idle map[string][]driver.Stmt
-	// broken is the first error after which SQLite may have ended the transaction by itself.
-	// Nothing more is run until the writer has rolled back, else it would be kept at once.
+	// broken is the first error after which SQLite may have ended the transaction by itself. No statement runs
+	// until the writer has rolled back: outside a transaction it would be committed at once.
 	broken error
-	open   map[*rows]bool // that are not closed yet
-	// at is the state that a reader sees, or that an update began with, before it and its
-	// neighbours wrote. Zero when it is not known.
+	open   map[*rows]bool // rows that are not closed yet
+	// at is the state that a reader sees, or the state before the running transaction of the writer. It is zero
+	// if the state is not known.
 	at stamp
-	// effects of the running update on the cache, by key, and of its neighbours before it; see
-	// remember.
+	// effects are the changes of the running update to the cache, by key. earlier are those of the updates before
+	// it in the same transaction. See remember.
 	effects, earlier map[any]effect
 }
 
@@ -50,7 +50,7 @@ func dial(path, mode string, pragmas ...string) (*conn, error) {
 	return c, nil
 }
 
-// script runs statements that are not kept prepared.
+// script runs statements without keeping them prepared.
 func (c *conn) script(sql string) error {
 	_, err := c.raw.(driver.ExecerContext).ExecContext(context.Background(), sql, nil)
 	return err
@@ -80,8 +80,8 @@ func (c *conn) run(sql string, args []any) (driver.Result, error) {
 		return nil, err
 	}
 	defer c.release(sql, st)
-	// The driver starts a goroutine for each statement with a context that can end. A statement
-	// here is a short one, so the context is looked at between statements instead.
+	// For a context that can end, the driver starts a goroutine for each statement. Statements here are short, so
+	// their callers check the context between statements instead.
 	res, err := st.(driver.StmtExecContext).ExecContext(context.Background(), named(args))
 	return res, c.note(err)
 }
@@ -107,7 +107,8 @@ func (c *conn) query(sql string, args ...any) *rows {
 	return r
 }
 
-// closeRows closes what a function has left open, be it by a panic: open rows hold a snapshot.
+// closeRows closes the rows that a function has left open, for instance by a panic. Open rows would keep the
+// snapshot.
 func (c *conn) closeRows() {
 	for r := range c.open {
 		r.close()
@@ -124,13 +125,12 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 	return r.int(0), nil
 }
 
-// remember has the cache hold value for key from the commit of the running update on, nil for
-// whatever is read then. It comes to nothing when the update is not kept. Call it before the first
-// write that makes what is cached untrue.
+// remember sets the cached value of key when the running update is committed; nil removes it. It has no effect if
+// the update is rolled back. Call it before the first write that changes the cached value.
 func (c *conn) remember(key, value any, size int) { c.effects[key] = effect{key, value, size} }
 
-// written returns what the running update or its neighbours remembered for key. found is false
-// when they did not, so that what is true of the state at is true still.
+// written returns the value that the running transaction remembered for key. found is false if it has none; then the
+// value in the state at is still valid.
 func (c *conn) written(key any) (value any, found bool) {
 	e, found := c.effects[key]
 	if !found {
@@ -163,7 +163,7 @@ func (c *conn) note(err error) error {
 func (c *conn) close() error {
 	for _, free := range c.idle {
 		for _, st := range free {
-			st.Close() // an error here repeats that of a statement that was reported
+			st.Close() // repeats the last error of the statement, which was reported
 		}
 	}
 	return c.raw.Close()
@@ -180,7 +180,7 @@ func named(args []any) []driver.NamedValue {
 	return out
 }
 
-// rows walks the result of a query. After the last row, an error or close it holds nothing.
+// rows iterates over the result of a query. It frees the statement after the last row, after an error, or at close.
 type rows struct {
 	err    error
 	c      *conn
@@ -190,7 +190,7 @@ type rows struct {
 	values []driver.Value
 }
 
-// next moves to the next row; false at the end and on an error, which is in err.
+// next moves to the next row. It returns false at the end, and on an error, which it stores in err.
 func (r *rows) next() bool {
 	if r.raw == nil {
 		return false
@@ -219,7 +219,7 @@ func (r *rows) close() {
 	r.raw = nil
 }
 
-// int, text and blob return column i of the row; what they return stays good. NULL is the zero.
+// int, text and blob return column i of the row. The value stays valid after next and close. NULL is the zero value.
 func (r *rows) int(i int) int64 {
 	n, _ := r.values[i].(int64)
 	return n

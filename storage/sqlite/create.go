@@ -11,8 +11,8 @@ import (
 // applicationID marks the file as a Vitrine store: "Vitr".
 const applicationID = 0x56697472
 
-// create builds an empty store beside path and puts it there when it is whole, so that a kill
-// leaves nothing under that name or a store. It is no error when another process was faster.
+// create builds an empty store under another name and gives it the name path when it is complete. So a process that
+// is killed leaves either no file at path or a complete store. It returns fs.ErrExist if another process was faster.
 func create(path string) error {
 	if err := refuseStrayLog(path); err != nil {
 		return err
@@ -20,9 +20,9 @@ func create(path string) error {
 	return putWhole(path, makeEmpty)
 }
 
-// Build makes a store in a file that is not there yet and has fill put something into it. The file
-// has its name when all of that is on the disk: a kill or an error leaves nothing under it. A file
-// that is there is left alone: the error is fs.ErrExist.
+// Build creates a store at path and calls fill to write its content. The file gets its name when everything is on the
+// disk, so a process that is killed, or an error, leaves no file at path. If there is a file at path already,
+// Build does not change it and returns fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -49,7 +49,7 @@ func Build(path string, fill func(*DB) error) error {
 	return nil
 }
 
-// makeEmpty makes an empty store of an empty file.
+// makeEmpty turns an empty file into an empty store.
 func makeEmpty(path string) error {
 	c, err := dial(path, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
@@ -57,8 +57,8 @@ func makeEmpty(path string) error {
 	}
 	err = c.migrate()
 	if err == nil {
-		// The last connection that closes moves the log into the file and removes it: only so do
-		// the marks stand in the file's own header.
+		// When the last connection closes, SQLite copies the log into the file and removes it. Then the marks are
+		// in the header of the file itself.
 		err = c.wal()
 	}
 	return errors.Join(err, c.close())
@@ -83,7 +83,8 @@ func (c *conn) wal() error {
 	return nil
 }
 
-// refuseStrayLog reports a write-ahead log without its store: SQLite would play it into the new one.
+// refuseStrayLog returns an error if there is a write-ahead log without its store. SQLite would apply such a log to
+// the new store.
 func refuseStrayLog(path string) error {
 	if _, err := os.Lstat(path + "-wal"); err != nil {
 		return nil
@@ -94,8 +95,8 @@ func refuseStrayLog(path string) error {
 	return fmt.Errorf("%s-wal is the log of a store that is gone: move it away, or put its store back", path)
 }
 
-// putWhole has build write a file beside path and, when it is on the disk, gives it the name path.
-// A file that is already there is left alone: the error is fs.ErrExist.
+// putWhole calls build to write a file in the same directory. When the file is on the disk, it gets the name path. If
+// there is a file at path already, putWhole does not change it and returns fs.ErrExist.
 func putWhole(path string, build func(tmp string) error) error {
 	dir, _ := filepath.Split(path)
 	claim, err := newClaim(path)

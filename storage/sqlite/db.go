@@ -21,27 +21,30 @@ type DB struct {
 	writer  *writer
 	watch   *watch
 	cache   *cache
-	held    *cache // of sets of assets
-	edits   *cache // of what made them out of date
+	results *cache // of searches for assets: cachedSet and cachedCounts
+	edits   *cache // the changes since those sets, each an edit
 	codec   *history.Codec
-	few     int // fewApps, but in tests
+	few     int // fewApps, except in tests
+	log     *checkpointer
+	changed changed
 
 	mu     sync.Mutex
 	closed bool
-	users  sync.WaitGroup // views, updates and backups that run
+	users  sync.WaitGroup // running views, updates and backups
 }
 
 // Options changes how a store is opened. Zero values are the defaults.
 type Options struct {
-	// Cache bounds the memory for what is often read, in bytes: one half is for rows, the other for
-	// searching assets. 0 = 64 MiB, negative = none.
+	// Cache bounds the memory for cached data, in bytes. One half is for rows, the other for searches of
+	// assets. 0 = 64 MiB, negative = no cache.
 	Cache int
-	// Busy is how long to wait for a lock that another process holds. 0 = 5 seconds.
+	// Busy is the longest time to wait for a lock of another process. 0 = 5 seconds.
 	Busy time.Duration
 }
 
-// Open opens the store in the file at path and builds it when nothing is there. A file that is
-// empty, foreign, damaged, read-only or newer is refused with an error that says so.
+// Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
+// why if the file is empty, damaged, read-only, of a newer schema, or not a store of this package. A file with
+// tables of the program's own is not a store.
 func Open(path string, opts *Options) (*DB, error) {
 	var o Options
 	if opts != nil {
@@ -61,7 +64,7 @@ func Open(path string, opts *Options) (*DB, error) {
 }
 
 func open(path string, o Options) (*DB, error) {
-	// SQLite names its log after the file, so all processes must come by the same name.
+	// SQLite derives the name of the log from the path, so all processes must use the same path.
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func open(path string, o Options) (*DB, error) {
 func start(path string, o Options) (_ *DB, err error) {
 	busy := busyPragma(o.Busy)
 	c, err := dial(path, "mode=rw", busy, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1", "foreign_keys=1", "trusted_schema=0",
-		"temp_store=MEMORY", "cache_size=-16384", "journal_size_limit=67108864")
+		"temp_store=MEMORY", "cache_size=-16384", fmt.Sprintf("journal_size_limit=%d", logKept), "wal_autocheckpoint=0")
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +112,10 @@ func start(path string, o Options) (_ *DB, err error) {
 	if err := c.script("PRAGMA busy_timeout=0"); err != nil { // from here on the writer waits itself
 		return nil, err
 	}
+	schema, err := newest()
+	if err != nil {
+		return nil, err
+	}
 	codec, err := history.New()
 	if err != nil {
 		return nil, err
@@ -119,11 +126,17 @@ func start(path string, o Options) (_ *DB, err error) {
 	}
 	cache := newCache(o.Cache/2, w.now)
 	db := &DB{
-		path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy),
-		held: newTimelessCache(o.Cache / 8 * 3), edits: newTimelessCache(o.Cache / 8),
+		path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy, schema),
+		results: newTimelessCache(o.Cache / 8 * 3), edits: newTimelessCache(o.Cache / 8),
 	}
+	page, err := c.value("PRAGMA page_size")
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	db.log = &checkpointer{db: db, page: page, closing: make(chan struct{})}
+	db.writer.committed, db.writer.bell = db.log.committed, &db.changed.bell
 	db.readers = newPool(func() (*conn, error) {
-		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY")
+		return dial(path, "mode=rw", busy, "query_only=1", "trusted_schema=0", "temp_store=MEMORY", readerCache())
 	})
 	return db, nil
 }
@@ -132,7 +145,8 @@ func busyPragma(d time.Duration) string {
 	return "busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10)
 }
 
-// ready holds everything the package relies on against the truth.
+// ready checks what the package relies on: the release of SQLite, its settings, and the marks of the file. Then it
+// migrates the schema.
 func (c *conn) ready(path string) error {
 	if err := c.checkLibrary(); err != nil {
 		return err
@@ -146,13 +160,13 @@ func (c *conn) ready(path string) error {
 	if on, err := c.value("PRAGMA foreign_keys"); err != nil || on != 1 {
 		return fmt.Errorf("foreign_keys is %d after asking for 1: %w", on, err)
 	}
-	if err := c.checkMarks(path); err != nil { // what inspect saw may have changed, or stood in the log
+	if err := c.checkMarks(path); err != nil { // the file may have changed since inspect
 		return err
 	}
 	return c.migrate()
 }
 
-// checkLibrary refuses releases of SQLite that can lose committed data when the log is reset.
+// checkLibrary returns an error for a release of SQLite that can lose committed data when it resets the log.
 func (c *conn) checkLibrary() error {
 	r := c.query("SELECT sqlite_version()")
 	defer r.close()
@@ -179,7 +193,8 @@ func atLeast(version string, want ...int) bool {
 	return true
 }
 
-// enter counts a user of the connections in, unless the store is closed. Pair it with users.Done.
+// enter counts a user of the connections, who must call users.Done later. It returns errClosed if the store is
+// closed.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -190,7 +205,7 @@ func (db *DB) enter() error {
 	return nil
 }
 
-// Ping reports whether the store answers.
+// Ping reads from the file. It returns an error if that fails, or if the store is closed.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.view(ctx, func(c *conn) error {
 		_, err := c.value("SELECT count(*) FROM sqlite_schema")
@@ -198,8 +213,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close waits for the views and updates that run and closes the file. After it, everything is
-// refused; closing again does nothing.
+// Close waits for running views and updates and closes the file. Calls after it return an error; a second Close
+// does nothing.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {
@@ -208,6 +223,7 @@ func (db *DB) Close() error {
 	}
 	db.closed = true
 	db.mu.Unlock()
+	close(db.log.closing)
 	db.users.Wait()
-	return errors.Join(db.readers.close(), db.watch.close(), db.writer.c.close()) // the last one tidies up, as the writer is set to
+	return errors.Join(db.readers.close(), db.log.close(), db.watch.close(), db.writer.c.close()) // the last one removes the log, as only the writer is set to do
 }

@@ -8,7 +8,17 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-var errClosed = errors.New("sqlite: the store is closed")
+var (
+	errClosed = errors.New("sqlite: the store is closed")
+	// errUnknown wraps the error of a COMMIT after which the log may or may not hold the commit.
+	errUnknown = errors.New("the commit failed, and it is not known whether it was kept")
+	// errNewer refuses an update because another process has migrated the file to a newer schema.
+	errNewer = errors.New("the store was migrated by a newer release")
+)
+
+// sentinels are the errors of a domain: busy if a store cannot reach its data in time, full if it has no room,
+// unknown if the outcome of a commit is not known.
+type sentinels struct{ busy, full, unknown error }
 
 // code returns SQLite's extended result code of err, 0 when it has none.
 func code(err error) int {
@@ -18,43 +28,56 @@ func code(err error) int {
 	return 0
 }
 
-// domainError tells err with the sentinels that a domain has for a store that could not get to
-// its data in time and for one without room.
-func domainError(err, busy, full error) error {
-	if isBusy(err) {
-		return fmt.Errorf("%w: another process keeps the file locked: %w", busy, err)
-	}
-	if isFull(err) {
-		return fmt.Errorf("%w: %w", full, err)
+// wrap adds the domain's sentinel to err.
+func (s sentinels) wrap(err error) error {
+	switch {
+	case errors.Is(err, errUnknown): // comes first: its cause may be a lack of room
+		return fmt.Errorf("%w: %w", s.unknown, err)
+	case errors.Is(err, errNewer):
+		return fmt.Errorf("%w: %w", s.busy, err)
+	case isBusy(err):
+		return fmt.Errorf("%w: another process keeps the file locked: %w", s.busy, err)
+	case isFull(err):
+		return fmt.Errorf("%w: %w", s.full, err)
 	}
 	return err
 }
 
-// isBusy also knows the error of a reader that has looked for a free place among the others in vain.
+// undone reports whether it is certain that a COMMIT that failed with err left no commit in the log. SQLite detects a
+// lack of room and a missing lock before it writes the last frame of a commit. After any other error the last
+// frame may be in the log, where the next process that opens the file finds it.
+func undone(err error) bool {
+	c := code(err) & 0xff
+	return c == lib.SQLITE_FULL || c == lib.SQLITE_BUSY || c == lib.SQLITE_CONSTRAINT
+}
+
+// isBusy reports whether err says that a lock was not free in time. A reader gets SQLITE_PROTOCOL if all slots for
+// readers are in use.
 func isBusy(err error) bool {
 	c := code(err) & 0xff
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_PROTOCOL
 }
 
-// isFull also knows the shared-memory file, which says in its own way that it cannot grow.
+// isFull reports whether err says that there is no room. SQLite returns SQLITE_IOERR_SHMSIZE if the shared-memory
+// file cannot grow.
 func isFull(err error) bool {
 	c := code(err)
 	return c&0xff == lib.SQLITE_FULL || c == lib.SQLITE_IOERR_SHMSIZE
 }
 
-// isUnwritable reports that the file, or one beside it, cannot be opened for writing.
+// isUnwritable reports whether err says that the file, or one of its log files, cannot be opened for writing.
 func isUnwritable(err error) bool {
 	c := code(err) & 0xff
 	return c == lib.SQLITE_CANTOPEN || c == lib.SQLITE_READONLY
 }
 
-// isTaken reports that a row with the same key is there.
+// isTaken reports whether err says that a row with the same key exists.
 func isTaken(err error) bool {
 	c := code(err)
 	return c == lib.SQLITE_CONSTRAINT_PRIMARYKEY || c == lib.SQLITE_CONSTRAINT_UNIQUE
 }
 
-// endsTransaction reports an error at which SQLite may roll back the whole transaction.
+// endsTransaction reports whether SQLite may roll back the whole transaction after err.
 func endsTransaction(err error) bool {
 	switch code(err) & 0xff {
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_NOMEM, lib.SQLITE_CORRUPT, lib.SQLITE_INTERRUPT:

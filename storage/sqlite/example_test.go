@@ -26,7 +26,7 @@ func ExampleOpen() {
 	ctx := context.Background()
 	apps := appsvc.New(db.Apps(), nil)
 	me := appsvc.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
-	app, err := apps.CreateApp(ctx, me, appsvc.NewApp{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	fmt.Println(app.Version, err)
 
 	err = db.Backup(ctx, filepath.Join(dir, "copy.db"))

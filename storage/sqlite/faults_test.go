@@ -43,8 +43,9 @@ func TestBusy(t *testing.T) {
 	if v, err := look(db.Apps(), "app"); err != nil || v != 0 {
 		t.Errorf("reading meanwhile: version %d, %v", v, err)
 	}
+	patient := openAt(t, db.path, &Options{Busy: time.Minute})
 	time.AfterFunc(20*time.Millisecond, func() { other.script("ROLLBACK") })
-	if v, err := nextVersion(db.Apps(), "app"); err != nil || v != 1 {
+	if v, err := nextVersion(patient.Apps(), "app"); err != nil || v != 1 {
 		t.Errorf("an update that waits long enough: version %d, %v", v, err)
 	}
 }
@@ -135,13 +136,13 @@ func limitFiles(path string) error {
 		if err := add(); err == nil {
 			return errors.New("a megabyte was written into some kilobytes")
 		}
-		if v, err := look(s, "app"); err != nil || uint64(v) != room {
+		if v, err := look(s, "app"); err != nil || v != int(room) {
 			return fmt.Errorf("reading meanwhile: version %d, %w", v, err)
 		}
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			return err
 		}
-		if v, err := nextVersion(s, "app"); err != nil || uint64(v) != room+1 {
+		if v, err := nextVersion(s, "app"); err != nil || v != int(room)+1 {
 			return fmt.Errorf("writing again: version %d, %w", v, err)
 		}
 	}

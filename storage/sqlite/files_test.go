@@ -286,3 +286,51 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 }
+
+// A program that has a file of its own is told to open the store beside it, and can read both in one query.
+func TestAFileWithTablesOfTheProgram(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "own.db")
+	c, err := dial(own, "mode=rwc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.script("CREATE TABLE app (mine TEXT); CREATE TABLE customer (name TEXT); CREATE TABLE invoice (n); CREATE TABLE zone (n); INSERT INTO app VALUES ('kept')"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(own, nil)
+	if err == nil {
+		t.Fatal("the program's file was opened as a store")
+	}
+	for _, want := range []string{own, `"app", "customer", "invoice", others`, "a file of its own", "open a path where there is no file yet", "ATTACH"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q: %v", want, err)
+		}
+	}
+	if after, err := os.ReadFile(own); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the program's file has changed: %v", err)
+	}
+
+	path := filepath.Join(filepath.Dir(own), "vitrine.db")
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.update(context.Background(), func(c *conn) error { return mark(c, "a") }); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.script("ATTACH 'file:" + path + "?mode=ro' AS vitrine"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.value("SELECT count(*) FROM main.app, vitrine.component"); err != nil || n < 1 {
+		t.Errorf("a query over both files finds %d rows, %v", n, err)
+	}
+	if err := c.script("DELETE FROM vitrine.component"); err == nil {
+		t.Error("the attached store can be written to")
+	}
+}

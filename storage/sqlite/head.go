@@ -21,7 +21,7 @@ const headColumns = "key, id, created, updated, version, owner, editor, groups, 
 func scanHead(r *rows) headRow {
 	return headRow{r.int(0), appsvc.Head{
 		Meta: appsvc.Meta{
-			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: appsvc.Version(r.int(4)),
+			ID: r.text(1), CreatedAt: r.int(2), UpdatedAt: r.int(3), Version: appsvc.NewVersion(r.int(4)),
 			Owner: r.text(5), UpdatedBy: r.text(6),
 		},
 		Groups:     lists.Split(r.blob(7)),
@@ -32,14 +32,14 @@ func scanHead(r *rows) headRow {
 // headKey is the cache's key for the headRow of an app.
 type headKey string
 
-// perEntry is about what an entry takes beside its bytes.
+// perEntry estimates the overhead of a cache entry, in bytes.
 const perEntry = 512
 
 func (h headRow) size() int {
 	return perEntry + 2*len(lists.Join(h.Groups)) + 2*len(lists.Join(h.Components))
 }
 
-// Head returns what the latest version says of itself.
+// Head returns the Head of the latest version.
 func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	row, err := r.head(ctx, id)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *appReader) head(ctx context.Context, id string) (headRow, error) {
 	})
 }
 
-// noApp is why rows has no app.
+// noApp returns the error of rows, or ErrNotFound if rows just has no row for the app.
 func noApp(rows *rows, id string) error {
 	if rows.err != nil {
 		return rows.err

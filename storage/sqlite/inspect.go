@@ -4,22 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	lib "modernc.org/sqlite/lib"
 )
 
-// checkedWhole is the size up to which a file is read through before it is used. A larger one is
-// held against its header and its own size.
+// checkedWhole is the size up to which Open reads all pages of a file to check them. Of a larger file it checks
+// only the header and the size.
 const checkedWhole = 16 << 20
 
-// inspect reports what keeps the file at path from being used as a store. It changes nothing.
+// inspect returns an error if the file at path cannot be used as a store. It changes nothing.
 //
 // It reads through SQLite, since closing any other descriptor of the file would drop the locks
 // that this process may have on it.
 func inspect(path string, busy time.Duration) error {
-	const attempts = 20 // a file that another process writes to may look torn: look again
+	const attempts = 20 // a file may look damaged while another process writes to it
 	var err error
 	for range attempts {
 		before, statErr := os.Stat(path)
@@ -42,7 +43,7 @@ func inspect(path string, busy time.Duration) error {
 	return err
 }
 
-// refuseByNature looks at the file from outside.
+// refuseByNature checks the type, size and mode of the file.
 func refuseByNature(path string, info os.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
@@ -55,24 +56,24 @@ func refuseByNature(path string, info os.FileInfo) error {
 	return nil
 }
 
-// hasLog reports whether a write-ahead log may hold what the file does not have yet.
+// hasLog reports whether there is a write-ahead log, which may have commits that the file does not have yet.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
 }
 
-// inspectOnce looks at the file alone first, which takes no lock and leaves nothing beside it, and
-// then, when there is a log, at the two together.
+// inspectOnce first checks the file without its log, which takes no lock and creates no other file. If there is a log,
+// it then checks the two together.
 func inspectOnce(path string, size int64, logged bool, busy time.Duration) error {
 	err := examine(path, "mode=ro&immutable=1", busy, !logged, size <= checkedWhole && !logged)
-	if logged && (err == nil || code(err)&0xff == lib.SQLITE_CORRUPT) { // the log may hold what is missing
+	if logged && (err == nil || code(err)&0xff == lib.SQLITE_CORRUPT) { // the log may have the missing pages
 		err = examine(path, "mode=ro", busy, false, size <= checkedWhole)
 	}
 	return err
 }
 
-// examine opens the file and looks at its marks; at its size when no log has a say in it; and at
-// the whole of it.
+// examine opens the file and checks the application id and the schema version in its header. alone says that the file
+// has no write-ahead log; its size must then be what the header says. whole says that every page is checked too.
 func examine(path, mode string, busy time.Duration, alone, whole bool) (err error) {
 	c, err := dial(path, mode, busyPragma(busy))
 	if err != nil {
@@ -93,8 +94,8 @@ func examine(path, mode string, busy time.Duration, alone, whole bool) (err erro
 	return c.checkPages(path)
 }
 
-// checkSize holds the size of the file against its pages. SQLite itself would fill the rest of a
-// page that was cut with zeros.
+// checkSize compares the size of the file with the number of its pages. SQLite does not detect a file whose end was cut
+// off: it reads zeros there.
 func (c *conn) checkSize(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *conn) checkSize(path string) error {
 	return nil
 }
 
-// checkMarks holds the header against what this package writes.
+// checkMarks checks the header: the application_id of a store, and a schema number that this package knows.
 func (c *conn) checkMarks(path string) error {
 	known, err := newest()
 	if err != nil {
@@ -125,7 +126,7 @@ func (c *conn) checkMarks(path string) error {
 		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, err)
 	}
 	if id != applicationID {
-		return fmt.Errorf("%s is not a Vitrine store: its application_id is %#x, want %#x", path, id, applicationID)
+		return c.foreign(path, id)
 	}
 	version, err := c.value("PRAGMA user_version")
 	if err != nil {
@@ -141,6 +142,29 @@ func (c *conn) checkMarks(path string) error {
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	return nil
+}
+
+// foreign returns the error for a file of another program. It names some tables of the file, and says what to do.
+func (c *conn) foreign(path string, id int64) error {
+	const shown = 3
+	r := c.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name LIMIT $1", int64(shown+1))
+	defer r.close()
+	var tables []string
+	for r.next() {
+		tables = append(tables, strconv.Quote(r.text(0)))
+	}
+	if r.err != nil {
+		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, r.err)
+	}
+	if len(tables) > shown {
+		tables[shown] = "others"
+	}
+	holds := ""
+	if len(tables) > 0 {
+		holds = ", and it holds the tables " + strings.Join(tables, ", ")
+	}
+	return fmt.Errorf("%s is not a Vitrine store: its application_id is %#x, want %#x%s. A store needs a file of its own: "+
+		"open a path where there is no file yet; to query both files together, ATTACH the store's file to a connection of your own", path, id, applicationID, holds)
 }
 
 // checkPages reads every page.

@@ -3,21 +3,42 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
+	"time"
 )
 
-// pool keeps readers' connections. They are opened when needed and kept for the next.
+// pool has the connections of readers. It opens them when needed and keeps them for later Views.
 type pool struct {
 	dial func() (*conn, error)
-	free chan struct{} // holds a token for each connection that may be in use
+	free chan struct{} // has a token for each further connection that may be used
 
 	mu   sync.Mutex
 	idle []*conn
+	busy map[*conn]time.Time // since when each connection has had its snapshot
+	held chan struct{}       // closed when Views may begin again; nil while they may
 }
 
+// mostReaders is how many connections readers may have at a time.
+func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
+
+// readersPages is how many KiB of pages the connections of all readers keep together, and pagesOfReader how many KiB
+// one keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
+// connection that is idle keeps its pages.
+const (
+	readersPages  = 48 << 10
+	pagesOfReader = 2000
+)
+
+// readerCache is the pragma that bounds the pages of one reader's connection.
+func readerCache() string {
+	return fmt.Sprintf("cache_size=-%d", min(pagesOfReader, readersPages/mostReaders()))
+}
+
+// newPool returns a pool of the connections that dial opens.
 func newPool(dial func() (*conn, error)) *pool {
-	p := &pool{dial: dial, free: make(chan struct{}, max(64, 8*runtime.GOMAXPROCS(0)))}
+	p := &pool{dial: dial, busy: map[*conn]time.Time{}, free: make(chan struct{}, mostReaders())}
 	for range cap(p.free) {
 		p.free <- struct{}{}
 	}
@@ -34,37 +55,92 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 			return nil, ctx.Err()
 		}
 	}
-	if c := p.last(); c != nil {
-		return c, nil
-	}
-	c, err := p.dial()
+	c, err := p.take(ctx)
 	if err != nil {
 		p.free <- struct{}{}
 	}
 	return c, err
 }
 
-// last returns the connection that was used last, whose memory is the warmest; nil without one.
-func (p *pool) last() *conn {
+// count returns how many connections are open, and how many of them have a View.
+func (p *pool) count() (open, busy int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.idle)
-	if n == 0 {
-		return nil
-	}
-	c := p.idle[n-1]
-	p.idle = p.idle[:n-1]
-	return c
+	return len(p.idle) + len(p.busy), len(p.busy)
 }
 
-// put takes a connection back, or closes it when it is of no more use.
-func (p *pool) put(c *conn, usable bool) {
-	if usable {
-		p.mu.Lock()
-		p.idle = append(p.idle, c)
+// take waits while Views may not begin. It returns the idle connection that was used last, whose page cache is the
+// warmest, or a new one.
+func (p *pool) take(ctx context.Context) (*conn, error) {
+	p.mu.Lock()
+	for p.held != nil {
+		held := p.held
 		p.mu.Unlock()
-	} else {
-		c.close() // what was wrong with it has been reported
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		p.mu.Lock()
+	}
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.busy[c] = time.Now()
+		p.mu.Unlock()
+		return c, nil
+	}
+	p.mu.Unlock()
+	c, err := p.dial()
+	if err == nil {
+		p.mu.Lock()
+		p.busy[c] = time.Now()
+		p.mu.Unlock()
+	}
+	return c, err
+}
+
+// hold makes new Views wait until release is called.
+func (p *pool) hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	}
+}
+
+// running returns the number of Views that have a connection.
+func (p *pool) running() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.busy)
+}
+
+// longest returns the age of the oldest running View, 0 if none runs.
+func (p *pool) longest() (age time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, since := range p.busy {
+		age = max(age, time.Since(since))
+	}
+	return age
+}
+
+// put returns a connection to the pool, or closes it if it is not usable.
+func (p *pool) put(c *conn, usable bool) {
+	p.mu.Lock()
+	delete(p.busy, c)
+	if usable {
+		p.idle = append(p.idle, c)
+	}
+	p.mu.Unlock()
+	if !usable {
+		c.close() // its error has been reported already
 	}
 	p.free <- struct{}{}
 }
@@ -95,7 +171,7 @@ func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	return fn(c)
 }
 
-// begin takes a snapshot, which holds every update acknowledged before. Pair it with end.
+// begin takes a snapshot, which has every update that was acknowledged before. The caller must call end.
 func (db *DB) begin(ctx context.Context) (*conn, error) {
 	c, err := db.readers.get(ctx)
 	if err != nil {
@@ -112,14 +188,14 @@ func (db *DB) begin(ctx context.Context) (*conn, error) {
 	}
 	c.at = before
 	if db.watch.now() != before {
-		c.at = stamp{} // a commit came in between: before or after the snapshot?
+		c.at = stamp{} // a commit came in between, and may be in the snapshot or not
 	} else {
 		db.cache.adopt(before)
 	}
 	return c, nil
 }
 
-// end gives a snapshot back.
+// end ends a snapshot and returns its connection to the pool.
 func (db *DB) end(c *conn) {
 	c.closeRows()
 	_, err := c.exec("ROLLBACK")

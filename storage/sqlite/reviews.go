@@ -6,47 +6,78 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
 // Reviews returns the store's reviews.
-func (db *DB) Reviews() reviews.Store { return reviewStore{db} }
+func (db *DB) Reviews() reviewstore.Store { return reviewStore{db} }
 
 type reviewStore struct{ db *DB }
 
+var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
+
+// Networks yields the names of the networks that have collections. It looks each one up by the index,
+// since a network may have many collections.
+func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
+	return stream.Of(func(out func(string) bool) error {
+		err := s.db.view(ctx, func(c *conn) error {
+			rows := c.query("SELECT network FROM review_collection ORDER BY network LIMIT 1")
+			for rows.next() {
+				name := rows.text(0)
+				rows.close()
+				if !out(name) {
+					return nil
+				}
+				rows = c.query("SELECT network FROM review_collection WHERE network > $1 ORDER BY network LIMIT 1", name)
+			}
+			rows.close()
+			return rows.err
+		})
+		return reviewErrors.wrap(err)
+	})
+}
+
 // View runs fn in one snapshot.
-func (s reviewStore) View(ctx context.Context, fn func(reviews.Reader) error) error {
+func (s reviewStore) View(ctx context.Context, network string, fn func(reviewstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
-		r := &reviewReader{c: c}
+		r := &reviewReader{c: c, network: network}
 		defer func() { r.ended = true }()
 		return fn(r)
 	})
-	return domainError(err, reviews.ErrBusy, reviews.ErrFull)
+	return reviewErrors.wrap(err)
 }
 
-// Update runs fn in the turn that the writer gives it.
-func (s reviewStore) Update(ctx context.Context, fn func(reviews.Tx) error) error {
+// Update runs fn as an update of the writer.
+func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		t := &reviewTx{reviewReader: reviewReader{c: c}}
+		// What is deleted or replaced is overwritten with zeros: people have a right to it.
+		if err := c.script("PRAGMA secure_delete=ON"); err != nil {
+			return err
+		}
+		defer func() { _ = c.script("PRAGMA secure_delete=OFF") }() // other updates free more than they need to overwrite
+		t := &reviewTx{reviewReader: reviewReader{c: c, network: network}}
 		defer func() { t.ended = true }()
 		return fn(t)
 	})
-	return domainError(err, reviews.ErrBusy, reviews.ErrFull)
+	return reviewErrors.wrap(err)
 }
 
-// reviewReader is the reading half of a transaction.
+// reviewReader is the reading half of a transaction on a network.
 type reviewReader struct {
-	c     *conn
-	ended bool
+	c       *conn
+	network string
+	ended   bool
 
-	// The collection that was looked for last: an import comes back to it again and again.
-	last   reviews.Key
+	// The collection that was read last. An import reads the same one again and again.
+	last   reviewstore.Key
 	looked bool
 	row    int64 // its key; 0 where it is absent
 }
 
-func (r *reviewReader) remember(key reviews.Key, row int64) { r.last, r.looked, r.row = key, true, row }
+func (r *reviewReader) remember(key reviewstore.Key, row int64) {
+	r.last, r.looked, r.row = key, true, row
+}
 
 func (r *reviewReader) check(ctx context.Context) error {
 	if r.ended {
@@ -57,60 +88,116 @@ func (r *reviewReader) check(ctx context.Context) error {
 
 const collectionColumns = "source, id, tally, fields, key"
 
-func scanCollection(r *rows) reviews.Collection {
-	return reviews.Collection{Key: reviews.Key{Source: r.text(0), ID: r.text(1)}, Tally: r.blob(2), Fields: r.blob(3)}
+func scanCollection(r *rows) reviewstore.Collection {
+	return reviewstore.Collection{Key: reviewstore.Key{Source: r.text(0), ID: r.text(1)}, Tally: r.blob(2), Fields: r.blob(3)}
 }
 
 // Collection returns a collection.
-func (r *reviewReader) Collection(ctx context.Context, key reviews.Key) (reviews.Collection, error) {
+func (r *reviewReader) Collection(ctx context.Context, key reviewstore.Key) (reviewstore.Collection, error) {
 	if err := r.check(ctx); err != nil {
-		return reviews.Collection{}, err
+		return reviewstore.Collection{}, err
 	}
-	rows := r.c.query("SELECT "+collectionColumns+" FROM review_collection WHERE source = $1 AND id = $2", key.Source, key.ID)
+	rows := r.c.query("SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 AND source = $2 AND id = $3", r.network, key.Source, key.ID)
 	defer rows.close()
 	if rows.next() {
 		r.remember(key, rows.int(4))
 		return scanCollection(rows), nil
 	}
 	if rows.err != nil {
-		return reviews.Collection{}, rows.err
+		return reviewstore.Collection{}, rows.err
 	}
 	r.remember(key, 0)
-	return reviews.Collection{}, noCollection(key)
+	return reviewstore.Collection{}, noCollection(key)
 }
+
+// collectionsInOrder reads the index of the network alone, however many collections others have.
+const collectionsInOrder = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 ORDER BY key"
 
 // Collections yields all collections in the order of adding.
-func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviews.Collection, error] {
-	return eachRow(ctx, r, scanCollection, "SELECT "+collectionColumns+" FROM review_collection ORDER BY key")
+func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Collection, error] {
+	return eachRow(ctx, r, scanCollection, collectionsInOrder, r.network)
 }
 
-func scanReview(r *rows) reviews.Review { return reviews.Review{ID: r.text(0), Data: r.blob(1)} }
+// collectionsByKey reads the index of the keys.
+const collectionsByKey = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1"
 
-// Reviews yields the reviews of a collection in the order of adding.
-func (r *reviewReader) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[reviews.Review, error] {
-	return func(yield func(reviews.Review, error) bool) {
-		number, _, err := r.number(ctx, key)
+// CollectionsByKey yields collections by source and id.
+func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
+	const order = " ORDER BY source, id LIMIT "
+	if q.After == (reviewstore.Key{}) {
+		return eachRow(ctx, r, scanCollection, collectionsByKey+order+"$2", r.network, rowLimit(q.Limit))
+	}
+	return eachRow(ctx, r, scanCollection, collectionsByKey+" AND (source, id) > ($2, $3)"+order+"$4", r.network, q.After.Source, q.After.ID, rowLimit(q.Limit))
+}
+
+// rowLimit is a LIMIT; there is none below zero.
+func rowLimit(n int) int64 {
+	if n == 0 {
+		return -1
+	}
+	return int64(n)
+}
+
+// withID sorts by an expression, so that SQLite finds the few rows by the index of ids rather than reading all in the order of
+// sources.
+const withID = " AND id = $2 ORDER BY +source"
+
+// CollectionsWithID yields the collections of all sources with an id.
+func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviewstore.Collection, error] {
+	return eachRow(ctx, r, scanCollection, collectionsByKey+withID, r.network, id)
+}
+
+const reviewColumns = "id, time, data"
+
+func scanReview(r *rows) reviewstore.Review {
+	return reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
+}
+
+// reviewsByTime reads the index of times.
+const reviewsByTime = "SELECT " + reviewColumns + " FROM review WHERE collection = $1"
+
+// ReviewsByTime yields reviews of a collection, the latest first.
+func (r *reviewReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviewstore.Review, error] {
+	return func(yield func(reviewstore.Review, error) bool) {
+		number, _, err := r.number(ctx, q.Collection)
 		if err != nil {
-			yield(reviews.Review{}, err)
+			yield(reviewstore.Review{}, err)
 			return
 		}
-		eachRow(ctx, r, scanReview, "SELECT id, data FROM review WHERE key BETWEEN $1 AND $2 ORDER BY key",
+		const order = " ORDER BY time DESC, id LIMIT "
+		if q.After == nil {
+			eachRow(ctx, r, scanReview, reviewsByTime+order+"$2", number, rowLimit(q.Limit))(yield)
+			return
+		}
+		eachRow(ctx, r, scanReview, reviewsByTime+" AND time <= $2 AND (time < $2 OR id > $3)"+order+"$4", number, q.After.Time, q.After.ID, rowLimit(q.Limit))(yield)
+	}
+}
+
+// Reviews yields the reviews of a collection in the order of adding.
+func (r *reviewReader) Reviews(ctx context.Context, key reviewstore.Key) iter.Seq2[reviewstore.Review, error] {
+	return func(yield func(reviewstore.Review, error) bool) {
+		number, _, err := r.number(ctx, key)
+		if err != nil {
+			yield(reviewstore.Review{}, err)
+			return
+		}
+		eachRow(ctx, r, scanReview, "SELECT "+reviewColumns+" FROM review WHERE key BETWEEN $1 AND $2 ORDER BY key",
 			firstReview(number), firstReview(number+1)-1)(yield)
 	}
 }
 
-// ReviewsByID yields the reviews with the given ids that are there.
-func (r *reviewReader) ReviewsByID(ctx context.Context, key reviews.Key, ids []string) iter.Seq2[reviews.Review, error] {
-	return func(yield func(reviews.Review, error) bool) {
+// ReviewsByID yields the reviews of a collection that have one of the ids.
+func (r *reviewReader) ReviewsByID(ctx context.Context, key reviewstore.Key, ids []string) iter.Seq2[reviewstore.Review, error] {
+	return func(yield func(reviewstore.Review, error) bool) {
 		number, found, err := r.number(ctx, key)
 		if err != nil {
-			yield(reviews.Review{}, err)
+			yield(reviewstore.Review{}, err)
 		}
 		if err != nil || !found {
 			return
 		}
 		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-			for review, err := range eachRow(ctx, r, scanReview, "SELECT id, data FROM review WHERE collection = $1 AND id = $2", number, id) {
+			for review, err := range eachRow(ctx, r, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND id = $2", number, id) {
 				if !yield(review, err) || err != nil {
 					return
 				}
@@ -134,12 +221,12 @@ func eachRow[T any](ctx context.Context, r *reviewReader, scan func(*rows) T, sq
 }
 
 // number returns the key of a collection's row.
-func (r *reviewReader) number(ctx context.Context, key reviews.Key) (number int64, found bool, err error) {
+func (r *reviewReader) number(ctx context.Context, key reviewstore.Key) (number int64, found bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return 0, false, err
 	}
 	if !r.looked || r.last != key {
-		number, err = r.c.value("SELECT key FROM review_collection WHERE source = $1 AND id = $2", key.Source, key.ID)
+		number, err = r.c.value("SELECT key FROM review_collection WHERE network = $1 AND source = $2 AND id = $3", r.network, key.Source, key.ID)
 		if err != nil {
 			return 0, false, err
 		}
@@ -158,8 +245,11 @@ type reviewTx struct {
 	next   int64 // the key of its next review
 }
 
-// PutCollection adds a collection or replaces what is said of it.
-func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) error {
+// Announce has nothing to lock: updates run one after another.
+func (t *reviewTx) Announce(ctx context.Context, _ []reviewstore.Key) error { return t.check(ctx) }
+
+// PutCollection adds a collection or replaces its data. Its reviews stay.
+func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
 	_, found, err := t.number(ctx, c.Key)
 	if err != nil {
 		return err
@@ -168,8 +258,8 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) erro
 		_, err = t.c.exec("UPDATE review_collection SET tally = $1, fields = $2 WHERE key = $3", orNull(c.Tally), orNull(c.Fields), t.row)
 		return err
 	}
-	number, err := t.c.insert("INSERT INTO review_collection (source, id, tally, fields) VALUES ($1, $2, $3, $4)",
-		c.Source, c.ID, orNull(c.Tally), orNull(c.Fields))
+	number, err := t.c.insert("INSERT INTO review_collection (network, source, id, tally, fields) VALUES ($1, $2, $3, $4, $5)",
+		t.network, c.Source, c.ID, orNull(c.Tally), orNull(c.Fields))
 	if err != nil {
 		return err
 	}
@@ -178,8 +268,8 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviews.Collection) erro
 	return nil
 }
 
-// PutReviews adds reviews, or replaces them in their place.
-func (t *reviewTx) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
+// PutReviews adds reviews, or replaces them without changing their order.
+func (t *reviewTx) PutReviews(ctx context.Context, key reviewstore.Key, list []reviewstore.Review) error {
 	number, found, err := t.number(ctx, key)
 	if err != nil {
 		return err
@@ -194,19 +284,73 @@ func (t *reviewTx) PutReviews(ctx context.Context, key reviews.Key, list []revie
 		}
 		t.filled, t.next = number, max(highest+1, firstReview(number))
 	}
-	for _, r := range list {
-		if t.next == firstReview(number+1) {
+	args := make([]any, 0, 5*rowsTogether)
+	for len(list) > 0 {
+		n, sql := 1, putOne
+		if len(list) >= rowsTogether {
+			n, sql = rowsTogether, putSome
+		}
+		if t.next+int64(n) > firstReview(number+1) {
 			return fmt.Errorf("sqlite: collection %q of %q is full", key.ID, key.Source)
 		}
-		if _, err := t.c.exec(`INSERT INTO review (key, collection, id, data) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (collection, id) DO UPDATE SET data = excluded.data`, t.next, number, r.ID, orNull(r.Data)); err != nil {
+		args = args[:0]
+		for _, r := range list[:n] {
+			args = append(args, t.next, number, r.ID, r.Time, orNull(r.Data))
+			t.next++
+		}
+		if _, err := t.c.exec(sql, args...); err != nil {
 			return err
 		}
-		t.next++
+		list = list[n:]
 	}
 	return nil
 }
 
-func noCollection(key reviews.Key) error {
-	return fmt.Errorf("%w: collection %q of %q", reviews.ErrNotFound, key.ID, key.Source)
+// rowsTogether is how many reviews one statement puts: each statement has a cost of its own.
+const rowsTogether = 5
+
+const (
+	putRows = "INSERT INTO review (key, collection, id, time, data) VALUES "
+	onKnown = " ON CONFLICT (collection, id) DO UPDATE SET time = excluded.time, data = excluded.data"
+	putOne  = putRows + "($1, $2, $3, $4, $5)" + onKnown
+	putSome = putRows + "($1, $2, $3, $4, $5), ($6, $7, $8, $9, $10), ($11, $12, $13, $14, $15), ($16, $17, $18, $19, $20), ($21, $22, $23, $24, $25)" + onKnown
+)
+
+// DeleteCollection removes a collection with its reviews.
+func (t *reviewTx) DeleteCollection(ctx context.Context, key reviewstore.Key) error {
+	number, found, err := t.number(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return noCollection(key)
+	}
+	t.remember(key, 0)
+	t.filled = 0
+	if _, err := t.c.exec("DELETE FROM review WHERE key BETWEEN $1 AND $2", firstReview(number), firstReview(number+1)-1); err != nil {
+		return err
+	}
+	_, err = t.c.exec("DELETE FROM review_collection WHERE key = $1", number)
+	return err
+}
+
+// DeleteReviews removes reviews of a collection.
+func (t *reviewTx) DeleteReviews(ctx context.Context, key reviewstore.Key, ids []string) error {
+	number, found, err := t.number(ctx, key)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return noCollection(key)
+	}
+	for _, id := range ids {
+		if _, err := t.c.exec("DELETE FROM review WHERE collection = $1 AND id = $2", number, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noCollection(key reviewstore.Key) error {
+	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, key.ID, key.Source)
 }

@@ -85,7 +85,7 @@ func openBench(b *testing.B) *DB {
 }
 
 func benchImport(b *testing.B, db *DB, file []byte, good func(reviews.Report) bool) {
-	r, err := reviews.New(db.Reviews()).Import(context.Background(), reviews.Caller{Operator: true}, bytes.NewReader(file), nil)
+	r, err := reviews.New(db.Reviews(), nil).Import(context.Background(), reviews.Caller{Operator: true}, reviews.ImportRequest{Network: reviews.DefaultNetwork, File: bytes.NewReader(file)})
 	if err != nil || !good(r) {
 		b.Fatal(r, err)
 	}

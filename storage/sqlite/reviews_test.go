@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/reviews"
@@ -22,7 +23,7 @@ func TestReviews(t *testing.T) {
 func TestReviewsOfAClosedTransactionAreOver(t *testing.T) {
 	store := openTest(t, nil).Reviews()
 	var kept reviews.Reader
-	if err := store.View(context.Background(), func(r reviews.Reader) error { kept = r; return nil }); err != nil {
+	if err := store.View(context.Background(), "n", func(r reviews.Reader) error { kept = r; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := kept.Collection(context.Background(), reviews.Key{}); !errors.Is(err, errEnded) {
@@ -31,6 +32,33 @@ func TestReviewsOfAClosedTransactionAreOver(t *testing.T) {
 	for _, err := range kept.Collections(context.Background()) {
 		if !errors.Is(err, errEnded) {
 			t.Errorf("Collections: %v", err)
+		}
+	}
+}
+
+// What a network costs to read must not tell how many collections other networks have.
+func TestReviewsAreReadByTheirIndexes(t *testing.T) {
+	db := openTest(t, nil)
+	for sql, want := range map[string]string{
+		collectionsInOrder: "SEARCH review_collection USING INDEX review_collection_in_order (network=?)",
+		collectionsByKey + " AND (source, id) > ('s', 'i') ORDER BY source, id LIMIT 3":            "SEARCH review_collection USING INDEX sqlite_autoindex_review_collection_1 (network=? AND (source,id)>(?,?))",
+		strings.Replace(collectionsByKey+withID, "$2", "'i'", 1):                                   "SEARCH review_collection USING INDEX review_collection_by_id (network=? AND id=?)",
+		reviewsByTime + " ORDER BY time DESC, id LIMIT 3":                                          "SEARCH review USING INDEX review_by_time (collection=?)",
+		reviewsByTime + " AND time <= 5 AND (time < 5 OR id > 'i') ORDER BY time DESC, id LIMIT 3": "SEARCH review USING INDEX review_by_time (collection=? AND time<?)",
+	} {
+		err := db.view(context.Background(), func(c *conn) error {
+			r := c.query("EXPLAIN QUERY PLAN "+sql, "n")
+			defer r.close()
+			for n := 0; r.next(); n++ {
+				sorted := strings.Contains(sql, " AND id = ") && n > 0 // the few collections of one id
+				if plan := r.text(3); plan != want && !sorted {
+					t.Errorf("%s\n%s, want %s", sql, plan, want)
+				}
+			}
+			return r.err
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -52,8 +80,9 @@ func TestImportProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &reviews.ImportOptions{Options: reviews.Options{Progress: func(p reviews.Progress) { fmt.Println(p.Lines) }}}
-	if _, err := reviews.New(db.Reviews()).Import(context.Background(), reviews.Caller{Operator: true}, file, o); err != nil {
+	in := reviews.ImportRequest{Network: reviews.DefaultNetwork, File: file}
+	in.Progress = func(p reviews.Progress) { fmt.Println(p.Lines) }
+	if _, err := reviews.New(db.Reviews(), nil).Import(context.Background(), reviews.Caller{Operator: true}, in); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -105,7 +134,7 @@ func countReviews(t *testing.T, path string) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Reviews().View(context.Background(), func(r reviews.Reader) error {
+	err = db.Reviews().View(context.Background(), reviews.DefaultNetwork, func(r reviews.Reader) error {
 		for c, err := range r.Collections(context.Background()) {
 			if err != nil {
 				return err
@@ -152,12 +181,12 @@ func importOrKill(t *testing.T, path, name string, kills int) (finished bool) {
 func importAndExport(t *testing.T, store reviews.Store, data []byte, created int64) []byte {
 	t.Helper()
 	ctx, operator := context.Background(), reviews.Caller{Operator: true}
-	r, err := reviews.New(store).Import(ctx, operator, bytes.NewReader(data), nil)
+	r, err := reviews.New(store, nil).Import(ctx, operator, reviews.ImportRequest{Network: reviews.DefaultNetwork, File: bytes.NewReader(data)})
 	if err != nil || r.Created != created || r.Created+r.Unchanged != r.Reviews || r.Errors != 0 {
 		t.Fatalf("%+v, error %v", r, err)
 	}
 	var out bytes.Buffer
-	if err := reviews.New(store).Export(ctx, operator, &out); err != nil {
+	if err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: reviews.DefaultNetwork, To: &out}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -13,9 +13,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// stamp names a state of the store. It is the header of the log's index, the 48 bytes of shared
-// memory that every commit of every process changes: a number of commits, the length of the log,
-// and the checksum of all of it. Two states of one store have two stamps.
+// stamp identifies a state of the store; every commit changes it. It is the header of the log's index: 48 bytes of
+// shared memory with a counter of commits, the length of the log and its checksum.
 type stamp [6]uint64
 
 // commits returns the counter in s that each commit raises by one.
@@ -23,12 +22,16 @@ func (s *stamp) commits() uint32 {
 	return *(*uint32)(unsafe.Add(unsafe.Pointer(s), 8))
 }
 
-// watch reads the stamp of the present state, in nanoseconds and without a system call.
+// frames returns the number of frames in the log, each a page.
+func (s *stamp) frames() uint32 {
+	return *(*uint32)(unsafe.Add(unsafe.Pointer(s), 16))
+}
+
+// watch reads the stamp of the current state, in nanoseconds and without a system call.
 //
-// The index is where SQLite has mapped it: to map the file a second time one would have to open
-// it, and closing that descriptor would drop the locks that the process has on it. So watch holds
-// a connection of its own, which keeps the map in place, and asks its file for it, by the
-// interface that SQLite asks itself (xShmMap). The driver does not hand that interface out.
+// It uses SQLite's own memory map of the index. A second map would need a second descriptor of the file, and closing
+// that would drop the locks that the process has on the file. So watch opens a connection, which keeps the map alive,
+// and gets the address of the map from the connection's file (xShmMap). The Go driver does not export that method.
 type watch struct {
 	tls    *libc.TLS
 	db     uintptr
@@ -55,7 +58,8 @@ func (w *watch) open(path string, busy time.Duration) error {
 	defer w.tls.Free(8)
 	const flags = lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_URI | lib.SQLITE_OPEN_FULLMUTEX
 	rc := lib.Xsqlite3_open_v2(w.tls, name, out, flags, 0)
-	if w.db = *at[uintptr](out); rc != lib.SQLITE_OK {
+	w.db = *at[uintptr](out)
+	if rc != lib.SQLITE_OK {
 		return w.failure("open", rc)
 	}
 	lib.Xsqlite3_busy_timeout(w.tls, w.db, int32(busy.Milliseconds()))
@@ -98,8 +102,8 @@ func (w *watch) failure(what string, rc int32) error {
 	return fmt.Errorf("%s: %s (%d)", what, libc.GoString(lib.Xsqlite3_errstr(w.tls, rc)), rc)
 }
 
-// now returns the stamp of the present state. While a commit is under way it may return one that
-// is no state's, and so equal to none.
+// now returns the stamp of the current state. While a commit is running it may return a torn value, which equals
+// the stamp of no state.
 func (w *watch) now() (s stamp) {
 	for i := range s {
 		s[i] = atomic.LoadUint64(&w.header[i])

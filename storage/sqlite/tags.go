@@ -15,13 +15,13 @@ import (
 // tagsKey is the cache's key for the tags of an app, a tagList.
 type tagsKey string
 
-// tagList holds all tags of an app by name, or none when there are too many to hold.
+// tagList has all tags of an app by name. If the app has too many to cache, many is true and tags is nil.
 type tagList struct {
 	tags []appsvc.Tag
 	many bool
 }
 
-// manyTags is from where on the tags of an app are read one by one.
+// manyTags is the number of tags above which the tags of an app are not cached.
 const manyTags = 256
 
 // Tags yields tags of an app by name.
@@ -61,7 +61,7 @@ func (r *appReader) tagList(ctx context.Context, id string) (tagList, error) {
 			if len(list.tags) == manyTags {
 				return tagList{many: true}, perEntry, nil
 			}
-			t := appsvc.Tag{AppID: id, Name: rows.text(0), AppVersion: appsvc.Version(rows.int(1))}
+			t := appsvc.Tag{AppID: id, Name: rows.text(0), AppVersion: appsvc.NewVersion(rows.int(1))}
 			list.tags = append(list.tags, t)
 			size += 64 + len(t.Name)
 		}
@@ -80,7 +80,7 @@ func (r *appReader) manyTags(ctx context.Context, q appsvc.TagQuery, out func(ap
 	}
 	rows := c.query(sql, q.AppID, from, q.After)
 	defer rows.close()
-	for rows.next() && out(appsvc.Tag{AppID: q.AppID, Name: rows.text(0), AppVersion: appsvc.Version(rows.int(1))}) {
+	for rows.next() && out(appsvc.Tag{AppID: q.AppID, Name: rows.text(0), AppVersion: appsvc.NewVersion(rows.int(1))}) {
 	}
 	return rows.err
 }
@@ -92,7 +92,7 @@ func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 	}
 	t.c.remember(tagsKey(tag.AppID), nil, 0)
 	_, err := t.c.exec(`INSERT INTO tag (app, name, version) VALUES ($1, $2, $3)
-		ON CONFLICT (app, name) DO UPDATE SET version = excluded.version`, tag.AppID, tag.Name, int64(tag.AppVersion))
+		ON CONFLICT (app, name) DO UPDATE SET version = excluded.version`, tag.AppID, tag.Name, tag.AppVersion.Number())
 	return err
 }
 

@@ -18,10 +18,10 @@ type versionKey struct {
 	version appsvc.Version
 }
 
-// maxVersion is what fits into the lower half of a key of app_history.
+// maxVersion is the highest version that fits into the lower half of a key of app_history.
 const maxVersion = math.MaxUint32
 
-func historyKey(app int64, v appsvc.Version) int64 { return app<<32 | int64(v) }
+func historyKey(app, version int64) int64 { return app<<32 | version }
 
 // App returns a version of an app.
 func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
@@ -32,8 +32,8 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 	switch {
 	case err != nil:
 		return appsvc.App{}, err
-	case v < 0 || v > h.Version:
-		return appsvc.App{}, fmt.Errorf("%w: version %d of app %q", appsvc.ErrNotFound, v, id)
+	case v.IsZero() || v.Compare(h.Version) > 0:
+		return appsvc.App{}, fmt.Errorf("%w: version %s of app %q", appsvc.ErrNotFound, v, id)
 	case v == h.Version:
 		return r.latest(ctx, id)
 	}
@@ -42,9 +42,9 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 		if err != nil {
 			return appsvc.App{}, 0, err
 		}
-		old, err := r.db.codec.Read(tail, c.history(h.key, v), int64(v))
+		old, err := r.db.codec.Read(tail, c.history(h.key, v.Number()), v.Number())
 		if err != nil {
-			return appsvc.App{}, 0, fmt.Errorf("version %d of app %q: %w", v, id, err)
+			return appsvc.App{}, 0, fmt.Errorf("version %s of app %q: %w", v, id, err)
 		}
 		return h.version(old), perEntry + len(old.Body), nil
 	})
@@ -58,7 +58,7 @@ func (r *appReader) latest(ctx context.Context, id string) (appsvc.App, error) {
 			return appsvc.App{}, 0, noApp(rows, id)
 		}
 		row := scanHead(rows)
-		r.keep(headKey(id), row, row.size()) // whoever asks for the one asks for the other
+		r.keep(headKey(id), row, row.size()) // callers that read one usually read the other too
 		app := appsvc.App{Meta: row.Meta, Body: rows.blob(9)}
 		return app, perEntry + len(app.Body), nil
 	})
@@ -77,11 +77,11 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 	if err != nil {
 		return err
 	}
-	next := h.Version // the next to yield
-	if q.Before != appsvc.Latest {
-		next = min(next, q.Before-1)
+	next := h.Version.Number() // the next to yield
+	if before := q.Before.Number(); before >= 0 {
+		next = min(next, before-1)
 	}
-	if next == h.Version {
+	if next == h.Version.Number() {
 		app, err := r.latest(ctx, q.AppID)
 		if err != nil || !out(app) {
 			return err
@@ -98,14 +98,14 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 				return nil
 			}
 		}
-		next -= appsvc.Version(len(list))
+		next -= int64(len(list))
 	}
 	return nil
 }
 
-// older returns some versions from v down. It reads so many at a time that the work of finding
-// the first is shared, and not so many that they weigh.
-func (r *appReader) older(ctx context.Context, h headRow, v appsvc.Version, limit int) ([]history.Version, error) {
+// older returns some versions from v down. Finding the first takes most of the time, so it reads up to 64 versions
+// or 1 MiB at once.
+func (r *appReader) older(ctx context.Context, h headRow, v int64, limit int) ([]history.Version, error) {
 	const count, bytes = 64, 1 << 20
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *appReader) older(ctx context.Context, h headRow, v appsvc.Version, limi
 	return r.db.codec.List(tail, c.history(h.key, v), int64(v), n, bytes)
 }
 
-// tail returns the part of an app's history that still grows.
+// tail returns the tail of an app's history: the part that still grows.
 func (c *conn) tail(app int64) ([]byte, error) {
 	rows := c.query("SELECT tail FROM app WHERE key = $1", app)
 	defer rows.close()
@@ -133,7 +133,7 @@ func (c *conn) tail(app int64) ([]byte, error) {
 }
 
 // history yields the rows of an app's history from version v down.
-func (c *conn) history(app int64, v appsvc.Version) history.Rows {
+func (c *conn) history(app, v int64) history.Rows {
 	return func(yield func(history.Row, error) bool) {
 		rows := c.query("SELECT key, data FROM app_history WHERE key BETWEEN $1 AND $2 ORDER BY key DESC",
 			historyKey(app, 0), historyKey(app, v))
@@ -149,14 +149,14 @@ func (c *conn) history(app int64, v appsvc.Version) history.Rows {
 	}
 }
 
-// version is an old version of the app that h is the head of.
+// version returns an old version of the app with this head.
 func (h headRow) version(v history.Version) appsvc.App {
 	m := h.Meta
-	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedAt, v.UpdatedBy
+	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return appsvc.App{Meta: m, Body: v.Body}
 }
 
-// stored is a version as package history takes it.
+// stored returns a version in the form of package history.
 func stored(m appsvc.Meta, body []byte) history.Version {
-	return history.Version{Number: int64(m.Version), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
+	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
 }

@@ -7,45 +7,54 @@ import (
 	"maps"
 	"runtime"
 	"time"
+
+	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// maxBatch bounds how many updates share a commit, so that the first does not wait for ever.
+// maxBatch bounds the number of updates that share a commit, and so the time that the first of them waits.
 const maxBatch = 256
 
-// writer owns the one connection that writes. Of the updates that want it, one leads: it begins a
-// transaction, does its own work, lends the connection to those that wait, one after the other,
-// and commits for all of them. Each runs in the goroutine of its caller, and one that is alone
-// waits for no other goroutine.
+// writer owns the one connection that writes, and commits waiting updates as a batch. One update is the leader: it
+// begins a transaction, runs its own function, lends the connection to the waiting updates one after the other,
+// and commits for all of them. Each update runs in the goroutine of its caller. An update without others waits
+// for no other goroutine.
 type writer struct {
 	c     *conn
 	cache *cache
 	busy  time.Duration // how long to wait for a lock
-	// free holds a token when nobody leads.
+	// free holds a token while no goroutine leads.
 	free chan struct{}
-	// queue hands the connection on: the leader receives from it when the connection is to be had.
-	// It is not buffered, so an update whose context ends just stops to wait.
+	// queue has the waiting updates. The leader receives from it when it can lend the connection. It is not
+	// buffered, so an update whose context ends just stops waiting.
 	queue chan *follower
-	// lost is what cost the running transaction. Only whoever has the connection looks.
+	// lost is the error that ended the running transaction. Only the goroutine that has the connection reads it.
 	lost error
+	// schema is the user_version that this process writes. checked is the value of othersVersion when the file was
+	// last checked to have that version.
+	schema, checked int64
+	committed       func(now stamp) // called after each commit
+	kept            uint64          // updates of the running transaction that have not failed
+	counters        counters
+	bell            *wake.Bell // rung after each commit, when it can be read
 }
 
-// follower is an update that another one commits.
+// follower is an update that is committed by a leader.
 type follower struct {
-	ran     chan struct{} // closed when it gives the connection back
-	settled chan error    // tells it what became of the commit
+	ran     chan struct{} // closed when the follower returns the connection
+	settled chan error    // receives the result of the commit
 }
 
 var errNoReturn = errors.New("sqlite: the update's function did not return")
 
-func newWriter(c *conn, cache *cache, busy time.Duration) *writer {
-	w := &writer{c: c, cache: cache, busy: busy, free: make(chan struct{}, 1), queue: make(chan *follower)}
+func newWriter(c *conn, cache *cache, busy time.Duration, schema int64) *writer {
+	w := &writer{c: c, cache: cache, busy: busy, schema: schema, checked: -1, free: make(chan struct{}, 1), queue: make(chan *follower)}
 	w.free <- struct{}{}
 	return w
 }
 
-// update runs fn on the writer's connection. All it wrote is on the disk when update returns nil,
-// none of it is kept when fn returns an error or panics; both come out here. fn runs once, in the
-// goroutine of the caller, and not at all when ctx ends before its turn.
+// update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns
+// an error or panics, its writes are rolled back, and update returns the error or panics. fn runs once, in the
+// goroutine of the caller. If ctx ends before its turn, it does not run.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,8 +74,8 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	}
 }
 
-// follow runs fn and waits for the leader's commit. An error of fn waits as well, since it may
-// tell of neighbours that are not committed yet.
+// follow runs fn and waits for the leader's commit. It waits also if fn failed: the error may depend on writes of
+// the same batch that are not committed yet.
 func (w *writer) follow(f *follower, fn func(*conn) error) error {
 	err := func() error {
 		defer close(f.ran)
@@ -78,21 +87,24 @@ func (w *writer) follow(f *follower, fn func(*conn) error) error {
 	return err
 }
 
-// lead runs fn, then the functions of those that wait, and commits. It does the rest of that also
-// when fn panics or ends its goroutine.
+// lead runs fn, then the functions of the waiting updates, and commits. It also serves them and commits if fn panics or
+// ends its goroutine.
 func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	defer func() { w.free <- struct{}{} }()
 	others, err := w.begin(ctx)
 	if err != nil {
-		if ctx.Err() == nil { // else it is the leader's own, and the next one may have more patience
+		if ctx.Err() == nil { // if only the leader's context has ended, another update can lead
 			w.refuse(err)
 		}
 		return err
 	}
-	w.c.at, w.c.earlier, w.lost = w.cache.hold(), map[any]effect{}, nil
+	w.c.at, w.c.earlier, w.lost, w.kept = w.cache.hold(), map[any]effect{}, nil, 0
 	defer func() {
 		followers := w.serve()
 		lost := w.commit(others)
+		if lost == nil && w.kept > 0 {
+			w.counters.commit(w.kept)
+		}
 		for _, f := range followers {
 			f.settled <- lost
 		}
@@ -103,10 +115,11 @@ func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	return w.run(fn)
 }
 
-// begin takes the file's write lock. It returns a number that changes when anybody else commits.
+// begin takes the file's write lock. It returns errNewer if the schema is newer. others is a number that changes when
+// another connection commits.
 //
-// SQLite's own way to wait looks rarely after a while, and never gets the lock of a process that
-// writes without a pause. A look each millisecond meets the moment between two of its commits.
+// It retries every millisecond. SQLite's busy handler retries more and more rarely, so it never gets the lock while
+// another process commits without a pause.
 func (w *writer) begin(ctx context.Context) (others int64, err error) {
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
@@ -121,16 +134,35 @@ func (w *writer) begin(ctx context.Context) (others int64, err error) {
 	if err == nil {
 		others, err = w.othersVersion()
 	}
+	if err == nil {
+		err = w.checkSchema(others)
+	}
 	if err != nil {
 		err = w.undo(err)
 	}
 	return others, err
 }
 
-// othersVersion is a number that changes with every commit of another connection.
+// checkSchema returns errNewer if another process has migrated the file: the newer schema has rules that this process
+// does not know. It reads the number again only after another connection has committed.
+func (w *writer) checkSchema(others int64) error {
+	if others == w.checked {
+		return nil
+	}
+	have, err := w.c.value("PRAGMA user_version")
+	if err == nil && have > w.schema {
+		err = fmt.Errorf("%w: its schema is %d, and this process knows up to %d: restart it with the newer release", errNewer, have, w.schema)
+	}
+	if err == nil {
+		w.checked = others
+	}
+	return err
+}
+
+// othersVersion returns a number that changes with every commit of another connection.
 func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
-// refuse answers those that have waited while the transaction could not begin.
+// refuse returns err to the updates that have waited while the transaction could not begin.
 func (w *writer) refuse(err error) {
 	w.lost = err
 	for f := w.next(); f != nil; f = w.next() {
@@ -138,14 +170,14 @@ func (w *writer) refuse(err error) {
 	}
 }
 
-// serve lends the connection to those that wait, and returns them.
+// serve lends the connection to the waiting updates one after the other, and returns them.
 func (w *writer) serve() []*follower {
 	var served []*follower
 	for len(served) < maxBatch && w.lost == nil {
 		f := w.next()
 		if f == nil {
-			// Whoever can run and is on the way here shall share this commit. On one core they could
-			// not get here before it is over.
+			// Let other goroutines run, so that their updates can join this commit. On a single core they could not
+			// run before it ends.
 			runtime.Gosched()
 			if f = w.next(); f == nil {
 				break
@@ -156,7 +188,7 @@ func (w *writer) serve() []*follower {
 	return served
 }
 
-// next lends the connection to one that waits and returns it when it has run, nil without one.
+// next lends the connection to one waiting update, and returns it after it has run. It returns nil if none waits.
 func (w *writer) next() *follower {
 	select {
 	case f := <-w.queue:
@@ -167,7 +199,7 @@ func (w *writer) next() *follower {
 	}
 }
 
-// run runs fn in a savepoint, unless the transaction is lost already.
+// run runs fn in a savepoint. It returns lost if the transaction has failed already.
 func (w *writer) run(fn func(*conn) error) error {
 	if w.lost != nil {
 		return w.lost
@@ -183,8 +215,8 @@ func (w *writer) run(fn func(*conn) error) error {
 	return err
 }
 
-// settle keeps or undoes what was done since the savepoint. The error is one that costs the whole
-// transaction.
+// settle releases the savepoint, or rolls back to it if err is not nil. It returns an error if the whole
+// transaction has failed.
 func (w *writer) settle(err error) error {
 	w.c.closeRows()
 	if w.c.broken != nil {
@@ -192,6 +224,7 @@ func (w *writer) settle(err error) error {
 	}
 	if err == nil {
 		maps.Copy(w.c.earlier, w.c.effects)
+		w.kept++
 	} else if _, err := w.c.exec("ROLLBACK TO one"); err != nil {
 		return err
 	}
@@ -199,28 +232,36 @@ func (w *writer) settle(err error) error {
 	return err
 }
 
-// commit ends the transaction and carries the cache on. The error is for all that had a part in it.
+// commit ends the transaction and moves the cache to the new state. Its error is the result of all updates of the
+// batch.
 func (w *writer) commit(others int64) error {
 	err := w.lost
 	if err == nil {
-		_, err = w.c.exec("COMMIT")
+		if _, err = w.c.exec("COMMIT"); err != nil && !undone(err) {
+			err = fmt.Errorf("%w: %w", errUnknown, err)
+		}
 	}
 	if err != nil {
 		err = w.undo(err)
 	}
 	now := w.cache.present()
+	w.committed(now)
 	since, versionErr := w.othersVersion()
 	w.cache.release(now, err == nil && versionErr == nil && since == others, w.c.earlier)
+	w.bell.Ring()
 	return err
 }
 
-// undo ends a transaction that err has cost.
+// undo rolls back a transaction that failed with err, and returns err with the outcome.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
-	w.c.exec("ROLLBACK") // fails when SQLite has done it already
+	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already
 	if isFull(err) {
-		// What the log holds may fit where the file has room, and the log can begin anew then.
+		// The file may have free pages for the content of the log; then the log can restart.
 		w.c.script("PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	if errors.Is(err, errUnknown) {
+		return err
 	}
 	return fmt.Errorf("nothing was kept: %w", err)
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// Apps checks a driver against the contract of appsvc.Store. Open returns an empty store.
+// Apps tests that a driver follows the rules of appsvc.Store. open returns an empty store.
 func Apps(t *testing.T, open func(t *testing.T) appsvc.Store) {
 	checkRules(t, open, appRules())
 }
 
 func appRules() []appRule {
 	return slices.Concat(
-		versionRules, listRules, tagRules, componentRules, answerRules,
+		versionRules, restorationRules, listRules, tagRules, tagMoveRules, userRules, componentRules, answerRules, feedRules,
 		transactionRules, parallelRules, iteratorRules, aliasRules, randomRules,
 	)
 }

@@ -60,20 +60,20 @@ var aliasRules = []appRule{
 		add(t, s, newHead("a", 0), "")
 		add(t, s, newHead("a", 1), "")
 		for range 2 {
-			h, app := read(t, s, headOf("a")), read(t, s, appOf("a", 0))
+			h, app := read(t, s, headOf("a")), read(t, s, appOf("a", appsvc.NewVersion(0)))
 			_, _, _ = append(h.Groups, "#"), append(h.Components, "#"), append(app.Body, '#')
 			checkHead(t, read(t, s, headOf("a")), newHead("a", 1))
-			for v := range appsvc.Version(2) {
-				checkApps(t, []appsvc.App{read(t, s, appOf("a", v))}, []appsvc.App{titled(newHead("a", v), "")})
+			for v := range 2 {
+				checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "")})
 			}
 		}
 	}},
 	{"what a View returned stays as it was while the store goes on", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
 		addComponents(t, s, component("1", "map", "1"))
-		all := appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest}
+		all := appsvc.VersionQuery{AppID: "a"}
 		h, before, parts := read(t, s, headOf("a")), read(t, s, versions(all)), read(t, s, components(appsvc.ComponentQuery{}))
-		for v := range appsvc.Version(40) {
+		for v := range 40 {
 			add(t, s, newHead("a", v+1), "later")
 		}
 		update(t, s, func(w tx) error { return w.DeleteComponent(ctx, "map") })

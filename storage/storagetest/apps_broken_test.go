@@ -51,12 +51,17 @@ type readOnly struct {
 
 // writer is the writing half of a Tx.
 type writer interface {
+	Announce(ctx context.Context, appID string, components []appsvc.ComponentRef) error
 	AddVersion(ctx context.Context, h head, body appsvc.Body) error
+	AddRestoration(ctx context.Context, r appsvc.Restoration) error
 	SetTag(ctx context.Context, t appsvc.Tag) error
 	DeleteTag(ctx context.Context, appID, name string) error
+	AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error
 	AddComponent(ctx context.Context, c appsvc.Component) error
 	DeleteComponent(ctx context.Context, name string) error
 	KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error
+	AddEntry(ctx context.Context, e appsvc.FeedEntry) error
+	RemoveEntries(ctx context.Context, before int64, limit int) error
 }
 
 // lateWrites runs fn on a View and writes what it wrote when it is done.
@@ -89,11 +94,20 @@ func (r recorder) note(write func(w tx) error) error {
 func (r recorder) AddVersion(ctx context.Context, h head, body appsvc.Body) error {
 	return r.note(func(w tx) error { return w.AddVersion(ctx, h, body) })
 }
+func (r recorder) AddRestoration(ctx context.Context, rest appsvc.Restoration) error {
+	return r.note(func(w tx) error { return w.AddRestoration(ctx, rest) })
+}
+func (r recorder) Announce(ctx context.Context, appID string, components []appsvc.ComponentRef) error {
+	return r.note(func(w tx) error { return w.Announce(ctx, appID, components) })
+}
 func (r recorder) SetTag(ctx context.Context, t appsvc.Tag) error {
 	return r.note(func(w tx) error { return w.SetTag(ctx, t) })
 }
 func (r recorder) DeleteTag(ctx context.Context, appID, name string) error {
 	return r.note(func(w tx) error { return w.DeleteTag(ctx, appID, name) })
+}
+func (r recorder) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
+	return r.note(func(w tx) error { return w.AddTagMove(ctx, m) })
 }
 func (r recorder) AddComponent(ctx context.Context, c appsvc.Component) error {
 	return r.note(func(w tx) error { return w.AddComponent(ctx, c) })
@@ -103,6 +117,12 @@ func (r recorder) DeleteComponent(ctx context.Context, name string) error {
 }
 func (r recorder) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	return r.note(func(w tx) error { return w.KeepAnswer(ctx, a, now) })
+}
+func (r recorder) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
+	return r.note(func(w tx) error { return w.AddEntry(ctx, e) })
+}
+func (r recorder) RemoveEntries(ctx context.Context, before int64, limit int) error {
+	return r.note(func(w tx) error { return w.RemoveEntries(ctx, before, limit) })
 }
 
 var errFault = errors.New("fault")
@@ -188,8 +208,17 @@ var faults = []struct {
 		inTx(func(good tx) tx { return groupPrefixes{good} })},
 	{"a limit is one too many", "Versions goes down from the one before Before, and ends at Limit",
 		inTx(func(good tx) tx { return longer{good} })},
+	{"restorations begin with the one at Before", "Restorations goes down from the version before Before, and ends at Limit restorations",
+		inTx(func(good tx) tx { return atBefore{good} })},
+	{"restorations outlive their Update", "a restoration is seen by the Update that adds it, and rolled back with it", leakyRestorations},
 	{"tags go in the order of a dictionary", "tags go by name in byte order, after After and up to Limit",
 		inTx(func(good tx) tx { return dictionary{good} })},
+	{"moves go from the first on", "TagMoves yields the moves of that tag alone, newest first",
+		inTx(func(good tx) tx { return oldestFirst{good} })},
+	{"a deleted tag loses its moves", "the moves of a tag outlive it, and SetTag and DeleteTag add none",
+		inTx(func(good tx) tx { return dropsMoves{good} })},
+	{"an app is found by the components of its latest version alone", "Users yields the apps of which some version has used the component, by id in byte order, with their tags",
+		inTx(func(good tx) tx { return presentUsers{good} })},
 	{"components go by version", "components go by name in byte order, and those of one name in the order of their adding",
 		inTx(func(good tx) tx { return byVersion{good} })},
 	{"a component loses its last version only", "DeleteComponent removes every version of that name alone; a name that is not there is ErrNotFound",
@@ -265,10 +294,10 @@ func TestOneRule(t *testing.T) {
 		for _, f := range faults {
 			if f.fault == fault {
 				s := f.store()
-				s.Store = memory.NewApps()
+				s.Store = memory.New().Apps()
 				return s
 			}
 		}
-		return memory.NewApps()
+		return memory.New().Apps()
 	}, rules)
 }

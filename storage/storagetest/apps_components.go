@@ -29,6 +29,40 @@ var componentRules = []appRule{
 			t.Errorf("%d components are there, want 8: %q", len(got), got)
 		}
 	}},
+	{"what an Update has announced reads as it is, there or not, and follows the writes of the Update", func(t *testing.T, s appsvc.Store) {
+		a, b := component("1", "a", "1"), component("2", "b", "1")
+		addComponents(t, s, a, component("3", "a", "2"))
+		update(t, s, func(w tx) error {
+			refs := []appsvc.ComponentRef{{Name: "a", Version: "1"}, {Name: "a", Version: "3"}, {Name: "b", Version: "1"}}
+			check := func(want ...appsvc.Component) {
+				t.Helper()
+				var got []appsvc.Component
+				for _, ref := range refs {
+					found, err := collect(w.Components(ctx, appsvc.ComponentQuery{Name: ref.Name, Version: ref.Version}))
+					if err != nil {
+						t.Error(err)
+					}
+					got = append(got, found...)
+				}
+				checkComponents(t, got, want)
+			}
+			if err := w.Announce(ctx, "absent", refs); err != nil {
+				return err
+			}
+			_, err := w.Head(ctx, "absent")
+			checkError(t, err, appsvc.ErrNotFound, "Head")
+			check(a)
+			if err := w.AddComponent(ctx, b); err != nil {
+				return err
+			}
+			check(a, b)
+			if err := w.DeleteComponent(ctx, "a"); err != nil {
+				return err
+			}
+			check(b)
+			return nil
+		})
+	}},
 	{"components go by name in byte order, and those of one name in the order of their adding", func(t *testing.T, s appsvc.Store) {
 		orders := [][]string{{"10", "9", "1.0.0"}, {"1.0.0", "9", "10"}, {"b", "a", "c"}}
 		for round := range 3 {
@@ -109,7 +143,7 @@ var componentRules = []appRule{
 	}},
 }
 
-// component returns a component; its ID, when none is given, follows from its name and version.
+// component returns a component. If id is "", the ID is made from name and version.
 func component(id, name, version string) appsvc.Component {
 	if id == "" {
 		id = name + "@" + version

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// AppsEqual does the same random operations on two empty stores and compares every answer, byte by
-// byte, and what is there after each update. The seed decides the operations; a failure names it.
+// AppsEqual runs the same random operations on two empty stores. It fails unless every result, and the whole
+// content after each update, are equal byte by byte. The seed determines the operations; a failure names it.
 func AppsEqual(t *testing.T, a, b appsvc.Store, seed uint64, operations int) {
 	t.Helper()
 	d := randomData{rand.New(rand.NewPCG(seed, 1))}
@@ -27,13 +27,13 @@ func AppsEqual(t *testing.T, a, b appsvc.Store, seed uint64, operations int) {
 	}
 }
 
-// step is one call of a transaction: its name in words, and what it answers as text.
+// step is one call in a transaction: its name, and a function that returns its result as text.
 type step struct {
 	name string
 	call func(r reader, w tx) string
 }
 
-// transaction is some steps that are done together.
+// transaction is a View or an Update of some steps.
 type transaction struct {
 	steps   []step
 	outcome error // what fn returns in the end
@@ -66,7 +66,7 @@ func (t transaction) String() string {
 	return fmt.Sprintf("view %t, outcome %v, panics %t: %s", t.view, t.outcome, t.panics, strings.Join(names, "; "))
 }
 
-// run does the transaction and tells of it, and of all that is there afterwards.
+// run runs the transaction. It returns the results as text, followed by the whole content of the store.
 func (t transaction) run(s appsvc.Store) string {
 	var told string
 	fn := func(r reader, w tx) error {
@@ -94,19 +94,38 @@ func (t transaction) run(s appsvc.Store) string {
 
 func (d randomData) appName() string { return pick(d, []string{"a", "A", "ä", "b"}) }
 
-func (d randomData) version() appsvc.Version { return appsvc.Version(d.IntN(8) - 1) }
+// version returns a version that an app may have, Latest, or the zero Version.
+func (d randomData) version() appsvc.Version {
+	switch n := d.IntN(9); n {
+	case 0:
+		return appsvc.Version{}
+	case 1:
+		return appsvc.Latest
+	default:
+		return appsvc.NewVersion(n - 2)
+	}
+}
 
 func (d randomData) writeStep() step {
-	switch d.IntN(8) {
+	switch d.IntN(9) {
 	case 0, 1, 2:
 		id, seed, far := d.appName(), d.Uint64(), d.IntN(10) == 0
 		return step{fmt.Sprintf("AddVersion(%q, made from %d, too far: %t)", id, seed, far), func(_ reader, w tx) string { return addMade(w, id, seed, far) }}
 	case 3:
-		tag := tag(d.appName(), pick(d, oddNames[:9]), d.version()+1)
-		return step{fmt.Sprintf("SetTag(%q)", tag), func(_ reader, w tx) string { return class(w.SetTag(ctx, tag)) }}
+		tag := tag(d.appName(), pick(d, oddNames[:9]), appsvc.NewVersion(d.IntN(8)))
+		return step{fmt.Sprintf("SetTag(%q of %q to %s)", tag.Name, tag.AppID, tag.AppVersion), func(_ reader, w tx) string { return class(w.SetTag(ctx, tag)) }}
 	case 4:
 		id, name := d.appName(), pick(d, oddNames[:9])
 		return step{fmt.Sprintf("DeleteTag(%q, %q)", id, name), func(_ reader, w tx) string { return class(w.DeleteTag(ctx, id, name)) }}
+	case 8:
+		id, name, m := d.appName(), pick(d, oddNames[:9]), appsvc.TagMove{At: d.Int64N(9), By: d.user()}
+		if n := d.IntN(8); n > 0 {
+			m.From = appsvc.NewVersion(n - 1)
+		}
+		if n := d.IntN(8); n > 0 {
+			m.To = appsvc.NewVersion(n - 1)
+		}
+		return step{fmt.Sprintf("AddTagMove(%q of %q, %+v)", name, id, m), func(_ reader, w tx) string { return addMove(w, id, name, m) }}
 	case 5:
 		c := component(pick(d, []string{"", "", "1", "2"}), pick(d, oddNames[:9]), pick(d, []string{"1", "2", "10"}))
 		return step{fmt.Sprintf("AddComponent(%q)", c), func(_ reader, w tx) string { return class(w.AddComponent(ctx, c)) }}
@@ -120,7 +139,20 @@ func (d randomData) writeStep() step {
 	}
 }
 
-// addMade adds the next version of an app, or the one after it; the seed says what is in it.
+// addMove adds the next move of a tag.
+func addMove(w tx, id, name string, m appsvc.TagMove) string {
+	last, err := collect(w.TagMoves(ctx, appsvc.TagMoveQuery{AppID: id, Name: name, Limit: 1}))
+	if err != nil {
+		return class(err)
+	}
+	next := appsvc.TagMoveRecord{AppID: id, Name: name, Number: 1, TagMove: m}
+	if len(last) > 0 {
+		next.Number += last[0].Number
+	}
+	return class(w.AddTagMove(ctx, next))
+}
+
+// addMade adds the next version of an app, or wrongly the one after it. The seed determines the content.
 func addMade(w tx, id string, seed uint64, far bool) string {
 	old, err := w.Head(ctx, id)
 	if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
@@ -129,15 +161,25 @@ func addMade(w tx, id string, seed uint64, far bool) string {
 	d := randomData{rand.New(rand.NewPCG(seed, 2))}
 	h := d.next(id, old)
 	if far {
-		h.Version++
+		h.Version = h.Version.Next()
 	}
 	body := bodyOf(h, strings.Repeat(pick(d, oddNames), d.IntN(20)))
-	return class(w.AddVersion(ctx, h, body))
+	err = w.AddVersion(ctx, h, body)
+	if err == nil && d.IntN(3) == 0 {
+		err = w.AddRestoration(ctx, restored(id, int(h.Version.Number()), d.IntN(8)))
+	}
+	return class(err)
 }
 
 func (d randomData) readStep() step {
 	id := d.appName()
-	switch d.IntN(6) {
+	switch d.IntN(9) {
+	case 8:
+		q := appsvc.UserQuery{Component: pick(d, oddNames[:7]), Owner: d.user(), Groups: d.some(3, d.group), From: pick(d, []string{"", "A", "b"})}
+		return step{fmt.Sprintf("Users(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Users(ctx, q))) }}
+	case 6:
+		q := appsvc.VersionQuery{AppID: id, Before: d.version(), Limit: d.IntN(4)}
+		return step{fmt.Sprintf("Restorations(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Restorations(ctx, q))) }}
 	case 0:
 		v := d.version()
 		return step{fmt.Sprintf("App(%q, %d)", id, v), func(r reader, _ tx) string { return answerText(r.App(ctx, id, v)) }}
@@ -153,6 +195,9 @@ func (d randomData) readStep() step {
 			q.Name = pick(d, oddNames[:9])
 		}
 		return step{fmt.Sprintf("Tags(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Tags(ctx, q))) }}
+	case 7:
+		q := appsvc.TagMoveQuery{AppID: id, Name: pick(d, oddNames[:9]), Before: d.Int64N(4), Limit: d.IntN(3)}
+		return step{fmt.Sprintf("TagMoves(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.TagMoves(ctx, q))) }}
 	case 4:
 		q := appsvc.ComponentQuery{After: pick(d, oddNames[:9]), Version: pick(d, []string{"", "1", "10"})}
 		return step{fmt.Sprintf("Components(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Components(ctx, q))) }}
@@ -161,15 +206,21 @@ func (d randomData) readStep() step {
 	}
 }
 
-// state tells of all that the random operations can have stored.
+// state returns everything that the random operations can have stored, as text.
 func state(r reader) string {
 	var told strings.Builder
 	everybody := appsvc.AppQuery{Groups: []string{"urn"}, Sort: appsvc.UpdatedDescending}
 	fmt.Fprintln(&told, answerText(collect(r.Apps(ctx, everybody))))
 	for _, id := range []string{"a", "A", "ä", "b"} {
 		fmt.Fprintln(&told, id, answerText(r.Head(ctx, id)),
-			answerText(collect(r.Versions(ctx, appsvc.VersionQuery{AppID: id, Before: appsvc.Latest}))),
+			answerText(collect(r.Versions(ctx, appsvc.VersionQuery{AppID: id}))),
+			answerText(collect(r.Restorations(ctx, appsvc.VersionQuery{AppID: id}))),
 			answerText(collect(r.Tags(ctx, appsvc.TagQuery{AppID: id}))))
+		names, err := collect(r.TagNames(ctx, id))
+		fmt.Fprintln(&told, answerText(names, err))
+		for _, name := range names {
+			fmt.Fprintln(&told, answerText(collect(r.TagMoves(ctx, appsvc.TagMoveQuery{AppID: id, Name: name}))))
+		}
 	}
 	fmt.Fprintln(&told, answerText(collect(r.Components(ctx, appsvc.ComponentQuery{}))))
 	for user := range 3 {
@@ -180,8 +231,8 @@ func state(r reader) string {
 	return told.String()
 }
 
-// answerText is the text of an answer, the same for the same answer and only then: strings and bytes
-// are quoted, and so are numbers, as characters, since the random ones are small.
+// answerText returns a text for a stored answer. Two answers have the same text only if they are equal. Strings and
+// bytes are quoted; numbers are quoted as characters, since the random ones are small.
 func answerText(v any, err error) string {
 	if err != nil {
 		return class(err)
@@ -189,7 +240,7 @@ func answerText(v any, err error) string {
 	return fmt.Sprintf("%q", v)
 }
 
-// class is which of the known errors err is. What a driver adds in words is its own.
+// class returns the known error that err wraps. The words that a driver adds to it may differ.
 func class(err error) string {
 	if err == nil {
 		return "ok"

@@ -192,6 +192,35 @@ func (l longer) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[a
 	return l.tx.Versions(ctx, q)
 }
 
+// atBefore includes the restoration of the version q.Before.
+type atBefore struct{ tx }
+
+func (a atBefore) Restorations(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
+	if q.Before.Number() >= 0 {
+		q.Before = q.Before.Next()
+	}
+	return a.tx.Restorations(ctx, q)
+}
+
+// leakyRestorations keeps the restorations of updates that are rolled back.
+func leakyRestorations() brokenStore {
+	kept := new([]appsvc.Restoration)
+	return brokenStore{tx: func(good tx) tx { return leaks{good, kept} }}
+}
+
+type leaks struct {
+	tx
+	kept *[]appsvc.Restoration
+}
+
+func (l leaks) AddRestoration(_ context.Context, r appsvc.Restoration) error {
+	*l.kept = append(*l.kept, r)
+	return nil
+}
+func (l leaks) Restorations(context.Context, appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
+	return listOf(*l.kept, nil)
+}
+
 type dictionary struct{ tx }
 
 func (d dictionary) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
@@ -200,6 +229,33 @@ func (d dictionary) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsv
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
 	return listOf(list, err)
+}
+
+// oldestFirst yields the moves of a tag in the order in which they were made.
+type oldestFirst struct{ tx }
+
+func (o oldestFirst) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
+	list, err := collect(o.tx.TagMoves(ctx, q))
+	slices.Reverse(list)
+	return listOf(list, err)
+}
+
+// dropsMoves shows no moves of a tag that was deleted.
+type dropsMoves struct{ tx }
+
+func (d dropsMoves) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
+	if list, err := collect(d.tx.Tags(ctx, appsvc.TagQuery{AppID: q.AppID, Name: q.Name})); err != nil || len(list) == 0 {
+		return listOf[appsvc.TagMoveRecord](nil, err)
+	}
+	return d.tx.TagMoves(ctx, q)
+}
+
+// presentUsers finds apps by the components of their latest version alone.
+type presentUsers struct{ tx }
+
+func (p presentUsers) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
+	list, err := collect(p.tx.Users(ctx, q))
+	return listOf(slices.DeleteFunc(list, func(u appsvc.ComponentUser) bool { return !slices.Contains(u.Components, q.Component) }), err)
 }
 
 type byVersion struct{ tx }

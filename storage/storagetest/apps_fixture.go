@@ -19,7 +19,7 @@ type (
 	tx      = appsvc.Tx
 )
 
-// ctx is for calls that nobody cuts short.
+// ctx is the context of calls that are not cancelled.
 var ctx = context.Background()
 
 // owner owns the apps of the fixtures, which are in site1 of the network.
@@ -30,24 +30,24 @@ const (
 	site1   = network + ":site=1"
 )
 
-// newHead returns the head of a version of an app, made at a time of its own.
-func newHead(id string, v appsvc.Version) head {
+// newHead returns the head of a version of an app. Each has a different time.
+func newHead(id string, number int) head {
 	return head{
 		Meta: appsvc.Meta{
-			ID: id, Version: v, Owner: owner,
-			CreatedAt: 1000, UpdatedAt: 1000 + int64(v), UpdatedBy: editor,
+			ID: id, Version: appsvc.NewVersion(number), Owner: owner,
+			CreatedAt: 1000, UpdatedAt: 1000 + int64(number), UpdatedBy: editor,
 		},
 		Groups:     []string{site1},
 		Components: []string{"clock", "map"},
 	}
 }
 
-// bodyOf returns a body that fits the head, with a title of its own and text that an encoder would
-// write in another way.
+// bodyOf returns a body that fits the head. Each has a different title, and text that a JSON encoder would write in
+// another way, so that a driver that encodes it again fails.
 func bodyOf(h head, title string) appsvc.Body {
 	quoted, groups := must(json.Marshal(title)), must(json.Marshal(h.Groups))
 	return fmt.Appendf(nil, `{"title":%s,"owner":{"urn":%q},"groups":%s,"elements":[{"id":"0","component":{"name":"map"},`+
-		`"config":{"b":1.10,"a":9007199254740993,"\u0061":"\/<>","version":%d}}]}`, quoted, h.Owner, groups, h.Version)
+		`"config":{"b":1.10,"a":9007199254740993,"\u0061":"\/<>","version":%s}}]}`, quoted, h.Owner, groups, h.Version)
 }
 
 func must[T any](v T, err error) T {
@@ -57,7 +57,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// titled is the version that a head and the body made for it stand for.
+// titled returns the version with this head and the body that bodyOf makes for it.
 func titled(h head, title string) appsvc.App { return appsvc.App{Meta: h.Meta, Body: bodyOf(h, title)} }
 
 // update runs fn in an Update that must succeed.
@@ -92,7 +92,7 @@ func tryRead[T any](s appsvc.Store, fn func(r reader) (T, error)) (v T, err erro
 	return v, err
 }
 
-// The readers of one thing each, as functions of a Reader.
+// Functions that read one thing from a Reader.
 
 func headOf(id string) func(reader) (head, error) {
 	return func(r reader) (head, error) { return r.Head(ctx, id) }
@@ -106,12 +106,24 @@ func versions(q appsvc.VersionQuery) func(reader) ([]appsvc.App, error) {
 	return func(r reader) ([]appsvc.App, error) { return collect(r.Versions(ctx, q)) }
 }
 
+func restorations(q appsvc.VersionQuery) func(reader) ([]appsvc.Restoration, error) {
+	return func(r reader) ([]appsvc.Restoration, error) { return collect(r.Restorations(ctx, q)) }
+}
+
 func apps(q appsvc.AppQuery) func(reader) ([]appsvc.App, error) {
 	return func(r reader) ([]appsvc.App, error) { return collect(r.Apps(ctx, q)) }
 }
 
 func tags(q appsvc.TagQuery) func(reader) ([]appsvc.Tag, error) {
 	return func(r reader) ([]appsvc.Tag, error) { return collect(r.Tags(ctx, q)) }
+}
+
+func moves(q appsvc.TagMoveQuery) func(reader) ([]appsvc.TagMoveRecord, error) {
+	return func(r reader) ([]appsvc.TagMoveRecord, error) { return collect(r.TagMoves(ctx, q)) }
+}
+
+func tagNames(appID string) func(reader) ([]string, error) {
+	return func(r reader) ([]string, error) { return collect(r.TagNames(ctx, appID)) }
 }
 
 func components(q appsvc.ComponentQuery) func(reader) ([]appsvc.Component, error) {
@@ -122,7 +134,7 @@ func answerOf(by, key string) func(reader) (appsvc.Answer, error) {
 	return func(r reader) (appsvc.Answer, error) { return r.Answer(ctx, by, key) }
 }
 
-// The comparisons. A list that holds nothing may be nil or empty.
+// Comparisons. An empty list may be nil.
 
 func checkError(t *testing.T, err, want error, call string, args ...any) {
 	t.Helper()
@@ -174,11 +186,11 @@ func equalAnswers(a, b appsvc.Answer) bool {
 		bytes.Equal(a.Request, b.Request) && bytes.Equal(a.Result, b.Result)
 }
 
-// describe tells apps apart in a failure, without flooding it.
+// describe returns a short text for the message of a failure, which tells two apps apart.
 func describe(list []appsvc.App) string {
 	var out []string
 	for _, a := range list {
-		out = append(out, fmt.Sprintf("%q version %d at %d/%d, body %.80q of %d bytes", a.ID, a.Version, a.CreatedAt, a.UpdatedAt, a.Body, len(a.Body)))
+		out = append(out, fmt.Sprintf("%q version %s at %d/%d, body %.80q of %d bytes", a.ID, a.Version, a.CreatedAt, a.UpdatedAt, a.Body, len(a.Body)))
 	}
 	return fmt.Sprintf("%d %q", len(list), out)
 }

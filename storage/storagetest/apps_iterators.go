@@ -47,7 +47,7 @@ var iteratorRules = []appRule{
 				if err != nil {
 					return err
 				}
-				for version, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: app.ID, Before: appsvc.Latest}) {
+				for version, err := range r.Versions(ctx, appsvc.VersionQuery{AppID: app.ID}) {
 					if err != nil {
 						return err
 					}
@@ -59,7 +59,8 @@ var iteratorRules = []appRule{
 					if err := errors.Join(err, err2); err != nil {
 						return err
 					}
-					if seen++; app.ID == "id0" && len(tagged) != 2 || len(parts) != listed {
+					seen++
+					if app.ID == "id0" && len(tagged) != 2 || len(parts) != listed {
 						return fmt.Errorf("inside the lists: %d tags, %d components", len(tagged), len(parts))
 					}
 				}
@@ -79,7 +80,7 @@ var iteratorRules = []appRule{
 					return err
 				}
 				seen[found.Name] = true
-				if err := errors.Join(w.DeleteTag(ctx, "id0", found.Name), w.SetTag(ctx, tag("moved", found.Name, 0))); err != nil {
+				if err := errors.Join(w.DeleteTag(ctx, "id0", found.Name), w.SetTag(ctx, tag("moved", found.Name, appsvc.NewVersion(0)))); err != nil {
 					return err
 				}
 			}
@@ -106,7 +107,7 @@ var iteratorRules = []appRule{
 					}
 					pairs, failed = pairs+1, err
 				}
-				// A driver may have the whole list already and not look at the context.
+				// A driver may have read the whole list already, and need not check the context then.
 				if failed == nil && pairs != listed || failed != nil && !errors.Is(failed, context.Canceled) {
 					return fmt.Errorf("%s, with a context that is over: %d pairs, error %v", name, pairs, failed)
 				}
@@ -138,28 +139,32 @@ var iteratorRules = []appRule{
 	}},
 }
 
-// listed is how many items fillLists puts into each list.
+// listed is the number of items that fillLists puts into each list.
 const listed = 5
 
 func fillLists(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	for i := range listed {
 		addVersions(t, s, 1, fmt.Sprint("id", i))
-		setTags(t, s, tag("id0", fmt.Sprint(i), 0))
+		setTags(t, s, tag("id0", fmt.Sprint(i), appsvc.NewVersion(0)))
+		addMoves(t, s, move("id0", "live", int64(i)+1), move("names", fmt.Sprint(i), 1))
 		addComponents(t, s, component("", fmt.Sprint(i), "1"))
 		keep(t, s, 0, answer(owner, fmt.Sprint(i), 10))
 	}
-	for v := range appsvc.Version(listed - 1) {
+	for v := range listed - 1 {
 		add(t, s, newHead("id0", v+1), "")
 	}
 }
 
-// lists are the kinds of lists, of each nothing but the errors.
+// lists has an iterator for each kind of list. It yields only the errors.
 func lists(r reader, ctx context.Context) map[string]iter.Seq[error] {
 	return map[string]iter.Seq[error]{
 		"Apps":       errorsOf(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedDescending})),
-		"Versions":   errorsOf(r.Versions(ctx, appsvc.VersionQuery{AppID: "id0", Before: appsvc.Latest})),
+		"Versions":   errorsOf(r.Versions(ctx, appsvc.VersionQuery{AppID: "id0"})),
 		"Tags":       errorsOf(r.Tags(ctx, appsvc.TagQuery{AppID: "id0"})),
+		"TagMoves":   errorsOf(r.TagMoves(ctx, appsvc.TagMoveQuery{AppID: "id0", Name: "live"})),
+		"Users":      errorsOf(r.Users(ctx, appsvc.UserQuery{Component: "clock", Owner: owner})),
+		"TagNames":   errorsOf(r.TagNames(ctx, "names")),
 		"Components": errorsOf(r.Components(ctx, appsvc.ComponentQuery{})),
 		"IDs":        errorsOf(r.IDs(ctx)),
 		"Answers":    errorsOf(r.Answers(ctx)),
@@ -176,7 +181,7 @@ func errorsOf[T any](seq iter.Seq2[T, error]) iter.Seq[error] {
 	}
 }
 
-// countUpTo goes through a list and leaves it at the stop-th pair.
+// countUpTo ranges over a list and stops at the stop-th pair.
 func countUpTo(list iter.Seq[error], stop int) (count int, err error) {
 	for err := range list {
 		if count++; err != nil || count == stop {

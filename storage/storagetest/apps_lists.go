@@ -14,7 +14,7 @@ var sorts = []appsvc.Sort{
 	appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending,
 }
 
-// oddNames are in byte order, which no locale and no folding of case gives.
+// oddNames are in byte order. No collation of a locale, and no folding of case, gives the same order.
 var oddNames = []string{
 	"!", "0", "10", "2", "A", "AB", "Z", "Zz", "_", "a", "a b", "a%", "a-b", "a.b", "aB", "a_b", "ab", "a\u0308", "b", "z", "~",
 	"\u00c4", "\u00df", "\u00e4", "\u03a9", "\u0436", "\u65e5", "\ufb01", "\uff21", "\U0001f600",
@@ -23,7 +23,7 @@ var oddNames = []string{
 var listRules = []appRule{
 	{"Apps holds each app once, as its latest version", func(t *testing.T, s appsvc.Store) {
 		for _, id := range []string{"a", "b"} {
-			for v := range appsvc.Version(3) {
+			for v := range 3 {
 				add(t, s, newHead(id, v), fmt.Sprint(v))
 			}
 		}
@@ -91,7 +91,7 @@ var listRules = []appRule{
 		all := storeEach(t, s, []string{"a", "b", "c", "d"}, func(*head, string) {})
 		for i := range all {
 			h := all[(i*3+1)%len(all)]
-			h.Version, h.UpdatedAt = 1, 5000+int64(i/2)
+			h.Version, h.UpdatedAt = appsvc.NewVersion(1), 5000+int64(i/2)
 			add(t, s, h, "")
 			all[(i*3+1)%len(all)] = h
 			checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
@@ -99,7 +99,7 @@ var listRules = []appRule{
 	}},
 	{"IDs holds that of each app once, in byte order", func(t *testing.T, s appsvc.Store) {
 		for i := range oddNames {
-			addVersions(t, s, appsvc.Version(1+i%2), oddNames[(i*7)%len(oddNames)])
+			addVersions(t, s, 1+i%2, oddNames[(i*7)%len(oddNames)])
 		}
 		checkEqual(t, "ids", read(t, s, func(r reader) ([]string, error) { return collect(r.IDs(ctx)) }), oddNames)
 	}},
@@ -156,7 +156,7 @@ var listRules = []appRule{
 	}},
 }
 
-// storeEach stores an app for each name and returns their heads; set gives each what is its own.
+// storeEach stores an app for each name and returns the heads. set changes each head before it is stored.
 func storeEach(t *testing.T, s appsvc.Store, names []string, set func(h *head, name string)) []head {
 	t.Helper()
 	all := make([]head, len(names))
@@ -175,8 +175,8 @@ func storeEach(t *testing.T, s appsvc.Store, names []string, set func(h *head, n
 	return all
 }
 
-// checkQuery asks q in every order, and with some limits, of a store that holds apps with these
-// heads and an empty title.
+// checkQuery runs q in every order and with some limits on a store. The apps of the store have these heads and empty
+// titles.
 func checkQuery(t *testing.T, s appsvc.Store, q appsvc.AppQuery, all []head) {
 	t.Helper()
 	for _, q.Sort = range sorts {
@@ -189,7 +189,7 @@ func checkQuery(t *testing.T, s appsvc.Store, q appsvc.AppQuery, all []head) {
 	}
 }
 
-// answerTo is what q means: those that match, in order, up to the limit. All titles are empty.
+// answerTo returns the correct result of q: the apps that match, in order, up to the limit. All titles are empty.
 func answerTo(q appsvc.AppQuery, all []head) []appsvc.App {
 	var out []appsvc.App
 	for _, h := range slices.SortedFunc(slices.Values(all), q.Compare) {

@@ -11,7 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// How many goroutines work at the same time, and how often each does its work.
+// The number of goroutines that work at the same time, and of rounds of each.
 const (
 	workers = 8
 	rounds  = 25
@@ -28,12 +28,12 @@ var parallelRules = []appRule{
 			}
 			return nil
 		})
-		all := read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest}))
+		all := read(t, s, versions(appsvc.VersionQuery{AppID: "a"}))
 		if len(all) != workers*rounds+1 {
 			t.Fatalf("%d versions are there, want %d", len(all), workers*rounds+1)
 		}
 		for i, got := range all {
-			v := appsvc.Version(workers*rounds - i)
+			v := workers*rounds - i
 			checkApps(t, []appsvc.App{got}, []appsvc.App{titled(newHead("a", v), fmt.Sprint(v))})
 		}
 	}},
@@ -42,7 +42,7 @@ var parallelRules = []appRule{
 			for round := range rounds {
 				name := fmt.Sprintf("%d-%d", worker, round)
 				err := s.Update(ctx, func(w tx) error {
-					return errors.Join(addNext(fmt.Sprint(worker))(w), w.SetTag(ctx, tag("shared", name, 0)),
+					return errors.Join(addNext(fmt.Sprint(worker))(w), w.SetTag(ctx, tag("shared", name, appsvc.NewVersion(0))),
 						w.AddComponent(ctx, component("", name, "1")), w.KeepAnswer(ctx, answer(owner, name, 10), 0))
 				})
 				if err != nil {
@@ -52,8 +52,8 @@ var parallelRules = []appRule{
 			return nil
 		})
 		for worker := range workers {
-			if h := read(t, s, headOf(fmt.Sprint(worker))); h.Version != rounds-1 {
-				t.Errorf("app %d has version %d, want %d", worker, h.Version, rounds-1)
+			if h := read(t, s, headOf(fmt.Sprint(worker))); h.Version.Number() != rounds-1 {
+				t.Errorf("app %d has version %s, want %d", worker, h.Version, rounds-1)
 			}
 			for round := range rounds {
 				checkAnswer(t, s, answer(owner, fmt.Sprintf("%d-%d", worker, round), 10))
@@ -88,8 +88,8 @@ var parallelRules = []appRule{
 		}
 	}},
 	{"what an Update read is current when its writes are kept", func(t *testing.T, s appsvc.Store) {
-		// Each of two updates sets its tag only if the other's is not there. In whatever order they
-		// come, one tag is set.
+		// Two updates each set their tag only if the tag of the other does not exist. In either order exactly one tag
+		// is set.
 		addVersions(t, s, 1, "a")
 		names := []string{"left", "right"}
 		for round := range rounds {
@@ -101,7 +101,7 @@ var parallelRules = []appRule{
 						return err
 					}
 					pause()
-					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), 0))
+					return w.SetTag(ctx, tag("a", fmt.Sprint(names[worker], round), appsvc.NewVersion(0)))
 				})
 			})
 		}
@@ -129,8 +129,8 @@ var parallelRules = []appRule{
 			got, err := tryRead(s, headOf(fmt.Sprint(worker)))
 			if worker%2 == 1 {
 				checkError(t, err, appsvc.ErrNotFound, "Head of an app that was never kept")
-			} else if err != nil || got.Version != rounds-1 {
-				t.Errorf("app %d has version %d, error %v; want version %d", worker, got.Version, err, rounds-1)
+			} else if err != nil || got.Version.Number() != rounds-1 {
+				t.Errorf("app %d has version %s, error %v; want version %d", worker, got.Version, err, rounds-1)
 			}
 		}
 	}},
@@ -147,7 +147,7 @@ var parallelRules = []appRule{
 						return err
 					}
 					if a.Version != b.Version || len(list) != 2 || list[0].Version != a.Version || list[1].Version != a.Version {
-						return fmt.Errorf("apps that are only ever updated together: %d and %d, in the list %s", a.Version, b.Version, describe(list))
+						return fmt.Errorf("apps that are only ever updated together: %s and %s, in the list %s", a.Version, b.Version, describe(list))
 					}
 				}
 				return nil
@@ -171,17 +171,17 @@ var parallelRules = []appRule{
 			}
 			second, err2 := r.Head(ctx, "a")
 			latest, err3 := r.App(ctx, "a", appsvc.Latest)
-			all, err4 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest}))
+			all, err4 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "a"}))
 			list, err5 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending}))
 			if err := errors.Join(err, err2, err3, err4, err5); err != nil {
 				return err
 			}
 			apps := 1
-			if first.Version > 2 { // this function ran before, and so did an update of it
+			if first.Version.Number() > 2 { // this function ran before, and so did an update of it
 				apps = 2
 			}
-			if first.Version != second.Version || latest.Version != first.Version || len(all) != int(first.Version)+1 || len(list) != apps {
-				return fmt.Errorf("first version %d, then %d and %d, with %d versions and %d apps", first.Version, second.Version, latest.Version, len(all), len(list))
+			if first.Version != second.Version || latest.Version != first.Version || len(all) != int(first.Version.Number())+1 || len(list) != apps {
+				return fmt.Errorf("first version %s, then %s and %s, with %d versions and %d apps", first.Version, second.Version, latest.Version, len(all), len(list))
 			}
 			return nil
 		})
@@ -194,17 +194,17 @@ var parallelRules = []appRule{
 		var acknowledged atomic.Int64
 		lookWhileUpdating(t, s, addNext("a"), func() { acknowledged.Add(1) },
 			func() error {
-				least := appsvc.Version(acknowledged.Load())
+				least := appsvc.NewVersion(acknowledged.Load())
 				h, err := tryRead(s, headOf("a"))
-				if err == nil && h.Version < least {
-					err = fmt.Errorf("version %d is the latest after %d was acknowledged", h.Version, least)
+				if err == nil && h.Version.Compare(least) < 0 {
+					err = fmt.Errorf("version %s is the latest after %s was acknowledged", h.Version, least)
 				}
 				return err
 			})
 	}},
 }
 
-// addNext adds the next version of an app, 0 when it is not there.
+// addNext adds the next version of an app, version 0 if the app does not exist.
 func addNext(id string) func(w tx) error {
 	return func(w tx) error {
 		h, err := w.Head(ctx, id)
@@ -214,14 +214,14 @@ func addNext(id string) func(w tx) error {
 		case err != nil:
 			return err
 		default:
-			h = newHead(id, h.Version+1)
+			h = newHead(id, int(h.Version.Number())+1)
 		}
 		pause()
 		return w.AddVersion(ctx, h, bodyOf(h, fmt.Sprint(h.Version)))
 	}
 }
 
-// pause lets others run between a read and a write, which a fast store would hardly do by itself.
+// pause lets other goroutines run between a read and a write. In a fast store this would rarely happen by itself.
 func pause() { time.Sleep(10 * time.Microsecond) }
 
 // together runs work in count goroutines that start at the same time.
@@ -242,8 +242,8 @@ func together(t *testing.T, count int, work func(worker int) error) {
 	}
 }
 
-// lookWhileUpdating calls look in several goroutines while another one updates with fn again and
-// again, and calls acknowledge after each time.
+// lookWhileUpdating calls look in several goroutines, while another one repeats an Update with fn and calls
+// acknowledge after each.
 func lookWhileUpdating(t *testing.T, s appsvc.Store, fn func(w tx) error, acknowledge func(), look func() error) {
 	t.Helper()
 	var done atomic.Bool

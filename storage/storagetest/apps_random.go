@@ -34,7 +34,7 @@ var randomRules = []appRule{
 	}},
 }
 
-// randomData makes things that resemble one another, so that they meet.
+// randomData makes random data from a small range, so that names and times often coincide.
 type randomData struct{ *rand.Rand }
 
 func pick[T any](d randomData, from []T) T { return from[d.IntN(len(from))] }
@@ -57,13 +57,13 @@ func (d randomData) some(most int, one func() string) []string {
 	return slices.Compact(out)
 }
 
-// next returns the head of the next version after h, of a new app when h is the zero Head.
+// next returns the head of the version after h, or of a new app if h is zero.
 func (d randomData) next(id string, h head) head {
 	now := d.Int64N(6)
 	if h.ID == "" {
-		h = head{Meta: appsvc.Meta{ID: id, Version: -1, Owner: d.user(), CreatedAt: now, UpdatedAt: now}}
+		h = head{Meta: appsvc.Meta{ID: id, Owner: d.user(), CreatedAt: now, UpdatedAt: now}}
 	}
-	h.Version++
+	h.Version = h.Version.Next()
 	h.UpdatedAt = max(h.UpdatedAt, now)
 	h.UpdatedBy = d.user()
 	h.Groups = d.some(3, d.group)
@@ -71,7 +71,7 @@ func (d randomData) next(id string, h head) head {
 	return h
 }
 
-// updateApps adds versions of random apps, and notes their heads in latest.
+// updateApps adds versions of random apps, and records their heads in latest.
 func (d randomData) updateApps(w tx, latest map[string]head) error {
 	for range 5 {
 		id := d.id()
@@ -84,7 +84,7 @@ func (d randomData) updateApps(w tx, latest map[string]head) error {
 	return nil
 }
 
-// query asks for some of the apps; its place is often just where one of them is.
+// query returns a random query. Its After is often the position of an app.
 func (d randomData) query(all []head) appsvc.AppQuery {
 	q := appsvc.AppQuery{Owner: d.user(), Groups: d.some(3, d.group), Sort: pick(d, sorts), Limit: d.IntN(8)}
 	if d.IntN(2) == 0 {

@@ -17,7 +17,16 @@ func TestOddNamesAreInByteOrder(t *testing.T) {
 func TestAppsEqualFindsAStoreEqualToItself(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			AppsEqual(t, memory.NewApps(), memory.NewApps(), seed, 100)
+			AppsEqual(t, memory.New().Apps(), memory.New().Apps(), seed, 100)
+		})
+	}
+}
+
+func TestFeedsEqualFindStoresEqualToThemselves(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			AppFeedsEqual(t, memory.New().Apps(), memory.New().Apps(), seed, 100)
+			AssetFeedsEqual(t, memory.New().Assets(), memory.New().Assets(), seed, 100)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -91,7 +92,7 @@ var transactionRules = []appRule{
 	}},
 	{"one Update may add many versions of many apps", func(t *testing.T, s appsvc.Store) {
 		update(t, s, func(w tx) error {
-			for v := range appsvc.Version(20) {
+			for v := range 20 {
 				for _, id := range []string{"a", "b"} {
 					if err := w.AddVersion(ctx, newHead(id, v), bodyOf(newHead(id, v), fmt.Sprint(v))); err != nil {
 						return err
@@ -101,17 +102,17 @@ var transactionRules = []appRule{
 			return nil
 		})
 		for _, id := range []string{"a", "b"} {
-			for v := range appsvc.Version(20) {
-				checkApps(t, []appsvc.App{read(t, s, appOf(id, v))}, []appsvc.App{titled(newHead(id, v), fmt.Sprint(v))})
+			for v := range 20 {
+				checkApps(t, []appsvc.App{read(t, s, appOf(id, appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead(id, v), fmt.Sprint(v))})
 			}
 		}
 	}},
 	{"versions rolled back leave no trace in those that are added after them", func(t *testing.T, s appsvc.Store) {
-		for v := range appsvc.Version(12) {
+		for v := range 12 {
 			h := newHead("a", v)
 			gone := errors.New("rolled back")
 			err := s.Update(ctx, func(w tx) error {
-				for above := range appsvc.Version(3) {
+				for above := range 3 {
 					if err := w.AddVersion(ctx, newHead("a", v+above), bodyOf(newHead("a", v+above), "rolled back")); err != nil {
 						return err
 					}
@@ -120,10 +121,47 @@ var transactionRules = []appRule{
 			})
 			checkError(t, err, gone, "Update")
 			add(t, s, h, "kept")
-			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest, Limit: 1})), []appsvc.App{titled(h, "kept")})
+			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Limit: 1})), []appsvc.App{titled(h, "kept")})
 		}
-		for v := range appsvc.Version(12) {
-			checkApps(t, []appsvc.App{read(t, s, appOf("a", v))}, []appsvc.App{titled(newHead("a", v), "kept")})
+		for v := range 12 {
+			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "kept")})
+		}
+	}},
+	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s appsvc.Store) {
+		fill(t, s)
+		// Each round writes the same names with another content, and reads all of them.
+		everything := func(text string) func(w tx) error {
+			return func(w tx) error {
+				for v := range 4 {
+					if err := w.AddVersion(ctx, newHead("filled", v+1), bodyOf(newHead("filled", v+1), text)); err != nil {
+						return err
+					}
+				}
+				h, c, a := newHead("new", 0), component("new "+text, "new", "1"), answer(owner, "new", 30)
+				a.Result = []byte(text)
+				return errors.Join(
+					w.AddVersion(ctx, h, bodyOf(h, text)), w.SetTag(ctx, tag("filled", text, appsvc.NewVersion(2))), w.SetTag(ctx, tag("new", text, appsvc.NewVersion(0))),
+					w.AddComponent(ctx, c), w.KeepAnswer(ctx, a, 0), hasEverything(w, text),
+				)
+			}
+		}
+		gone := errors.New("rolled back")
+		for round := range 3 {
+			err := s.Update(ctx, func(w tx) error {
+				return errors.Join(everything(fmt.Sprint("round", round))(w), gone)
+			})
+			if err == nil || err.Error() != gone.Error() {
+				t.Errorf("Update: error %v, want %v alone", err, gone)
+			}
+			checkFilled(t, s)
+			for v := range 4 {
+				_, err := tryRead(s, appOf("filled", appsvc.NewVersion(v+1)))
+				checkError(t, err, appsvc.ErrNotFound, "App, version %d", v+1)
+			}
+		}
+		update(t, s, everything("kept"))
+		if err := s.View(ctx, func(r reader) error { return hasEverything(r, "kept") }); err != nil {
+			t.Error(err)
 		}
 	}},
 	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s appsvc.Store) {
@@ -144,7 +182,7 @@ var transactionRules = []appRule{
 		for range 20 {
 			ending, cancel := context.WithCancel(ctx)
 			err := s.Update(ending, func(w tx) error {
-				err := w.SetTag(ctx, tag("filled", "ended", 0))
+				err := w.SetTag(ctx, tag("filled", "ended", appsvc.NewVersion(0)))
 				cancel()
 				return errors.Join(err, ending.Err())
 			})
@@ -155,11 +193,11 @@ var transactionRules = []appRule{
 	}},
 }
 
-// fill stores one of each thing.
+// fill stores one app, tag, component and answer.
 func fill(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	add(t, s, newHead("filled", 0), "")
-	setTags(t, s, tag("filled", "kept", 0), tag("filled", "moved", 0), tag("filled", "deleted", 0))
+	setTags(t, s, tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(0)), tag("filled", "deleted", appsvc.NewVersion(0)))
 	addComponents(t, s, component("1", "filled", "1"), component("2", "deleted", "1"))
 	keep(t, s, 0, answer(owner, "replaced", 10), answer(owner, "expired", 5))
 }
@@ -169,10 +207,10 @@ func checkFilled(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	h := newHead("filled", 0)
 	checkHead(t, read(t, s, headOf("filled")), h)
-	checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "filled", Before: appsvc.Latest})), []appsvc.App{titled(h, "")})
+	checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "filled"})), []appsvc.App{titled(h, "")})
 	checkQuery(t, s, appsvc.AppQuery{Owner: owner}, []head{h})
 	checkEqual(t, "tags", read(t, s, tags(appsvc.TagQuery{AppID: "filled"})),
-		[]appsvc.Tag{tag("filled", "deleted", 0), tag("filled", "kept", 0), tag("filled", "moved", 0)})
+		[]appsvc.Tag{tag("filled", "deleted", appsvc.NewVersion(0)), tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(0))})
 	checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), []appsvc.Component{component("2", "deleted", "1"), component("1", "filled", "1")})
 	checkAnswer(t, s, answer(owner, "replaced", 10))
 	checkAnswer(t, s, answer(owner, "expired", 5))
@@ -186,8 +224,8 @@ func writeEverything(w tx) error {
 	return errors.Join(
 		w.AddVersion(ctx, newHead("filled", 1), bodyOf(newHead("filled", 1), "changed")),
 		w.AddVersion(ctx, newHead("new", 0), bodyOf(newHead("new", 0), "new")),
-		w.SetTag(ctx, tag("filled", "moved", 1)),
-		w.SetTag(ctx, tag("new", "kept", 0)),
+		w.SetTag(ctx, tag("filled", "moved", appsvc.NewVersion(1))),
+		w.SetTag(ctx, tag("new", "kept", appsvc.NewVersion(0))),
 		w.DeleteTag(ctx, "filled", "deleted"),
 		w.AddComponent(ctx, component("3", "filled", "2")),
 		w.DeleteComponent(ctx, "deleted"),
@@ -196,14 +234,14 @@ func writeEverything(w tx) error {
 	)
 }
 
-// checkEverything says how what r reads differs from what writeEverything left.
+// checkEverything fails unless r reads what writeEverything wrote.
 func checkEverything(r reader) error {
 	changed, added := newHead("filled", 1), newHead("new", 0)
 	h, err := r.Head(ctx, "filled")
 	latest, err2 := r.App(ctx, "filled", appsvc.Latest)
-	old, err3 := r.App(ctx, "filled", 0)
+	old, err3 := r.App(ctx, "filled", appsvc.NewVersion(0))
 	list, err4 := collect(r.Apps(ctx, appsvc.AppQuery{Owner: owner, Sort: appsvc.UpdatedDescending}))
-	both, err5 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "filled", Before: appsvc.Latest}))
+	both, err5 := collect(r.Versions(ctx, appsvc.VersionQuery{AppID: "filled"}))
 	tagged, err6 := collect(r.Tags(ctx, appsvc.TagQuery{AppID: "filled"}))
 	parts, err7 := collect(r.Components(ctx, appsvc.ComponentQuery{}))
 	replaced, err8 := r.Answer(ctx, owner, "replaced")
@@ -218,7 +256,7 @@ func checkEverything(r reader) error {
 	now, before := titled(changed, "changed"), titled(newHead("filled", 0), "")
 	want := fmt.Sprintf("%+v %s %s %s %s %v %q %s", changed, describe([]appsvc.App{now}), describe([]appsvc.App{before}),
 		describe([]appsvc.App{now, titled(added, "new")}), describe([]appsvc.App{now, before}),
-		[]appsvc.Tag{tag("filled", "kept", 0), tag("filled", "moved", 1)},
+		[]appsvc.Tag{tag("filled", "kept", appsvc.NewVersion(0)), tag("filled", "moved", appsvc.NewVersion(1))},
 		[]appsvc.Component{component("1", "filled", "1"), component("3", "filled", "2")}, `"again"`)
 	if got != want {
 		return fmt.Errorf("after the writes:\n got %s\nwant %s", got, want)
@@ -226,7 +264,34 @@ func checkEverything(r reader) error {
 	return nil
 }
 
-// panicOf returns what fn panics with, nil when it does not.
+// hasEverything returns an error unless r reads the versions 1 to 4 of the app "filled", the app "new", a tag of
+// each, the component "new" and the answer "new", all made with the same text.
+func hasEverything(r reader, text string) error {
+	var wrong []error
+	expect := func(what string, same bool, err error) {
+		if err != nil || !same {
+			wrong = append(wrong, fmt.Errorf("%s is not the one of %q (error %v)", what, text, err))
+		}
+	}
+	for _, h := range []head{newHead("filled", 1), newHead("filled", 2), newHead("filled", 3), newHead("filled", 4), newHead("new", 0)} {
+		app, err := r.App(ctx, h.ID, h.Version)
+		expect(fmt.Sprintf("version %d of %q", h.Version, h.ID), equalApps(app, titled(h, text)), err)
+	}
+	for _, h := range []head{newHead("filled", 4), newHead("new", 0)} {
+		latest, err := r.Head(ctx, h.ID)
+		expect("the head of "+h.ID, equalHeads(latest, h), err)
+		list, err := collect(r.Tags(ctx, appsvc.TagQuery{AppID: h.ID}))
+		expect("a tag of "+h.ID, slices.ContainsFunc(list, func(t appsvc.Tag) bool { return t.Name == text }), err)
+	}
+	c := component("new "+text, "new", "1")
+	list, err := collect(r.Components(ctx, appsvc.ComponentQuery{Name: "new"}))
+	expect("the component", len(list) == 1 && equalComponents(list[0], c), err)
+	a, err := r.Answer(ctx, owner, "new")
+	expect("the answer", string(a.Result) == text, err)
+	return errors.Join(wrong...)
+}
+
+// panicOf returns the value that fn panics with, nil if it does not panic.
 func panicOf(fn func()) (value any) {
 	defer func() { value = recover() }()
 	fn()

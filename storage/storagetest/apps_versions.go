@@ -17,29 +17,29 @@ var versionRules = []appRule{
 		for _, id := range []string{"", "b", "A", "a ", " a", "a%", "_", "*", "' OR 1=1 --", "ä", "a\u0301", "\U0001f600", strings.Repeat("x", 5000)} {
 			_, err := tryRead(s, headOf(id))
 			checkError(t, err, appsvc.ErrNotFound, "Head(%.20q)", id)
-			for _, v := range []appsvc.Version{appsvc.Latest, 0, 1} {
+			for _, v := range []appsvc.Version{{}, appsvc.Latest, appsvc.NewVersion(0), appsvc.NewVersion(1)} {
 				_, err := tryRead(s, appOf(id, v))
-				checkError(t, err, appsvc.ErrNotFound, "App(%.20q, %d)", id, v)
+				checkError(t, err, appsvc.ErrNotFound, "App(%.20q, %s)", id, v)
 			}
-			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: id, Before: appsvc.Latest})), nil)
+			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: id})), nil)
 		}
 	}},
 	{"a version that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
-		for _, v := range []appsvc.Version{1, 2, math.MaxInt64} {
+		for _, v := range []appsvc.Version{{}, appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(math.MaxInt64 - 1)} {
 			_, err := tryRead(s, appOf("a", v))
-			checkError(t, err, appsvc.ErrNotFound, "App(a, %d)", v)
+			checkError(t, err, appsvc.ErrNotFound, "App(a, %s)", v)
 		}
 	}},
 	{"a version is added only right above the latest, or as 0 of a new app; else ErrExists", func(t *testing.T, s appsvc.Store) {
-		try := func(id string, v appsvc.Version, want error) {
+		try := func(id string, number int, want error) {
 			t.Helper()
-			h := newHead(id, v)
+			h := newHead(id, number)
 			err := s.Update(ctx, func(w tx) error { return w.AddVersion(ctx, h, bodyOf(h, "try")) })
-			checkError(t, err, want, "AddVersion(%s, %d)", id, v)
+			checkError(t, err, want, "AddVersion(%s, %d)", id, number)
 		}
 		try("a", 1, appsvc.ErrExists)
-		try("a", math.MaxInt64, appsvc.ErrExists)
+		try("a", math.MaxInt64-1, appsvc.ErrExists)
 		try("a", 0, nil)
 		try("a", 0, appsvc.ErrExists)
 		try("a", 2, appsvc.ErrExists)
@@ -48,7 +48,7 @@ var versionRules = []appRule{
 		try("a", 0, appsvc.ErrExists)
 		try("b", 2, appsvc.ErrExists)
 		try("b", 0, nil)
-		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest})),
+		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})),
 			[]appsvc.App{titled(newHead("a", 1), "try"), titled(newHead("a", 0), "try")})
 	}},
 	{"Head tells of the latest version", func(t *testing.T, s appsvc.Store) {
@@ -68,7 +68,7 @@ var versionRules = []appRule{
 	}},
 	{"every version stays readable as it was stored, byte for byte", func(t *testing.T, s appsvc.Store) {
 		var want []appsvc.App
-		for v := range appsvc.Version(60) {
+		for v := range 60 {
 			h, title := newHead("a", v), fmt.Sprintf("title %d", v/2) // some changed by little, some by more
 			if v%7 == 0 {
 				title = strings.Repeat("long ", int(v)*10)
@@ -78,23 +78,23 @@ var versionRules = []appRule{
 			want = append(want, titled(h, title))
 		}
 		for v, app := range want {
-			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.Version(v)))}, []appsvc.App{app})
+			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(v)))}, []appsvc.App{app})
 		}
 		latest := read(t, s, appOf("a", appsvc.Latest))
 		checkApps(t, []appsvc.App{latest}, want[len(want)-1:])
 		slices.Reverse(want)
-		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a", Before: appsvc.Latest})), want)
+		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})), want)
 	}},
 	{"Versions goes down from the one before Before, and ends at Limit", func(t *testing.T, s appsvc.Store) {
 		const count = 25
 		var all []appsvc.App // newest first
-		for v := range appsvc.Version(count) {
+		for v := range count {
 			add(t, s, newHead("a", v), "")
 			all = slices.Insert(all, 0, titled(newHead("a", v), ""))
 		}
-		for _, before := range []appsvc.Version{appsvc.Latest, 0, 1, 2, 13, count - 1, count, count + 1, math.MaxInt64} {
+		for _, before := range []appsvc.Version{{}, appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(13), appsvc.NewVersion(count - 1), appsvc.NewVersion(count), appsvc.NewVersion(count + 1), appsvc.NewVersion(math.MaxInt64 - 1)} {
 			for _, limit := range []int{0, 1, 2, 7, count, count + 1, math.MaxInt32} {
-				want := slices.DeleteFunc(slices.Clone(all), func(a appsvc.App) bool { return before != appsvc.Latest && a.Version >= before })
+				want := slices.DeleteFunc(slices.Clone(all), func(a appsvc.App) bool { return !before.IsZero() && a.Version.Compare(before) >= 0 })
 				if limit > 0 {
 					want = want[:min(limit, len(want))]
 				}
@@ -109,7 +109,7 @@ var versionRules = []appRule{
 			h.Groups, h.Components = []string{site1 + text}, []string{text}
 			add(t, s, h, text)
 			checkHead(t, read(t, s, headOf(h.ID)), h)
-			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, 0))}, []appsvc.App{titled(h, text)})
+			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, appsvc.NewVersion(0)))}, []appsvc.App{titled(h, text)})
 		}
 	}},
 	{"ids that differ in case, in Unicode form or by a space are different apps", func(t *testing.T, s appsvc.Store) {
@@ -130,10 +130,10 @@ var versionRules = []appRule{
 		changed[2<<20] = '!'
 		want := []appsvc.Body{bodyOf(newHead("a", 0), "small"), jsonText(big), jsonText(changed), bodyOf(newHead("a", 3), "small again")}
 		for v, body := range want {
-			update(t, s, func(w tx) error { return w.AddVersion(ctx, newHead("a", appsvc.Version(v)), body) })
+			update(t, s, func(w tx) error { return w.AddVersion(ctx, newHead("a", v), body) })
 		}
 		for v, body := range want {
-			if got := read(t, s, appOf("a", appsvc.Version(v))); !bytes.Equal(got.Body, body) {
+			if got := read(t, s, appOf("a", appsvc.NewVersion(v))); !bytes.Equal(got.Body, body) {
 				t.Errorf("version %d: a body of %d bytes came back as %d other bytes", v, len(body), len(got.Body))
 			}
 		}

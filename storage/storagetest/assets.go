@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-type assetRule = rule[assets.Store]
+type assetRule = rule[assetstore.Store]
 
-// Assets checks a driver against the contract of assets.Store. Open returns an empty store.
-func Assets(t *testing.T, open func(t *testing.T) assets.Store) {
+// Assets tests that a driver follows the rules of assetstore.Store. open returns an empty store.
+func Assets(t *testing.T, open func(t *testing.T) assetstore.Store) {
 	checkRules(t, open, slices.Concat(
-		assetRowRules, assetTermRules, assetLibraryRules, assetTransactionRules, assetRandomRules, assetServiceRules,
+		assetRowRules, assetTermRules, assetLibraryRules, assetTransactionRules, assetFeedRules, assetRandomRules,
 	))
 }

@@ -9,54 +9,55 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// assetModel is what a library should hold. Its writes go to a transaction too, so that the two can
-// be compared.
+// assetModel is a simple implementation of a library. A write changes both the model and a transaction, so that the
+// two can be compared.
 type assetModel struct {
-	state   assets.State
+	state   assetstore.State
 	rows    map[int64]assetRow
-	folders map[string]assets.FolderRecord
+	folders map[string]assetstore.FolderRecord
 }
 
 type assetRow struct {
-	assets.Record
-	index assets.Index
+	assetstore.Record
+	index assetstore.Index
 }
 
 func newAssetModel() *assetModel {
-	return &assetModel{rows: map[int64]assetRow{}, folders: map[string]assets.FolderRecord{}}
+	return &assetModel{rows: map[int64]assetRow{}, folders: map[string]assetstore.FolderRecord{}}
 }
 
 func (m *assetModel) clone() *assetModel {
 	return &assetModel{m.state, maps.Clone(m.rows), maps.Clone(m.folders)}
 }
 
-func (m *assetModel) put(w assets.Tx, r assets.Record, x assets.Index) error {
+func (m *assetModel) put(w assetstore.Tx, r assetstore.Record, x assetstore.Index) error {
 	m.rows[r.Ordinal] = assetRow{r, x}
 	return w.PutAsset(ctx, r, x)
 }
 
-func (m *assetModel) delete(w assets.Tx, ordinal int64) error {
+func (m *assetModel) delete(w assetstore.Tx, ordinal int64) error {
 	delete(m.rows, ordinal)
 	return w.DeleteAsset(ctx, ordinal)
 }
 
-func (m *assetModel) putFolder(w assets.Tx, f assets.FolderRecord) error {
+func (m *assetModel) putFolder(w assetstore.Tx, f assetstore.FolderRecord) error {
 	m.folders[f.ID] = f
 	return w.PutFolder(ctx, f)
 }
 
-func (m *assetModel) setState(w assets.Tx, s assets.State) error {
+func (m *assetModel) setState(w assetstore.Tx, s assetstore.State) error {
 	m.state = s
 	return w.SetState(ctx, s)
 }
 
-// answer returns the ordinals that a query finds, in order.
-func (m *assetModel) answer(q assets.AssetQuery) []int64 {
+// answer returns the ordinals of the assets that match a query, in order.
+func (m *assetModel) answer(q assetstore.AssetQuery) []int64 {
 	var out []int64
 	for ordinal, r := range m.rows {
 		if q.Match(ordinal, r.index.Terms) {
@@ -70,8 +71,8 @@ func (m *assetModel) answer(q assets.AssetQuery) []int64 {
 	return out
 }
 
-// check reads all that the library holds in every way there is, and reports what is not as in the model.
-func (m *assetModel) check(r assets.Reader) error {
+// check reads the library by every method, and reports each difference from the model.
+func (m *assetModel) check(r assetstore.Reader) error {
 	if s, err := r.State(ctx); err != nil || s != m.state {
 		return fmt.Errorf("state: %+v, error %v; want %+v", s, err, m.state)
 	}
@@ -79,15 +80,14 @@ func (m *assetModel) check(r assets.Reader) error {
 		return err
 	}
 	terms, keys := map[string]bool{"never": true}, map[string]bool{"never": true}
+	var origins []assetstore.Origin
+	var from []assetstore.Record
 	for ordinal, row := range m.rows {
 		got, err := r.Asset(ctx, ordinal)
 		if err != nil || !equalRecords(got, row.Record) {
 			return fmt.Errorf("asset %d: %+v, error %v; want %+v", ordinal, got, err, row.Record)
 		}
-		got, err = r.AssetFrom(ctx, row.Origin)
-		if err != nil || !equalRecords(got, row.Record) {
-			return fmt.Errorf("asset from the origin of %d: %+v, error %v; want %+v", ordinal, got, err, row.Record)
-		}
+		origins, from = append(origins, assetstore.Origin{255, byte(ordinal), byte(ordinal >> 8)}, row.Origin), append(from, assetstore.Record{}, row.Record)
 		for _, term := range row.index.Terms {
 			terms[term] = true
 		}
@@ -95,22 +95,31 @@ func (m *assetModel) check(r assets.Reader) error {
 			keys[a.Key] = true
 		}
 	}
+	got, err := collect(r.AssetsFrom(ctx, origins))
+	if err != nil || !slices.EqualFunc(got, from, equalRecords) {
+		return fmt.Errorf("assets of the origins %x: %+v, error %v; want %+v", origins, got, err, from)
+	}
 	for key := range keys {
 		if err := m.checkValues(r, key, nil); err != nil {
 			return err
 		}
 	}
 	for term := range terms {
-		if err := m.checkQuery(r, assets.AssetQuery{All: []assets.AnyOf{{term}}}); err != nil {
+		err := errors.Join(
+			m.checkQuery(r, assetstore.AssetQuery{All: []assetstore.AnyOf{{term}}}),
+			m.checkQuery(r, assetstore.AssetQuery{Prefixes: []assetstore.AnyOf{{term}}}),
+			m.checkCounts(r, assetstore.AssetQuery{Limit: 3}, term),
+		)
+		if err != nil {
 			return err
 		}
 	}
-	return errors.Join(m.checkQuery(r, assets.AssetQuery{}), m.checkQuery(r, assets.AssetQuery{Ascending: true}))
+	return errors.Join(m.checkQuery(r, assetstore.AssetQuery{}), m.checkQuery(r, assetstore.AssetQuery{Ascending: true}))
 }
 
-// checkValues reports values of a key that are not those of the assets that match all the sets.
-func (m *assetModel) checkValues(r assets.Reader, key string, all []assets.AnyOf) error {
-	q := assets.AssetQuery{All: all}
+// checkValues reports an error unless the values of a key are those of the assets that match all the sets.
+func (m *assetModel) checkValues(r assetstore.Reader, key string, all []assetstore.AnyOf) error {
+	q := assetstore.AssetQuery{All: all}
 	var want []string
 	for ordinal, row := range m.rows {
 		for _, a := range row.index.Attributes {
@@ -127,7 +136,34 @@ func (m *assetModel) checkValues(r assets.Reader, key string, all []assets.AnyOf
 	return nil
 }
 
-func (m *assetModel) checkFolders(r assets.Reader) error {
+// checkCounts reports an error unless the terms with a prefix are counted as the assets that match q have them.
+func (m *assetModel) checkCounts(r assetstore.Reader, q assetstore.AssetQuery, prefix string) error {
+	counts := map[string]int64{}
+	for ordinal, row := range m.rows {
+		for _, term := range row.index.Terms {
+			if strings.HasPrefix(term, prefix) && q.Match(ordinal, row.index.Terms) {
+				counts[term]++
+			}
+		}
+	}
+	var want []assetstore.TermCount
+	for term, n := range counts {
+		want = append(want, assetstore.TermCount{Term: term, Count: n})
+	}
+	slices.SortFunc(want, assetstore.TermCount.Compare)
+	got, err := collect(r.CountTerms(ctx, q, prefix))
+	if q.Limit == 0 {
+		slices.SortFunc(got, assetstore.TermCount.Compare)
+	} else {
+		want = want[:min(len(want), q.Limit)]
+	}
+	if err != nil || !slices.Equal(got, want) {
+		return fmt.Errorf("terms with prefix %q among %+v:\n got %v, error %v\nwant %v", prefix, q, got, err, want)
+	}
+	return nil
+}
+
+func (m *assetModel) checkFolders(r assetstore.Reader) error {
 	want := slices.Sorted(maps.Keys(m.folders))
 	got, err := collect(r.Folders(ctx))
 	if err != nil || len(got) != len(want) {
@@ -141,7 +177,7 @@ func (m *assetModel) checkFolders(r assets.Reader) error {
 	return nil
 }
 
-func (m *assetModel) checkQuery(r assets.Reader, q assets.AssetQuery) error {
+func (m *assetModel) checkQuery(r assetstore.Reader, q assetstore.AssetQuery) error {
 	want := m.answer(q)
 	records, err := collect(r.Assets(ctx, q))
 	if err != nil {
@@ -166,68 +202,68 @@ func (m *assetModel) checkQuery(r assets.Reader, q assets.AssetQuery) error {
 	return nil
 }
 
-func equalRecords(a, b assets.Record) bool {
+func equalRecords(a, b assetstore.Record) bool {
 	return a.Ordinal == b.Ordinal && a.Origin == b.Origin && a.CreatedAt == b.CreatedAt && a.UpdatedAt == b.UpdatedAt &&
 		slices.Equal(a.Folders, b.Folders) && bytes.Equal(a.Body, b.Body)
 }
 
-func equalFolders(a, b assets.FolderRecord) bool {
+func equalFolders(a, b assetstore.FolderRecord) bool {
 	return a.ID == b.ID && a.Parent == b.Parent && a.Label == b.Label && a.Inherit == b.Inherit && a.Deleted == b.Deleted &&
-		slices.EqualFunc(a.Permissions, b.Permissions, func(p, q assets.Permission) bool { return reflect.DeepEqual(p, q) })
+		slices.EqualFunc(a.Permissions, b.Permissions, func(p, q assetstore.Permission) bool { return reflect.DeepEqual(p, q) })
 }
 
 var (
-	library = assets.Library{Network: "example.test", ID: "example.test"}
-	nowhere = assets.Library{Network: "example.test", ID: "nowhere"}
+	library = assetstore.Library{Network: "example.test", ID: "example.test"}
+	nowhere = assetstore.Library{Network: "example.test", ID: "nowhere"}
 )
 
-// record returns an asset of its own origin, and index what it is found by.
-func record(ordinal int64, folders ...string) assets.Record {
+// record returns an asset with an origin that no other ordinal has; index returns its terms and attributes.
+func record(ordinal int64, folders ...string) assetstore.Record {
 	sum := sha256.Sum256(fmt.Append(nil, ordinal))
-	return assets.Record{
-		Ordinal: ordinal, Origin: assets.Origin(sum[:16]), CreatedAt: 1_700_000_000_000 + ordinal, UpdatedAt: 1_700_000_000_001 + ordinal,
+	return assetstore.Record{
+		Ordinal: ordinal, Origin: assetstore.Origin(sum[:16]), CreatedAt: 1_700_000_000_000 + ordinal, UpdatedAt: 1_700_000_000_001 + ordinal,
 		Folders: folders, Body: fmt.Appendf(nil, `{"content":{"id":"%d"},"safe_tags":[]}`, ordinal),
 	}
 }
 
-func index(terms ...string) assets.Index {
+func index(terms ...string) assetstore.Index {
 	slices.Sort(terms)
-	return assets.Index{Terms: slices.Compact(terms)}
+	return assetstore.Index{Terms: slices.Compact(terms)}
 }
 
-func folderRecord(id, parent string, permissions ...assets.Permission) assets.FolderRecord {
-	return assets.FolderRecord{ID: id, Parent: parent, Label: "Label of " + id, Inherit: true, Permissions: permissions}
+func folderRecord(id, parent string, permissions ...assetstore.Permission) assetstore.FolderRecord {
+	return assetstore.FolderRecord{ID: id, Parent: parent, Label: "Label of " + id, Inherit: true, Permissions: permissions}
 }
 
-func permission(id string) assets.Permission {
+func permission(id string) assetstore.Permission {
 	group := "urn:vitrine:example.test:site=1"
-	return assets.Permission{ID: id, RType: "assetFolder", Operation: assets.Edit, RID: "urn:x", Group: &group,
-		Role: &assets.Subject{ID: "r", Name: "Röle"}, User: &assets.Subject{ID: "u"}}
+	return assetstore.Permission{ID: id, RType: "assetFolder", Operation: assetstore.Edit, RID: "urn:x", Group: &group,
+		Role: &assetstore.Subject{ID: "r", Name: "Röle"}, User: &assetstore.Subject{ID: "u"}}
 }
 
 // change runs fn in an update of the library, and view in a view of it.
-func change(t *testing.T, s assets.Store, lib assets.Library, fn func(w assets.Tx) error) {
+func change(t *testing.T, s assetstore.Store, lib assetstore.Library, fn func(w assetstore.Tx) error) {
 	t.Helper()
 	if err := s.Update(ctx, lib, fn); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
 }
 
-func (m *assetModel) checkIn(t *testing.T, s assets.Store, lib assets.Library) {
+func (m *assetModel) checkIn(t *testing.T, s assetstore.Store, lib assetstore.Library) {
 	t.Helper()
 	if err := s.View(context.Background(), lib, m.check); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// fillAssets puts a bit of everything into a library.
-func fillAssets(w assets.Tx, m *assetModel) error {
+// fillAssets puts some assets and folders into a library.
+func fillAssets(w assetstore.Tx, m *assetModel) error {
 	x := index("both", "one")
-	x.Attributes = []assets.Attribute{{Key: "k", Value: "v1"}}
+	x.Attributes = []assetstore.Attribute{{Key: "k", Value: "v1"}}
 	y := index("both", "two")
-	y.Attributes = []assets.Attribute{{Key: "k", Value: "v1"}, {Key: "k", Value: "v2"}, {Key: "l", Value: ""}}
+	y.Attributes = []assetstore.Attribute{{Key: "k", Value: "v1"}, {Key: "k", Value: "v2"}, {Key: "l", Value: ""}}
 	return errors.Join(
-		m.setState(w, assets.State{Key: assets.Key{1}, Last: 2, At: 3, Count: 2, Tree: 1}),
+		m.setState(w, assetstore.State{Key: assetstore.Key{1}, Last: 2, At: 3, Count: 2, Tree: 1}),
 		m.putFolder(w, folderRecord("a", "")), m.putFolder(w, folderRecord("b", "a", permission("p"))),
 		m.put(w, record(1), x), m.put(w, record(2, "b", "a"), y),
 	)

@@ -8,20 +8,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
 var assetRandomRules = []assetRule{
-	{"random writes in two libraries leave what they should, and random queries find it", func(t *testing.T, s assets.Store) {
+	{"random writes in two libraries leave what they should, and random queries find it", func(t *testing.T, s assetstore.Store) {
 		const seed = 7
 		t.Logf("seed %d", seed)
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}
-		libs := []assets.Library{library, nowhere}
+		libs := []assetstore.Library{library, nowhere}
 		models := []*assetModel{newAssetModel(), newAssetModel()}
 		for range 25 {
 			i := d.IntN(2)
 			var next *assetModel
-			err := s.Update(ctx, libs[i], func(w assets.Tx) error {
+			err := s.Update(ctx, libs[i], func(w assetstore.Tx) error {
 				next = models[i].clone()
 				return d.changeAssets(w, next)
 			})
@@ -32,10 +32,11 @@ var assetRandomRules = []assetRule{
 			for i, lib := range libs {
 				models[i].checkIn(t, s, lib)
 			}
-			err = s.View(ctx, libs[i], func(r assets.Reader) error {
+			err = s.View(ctx, libs[i], func(r assetstore.Reader) error {
 				for range 30 {
 					q := d.assetQuery()
-					if err := errors.Join(next.checkQuery(r, q), next.checkValues(r, d.assetTerm(), q.All)); err != nil {
+					err := errors.Join(next.checkQuery(r, q), next.checkValues(r, d.assetTerm(), q.All), next.checkCounts(r, q, d.assetPrefix()))
+					if err != nil {
 						return err
 					}
 				}
@@ -49,7 +50,7 @@ var assetRandomRules = []assetRule{
 }
 
 // changeAssets makes some random changes.
-func (d randomData) changeAssets(w assets.Tx, m *assetModel) error {
+func (d randomData) changeAssets(w assetstore.Tx, m *assetModel) error {
 	for range d.IntN(40) {
 		var err error
 		switch d.IntN(10) {
@@ -77,20 +78,29 @@ func (d randomData) changeAssets(w assets.Tx, m *assetModel) error {
 
 func (d randomData) assetTerm() string { return pick(d, oddTerms[:24]) }
 
-func (d randomData) attributes() []assets.Attribute {
-	var out []assets.Attribute
+// assetPrefix returns the beginning of a term, which may be all of it.
+func (d randomData) assetPrefix() string {
+	term := []rune(pick(d, append([]string{"always"}, oddTerms[:24]...)))
+	return string(term[:1+d.IntN(len(term))])
+}
+
+func (d randomData) attributes() []assetstore.Attribute {
+	var out []assetstore.Attribute
 	for _, key := range d.some(2, d.assetTerm) {
 		for _, value := range d.some(2, d.assetTerm) {
-			out = append(out, assets.Attribute{Key: key, Value: value})
+			out = append(out, assetstore.Attribute{Key: key, Value: value})
 		}
 	}
 	return out
 }
 
-func (d randomData) assetQuery() assets.AssetQuery {
-	q := assets.AssetQuery{Ascending: d.IntN(2) == 0, Limit: d.IntN(4)}
+func (d randomData) assetQuery() assetstore.AssetQuery {
+	q := assetstore.AssetQuery{Ascending: d.IntN(2) == 0, Limit: d.IntN(4)}
 	for range d.IntN(4) {
 		q.All = append(q.All, append(d.some(4, d.assetTerm), pick(d, []string{"always", d.assetTerm(), d.assetTerm()})))
+	}
+	for range d.IntN(2) * d.IntN(3) {
+		q.Prefixes = append(q.Prefixes, append(d.some(2, d.assetPrefix), d.assetPrefix()))
 	}
 	if d.IntN(2) == 0 {
 		q.After = int64(d.IntN(60))

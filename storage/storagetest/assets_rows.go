@@ -1,74 +1,115 @@
 package storagetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
 var assetRowRules = []assetRule{
-	{"what was put is found by its ordinal, its origin and each of its terms", func(t *testing.T, s assets.Store) {
+	{"what was put is found by its ordinal, its origin and each of its terms", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		m.checkIn(t, s, library)
 	}},
-	{"putting again replaces the asset and all that it was found by", func(t *testing.T, s assets.Store) {
+	{"putting again replaces the asset and all that it was found by", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		x := index("both", "new")
-		x.Attributes = []assets.Attribute{{Key: "k", Value: "v3"}}
+		x.Attributes = []assetstore.Attribute{{Key: "k", Value: "v3"}}
 		r := record(2, "a")
 		old := r.Origin
-		r.Origin, r.UpdatedAt, r.Body = assets.Origin{7}, 9, []byte(`{"other":1}`)
-		change(t, s, library, func(w assets.Tx) error { return m.put(w, r, x) })
+		r.Origin, r.UpdatedAt, r.Body = assetstore.Origin{7}, 9, []byte(`{"other":1}`)
+		change(t, s, library, func(w assetstore.Tx) error { return m.put(w, r, x) })
 		m.checkIn(t, s, library)
 		wantNone(t, s, library, 3, old)
-		if err := s.View(ctx, library, func(r assets.Reader) error {
-			return m.checkQuery(r, assets.AssetQuery{All: []assets.AnyOf{{"two"}}})
+		if err := s.View(ctx, library, func(r assetstore.Reader) error {
+			return m.checkQuery(r, assetstore.AssetQuery{All: []assetstore.AnyOf{{"two"}}})
 		}); err != nil {
 			t.Error(err)
 		}
 	}},
-	{"an asset that is put again as it is stays as it is", func(t *testing.T, s assets.Store) {
+	{"an asset that is put again as it is stays as it is", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		for range 3 {
-			change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+			change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 			m.checkIn(t, s, library)
 		}
 	}},
-	{"a deleted asset is found by nothing, and the others stay", func(t *testing.T, s assets.Store) {
+	{"a deleted asset is found by nothing, and the others stay", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
-		change(t, s, library, func(w assets.Tx) error { return m.delete(w, 2) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
+		change(t, s, library, func(w assetstore.Tx) error { return m.delete(w, 2) })
 		m.checkIn(t, s, library)
 		wantNone(t, s, library, 2, record(2).Origin)
-		if err := s.View(ctx, library, func(r assets.Reader) error {
+		if err := s.View(ctx, library, func(r assetstore.Reader) error {
 			values, err := collect(r.Values(ctx, "l", nil))
 			if len(values) > 0 {
 				err = fmt.Errorf("the values of a deleted asset are there: %q", values)
 			}
-			return errors.Join(err, m.checkQuery(r, assets.AssetQuery{All: []assets.AnyOf{{"two"}}}))
+			return errors.Join(err, m.checkQuery(r, assetstore.AssetQuery{All: []assetstore.AnyOf{{"two"}}}))
 		}); err != nil {
 			t.Error(err)
 		}
-		change(t, s, library, func(w assets.Tx) error { return m.put(w, record(2), index("back")) })
+		change(t, s, library, func(w assetstore.Tx) error { return m.put(w, record(2), index("back")) })
 		m.checkIn(t, s, library)
 	}},
-	{"deleting an asset that is not there is ErrNotFound", func(t *testing.T, s assets.Store) {
-		for _, ordinal := range []int64{1, 0, -1, assets.MaxOrdinal + 1} {
-			err := s.Update(ctx, library, func(w assets.Tx) error { return w.DeleteAsset(ctx, ordinal) })
-			checkError(t, err, assets.ErrNotFound, "DeleteAsset")
+	{"assets of given origins come in the order asked for, large ones too, while they are written", func(t *testing.T, s assetstore.Store) {
+		m := newAssetModel()
+		large := func(ordinal int64) assetstore.Record {
+			r := record(ordinal, "f")
+			r.Body = bytes.Repeat([]byte{'x'}, 1<<20)
+			return r
+		}
+		change(t, s, library, func(w assetstore.Tx) error {
+			var errs []error
+			for ordinal := int64(1); ordinal <= 9; ordinal += 2 {
+				errs = append(errs, m.put(w, large(ordinal), index("x")))
+			}
+			return errors.Join(errs...)
+		})
+		change(t, s, library, func(w assetstore.Tx) error {
+			ordinals := []int64{6, 9, 7, 2, 3, 1, 5, 4}
+			var origins []assetstore.Origin
+			for _, ordinal := range ordinals {
+				origins = append(origins, record(ordinal).Origin)
+			}
+			for a, err := range w.AssetsFrom(ctx, origins) {
+				if err != nil {
+					return err
+				}
+				ordinal := ordinals[0]
+				ordinals = ordinals[1:]
+				if want := m.rows[ordinal].Record; !equalRecords(a, want) {
+					t.Errorf("the asset from the origin of %d is %d with %d bytes", ordinal, a.Ordinal, len(a.Body))
+				}
+				if err := m.put(w, record(ordinal, "g"), index("y")); err != nil {
+					return err
+				}
+			}
+			if len(ordinals) > 0 {
+				t.Errorf("it ends before the origins of %d", ordinals)
+			}
+			return nil
+		})
+		m.checkIn(t, s, library)
+	}},
+	{"deleting an asset that is not there is ErrNotFound", func(t *testing.T, s assetstore.Store) {
+		for _, ordinal := range []int64{1, 0, -1, assetstore.MaxOrdinal + 1} {
+			err := s.Update(ctx, library, func(w assetstore.Tx) error { return w.DeleteAsset(ctx, ordinal) })
+			checkError(t, err, assetstore.ErrNotFound, "DeleteAsset")
 		}
 	}},
-	{"a count follows what is added, behind all others and among them, changed and removed", func(t *testing.T, s assets.Store) {
+	{"a count follows what is added, behind all others and among them, changed and removed", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		check := func() {
 			t.Helper()
-			err := s.View(ctx, library, func(r assets.Reader) error {
+			err := s.View(ctx, library, func(r assetstore.Reader) error {
 				var errs []error
-				for _, q := range []assets.AssetQuery{{}, {All: []assets.AnyOf{{"x"}}}, {All: []assets.AnyOf{{"y"}}}, {All: []assets.AnyOf{{"x", "y"}, {"all"}}}} {
+				for _, q := range []assetstore.AssetQuery{{}, {All: []assetstore.AnyOf{{"x"}}}, {All: []assetstore.AnyOf{{"y"}}}, {All: []assetstore.AnyOf{{"x", "y"}, {"all"}}}} {
 					errs = append(errs, m.checkQuery(r, q))
 				}
 				return errors.Join(errs...)
@@ -77,14 +118,14 @@ var assetRowRules = []assetRule{
 				t.Fatal(err)
 			}
 		}
-		put := func(ordinal int64, terms ...string) func(assets.Tx) error {
-			return func(w assets.Tx) error { return m.put(w, record(ordinal), index(append(terms, "all")...)) }
+		put := func(ordinal int64, terms ...string) func(assetstore.Tx) error {
+			return func(w assetstore.Tx) error { return m.put(w, record(ordinal), index(append(terms, "all")...)) }
 		}
-		remove := func(ordinal int64) func(assets.Tx) error {
-			return func(w assets.Tx) error { return m.delete(w, ordinal) }
+		remove := func(ordinal int64) func(assetstore.Tx) error {
+			return func(w assetstore.Tx) error { return m.delete(w, ordinal) }
 		}
 		check()
-		for _, step := range []func(assets.Tx) error{
+		for _, step := range []func(assetstore.Tx) error{
 			put(5, "x"), put(7, "x", "y"), put(6, "y"), put(8), put(7, "y"), put(1, "x"), remove(8), put(8, "x"), put(9, "x"), remove(5), put(10, "x", "y"),
 		} {
 			change(t, s, library, step)
@@ -92,9 +133,9 @@ var assetRowRules = []assetRule{
 			check() // and again, should it be remembered
 		}
 	}},
-	{"folders come by id in byte order, with their permissions in order", func(t *testing.T, s assets.Store) {
+	{"folders come by id in byte order, with their permissions in order", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error {
+		change(t, s, library, func(w assetstore.Tx) error {
 			for _, id := range []string{"b", "a", "B", "é", "aa", "a b", "a'b", "10", "9"} {
 				if err := m.putFolder(w, folderRecord(id, "", permission("2"), permission("1"))); err != nil {
 					return err
@@ -106,31 +147,32 @@ var assetRowRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"the ordinal goes up to MaxOrdinal, and integers keep all their bits", func(t *testing.T, s assets.Store) {
+	{"the ordinal goes up to MaxOrdinal, and integers keep all their bits", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error {
-			r := record(assets.MaxOrdinal)
+		change(t, s, library, func(w assetstore.Tx) error {
+			r := record(assetstore.MaxOrdinal)
 			r.CreatedAt, r.UpdatedAt = 1<<62, -1<<62
 			return errors.Join(m.put(w, r, index("x")), m.put(w, record(1), index("x")),
-				m.setState(w, assets.State{Key: assets.Key{255}, Last: assets.MaxOrdinal, At: 1 << 62, Count: 1<<53 + 1, Tree: -1}))
+				m.setState(w, assetstore.State{Key: assetstore.Key{255}, Last: assetstore.MaxOrdinal, At: 1 << 62, Count: 1<<53 + 1, Tree: -1}))
 		})
 		m.checkIn(t, s, library)
-		if err := s.View(ctx, library, func(r assets.Reader) error {
-			return m.checkQuery(r, assets.AssetQuery{All: []assets.AnyOf{{"x"}}, After: 1, Before: assets.MaxOrdinal + 1})
+		if err := s.View(ctx, library, func(r assetstore.Reader) error {
+			return m.checkQuery(r, assetstore.AssetQuery{All: []assetstore.AnyOf{{"x"}}, After: 1, Before: assetstore.MaxOrdinal + 1})
 		}); err != nil {
 			t.Error(err)
 		}
 	}},
 }
 
-// wantNone reports what is there under the ordinal or the origin.
-func wantNone(t *testing.T, s assets.Store, lib assets.Library, ordinal int64, o assets.Origin) {
+// wantNone reports an error if there is an asset with the ordinal or the origin.
+func wantNone(t *testing.T, s assetstore.Store, lib assetstore.Library, ordinal int64, o assetstore.Origin) {
 	t.Helper()
-	_ = s.View(ctx, lib, func(r assets.Reader) error {
+	_ = s.View(ctx, lib, func(r assetstore.Reader) error {
 		_, err := r.Asset(ctx, ordinal)
-		checkError(t, err, assets.ErrNotFound, "Asset")
-		_, err = r.AssetFrom(ctx, o)
-		checkError(t, err, assets.ErrNotFound, "AssetFrom")
+		checkError(t, err, assetstore.ErrNotFound, "Asset")
+		if from, err := collect(r.AssetsFrom(ctx, []assetstore.Origin{o})); err != nil || len(from) != 1 || from[0].Ordinal != 0 {
+			t.Errorf("AssetsFrom: %+v, error %v, want one zero Record", from, err)
+		}
 		return nil
 	})
 }

@@ -8,26 +8,26 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
 var assetLibraryRules = []assetRule{
-	{"a library that nothing was written to is empty, and its State is zero", func(t *testing.T, s assets.Store) {
+	{"a library that nothing was written to is empty, and its State is zero", func(t *testing.T, s assetstore.Store) {
 		newAssetModel().checkIn(t, s, nowhere)
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, newAssetModel()) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, newAssetModel()) })
 		newAssetModel().checkIn(t, s, nowhere)
 		wantNone(t, s, nowhere, 1, record(1).Origin)
 	}},
-	{"libraries know nothing of one another", func(t *testing.T, s assets.Store) {
-		libs := []assets.Library{library, nowhere, {Network: "nowhere", ID: "example.test"}, {Network: "Example.test", ID: "example.test"},
+	{"libraries know nothing of one another", func(t *testing.T, s assetstore.Store) {
+		libs := []assetstore.Library{library, nowhere, {Network: "nowhere", ID: "example.test"}, {Network: "Example.test", ID: "example.test"},
 			{Network: "a", ID: "b/c"}, {Network: "a/b", ID: "c"}, {Network: "a", ID: "é' \""}}
-		models := map[assets.Library]*assetModel{}
+		models := map[assetstore.Library]*assetModel{}
 		for i, lib := range libs {
 			m := newAssetModel()
 			models[lib] = m
-			change(t, s, lib, func(w assets.Tx) error {
+			change(t, s, lib, func(w assetstore.Tx) error {
 				x := index("both", fmt.Sprint("of", i))
-				x.Attributes = []assets.Attribute{{Key: "k", Value: fmt.Sprint("of", i)}}
+				x.Attributes = []assetstore.Attribute{{Key: "k", Value: fmt.Sprint("of", i)}}
 				r := record(int64(i + 1))
 				r.Origin = record(1).Origin // the same in all
 				return errors.Join(fillAssets(w, m), m.delete(w, 1), m.delete(w, 2), m.put(w, r, x),
@@ -37,20 +37,20 @@ var assetLibraryRules = []assetRule{
 		for _, lib := range libs {
 			models[lib].checkIn(t, s, lib)
 		}
-		change(t, s, libs[3], func(w assets.Tx) error { return models[libs[3]].delete(w, 4) })
+		change(t, s, libs[3], func(w assetstore.Tx) error { return models[libs[3]].delete(w, 4) })
 		for _, lib := range libs {
 			models[lib].checkIn(t, s, lib)
 		}
 	}},
-	{"Libraries yields those that have a State, by network and ID in byte order", func(t *testing.T, s assets.Store) {
+	{"Libraries yields those that have a State, by network and ID in byte order", func(t *testing.T, s assetstore.Store) {
 		if got, err := collect(s.Libraries(ctx)); err != nil || len(got) != 0 {
 			t.Fatalf("an empty store has libraries %v, error %v", got, err)
 		}
-		want := []assets.Library{{Network: "B", ID: "a"}, {Network: "a", ID: "B"}, {Network: "a", ID: "a"}, {Network: "a b", ID: ""}, {Network: "é", ID: "x"}}
+		want := []assetstore.Library{{Network: "B", ID: "a"}, {Network: "a", ID: "B"}, {Network: "a", ID: "a"}, {Network: "a b", ID: ""}, {Network: "é", ID: "x"}}
 		for _, lib := range []int{3, 1, 4, 0, 2} {
-			change(t, s, want[lib], func(w assets.Tx) error { return w.SetState(ctx, assets.State{Key: assets.Key{1}}) })
+			change(t, s, want[lib], func(w assetstore.Tx) error { return w.SetState(ctx, assetstore.State{Key: assetstore.Key{1}}) })
 		}
-		change(t, s, nowhere, func(w assets.Tx) error { return nil })
+		change(t, s, nowhere, func(w assetstore.Tx) error { return nil })
 		got, err := collect(s.Libraries(ctx))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("Libraries: %v, error %v; want %v", got, err, want)
@@ -59,23 +59,23 @@ var assetLibraryRules = []assetRule{
 }
 
 var assetTransactionRules = []assetRule{
-	{"an Update that returns an error or panics keeps nothing, and both pass through", func(t *testing.T, s assets.Store) {
+	{"an Update that returns an error or panics keeps nothing, and both pass through", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		own := errors.New("fn's own")
-		all := func(w assets.Tx) error {
+		all := func(w assetstore.Tx) error {
 			spoiled := m.clone()
 			x := index("both", "spoiled")
-			x.Attributes = []assets.Attribute{{Key: "k", Value: "spoiled"}}
+			x.Attributes = []assetstore.Attribute{{Key: "k", Value: "spoiled"}}
 			return errors.Join(spoiled.put(w, record(2), x), spoiled.put(w, record(3), x), spoiled.delete(w, 1),
 				spoiled.putFolder(w, folderRecord("a", "b")), spoiled.putFolder(w, folderRecord("c", "")),
-				spoiled.setState(w, assets.State{Key: assets.Key{9}}), spoiled.check(w))
+				spoiled.setState(w, assetstore.State{Key: assetstore.Key{9}}), spoiled.check(w))
 		}
-		err := s.Update(ctx, library, func(w assets.Tx) error { return errors.Join(all(w), own) })
+		err := s.Update(ctx, library, func(w assetstore.Tx) error { return errors.Join(all(w), own) })
 		checkError(t, err, own, "Update")
 		m.checkIn(t, s, library)
 		if got := panicOf(func() {
-			_ = s.Update(ctx, library, func(w assets.Tx) error {
+			_ = s.Update(ctx, library, func(w assetstore.Tx) error {
 				if err := all(w); err != nil {
 					t.Error(err)
 				}
@@ -85,12 +85,39 @@ var assetTransactionRules = []assetRule{
 			t.Errorf("the panic came out as %v", got)
 		}
 		m.checkIn(t, s, library)
-		checkError(t, s.View(ctx, library, func(assets.Reader) error { return own }), own, "View")
+		checkError(t, s.View(ctx, library, func(assetstore.Reader) error { return own }), own, "View")
 		change(t, s, library, all)
 	}},
-	{"the reads of an Update see its own writes", func(t *testing.T, s assets.Store) {
+	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error {
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
+		// Each round writes the same ordinals, folders and State numbers with other content, and reads all of them.
+		everything := func(w assetstore.Tx, m *assetModel, text string) error {
+			x := index("both", text)
+			x.Attributes = []assetstore.Attribute{{Key: "k", Value: text}}
+			r := record(3, "c")
+			r.Body = fmt.Appendf(nil, `{"content":{"id":%q}}`, text)
+			return errors.Join(
+				m.put(w, record(2), x), m.put(w, r, x), m.delete(w, 1), m.putFolder(w, folderRecord("c", "", permission(text))),
+				m.setState(w, assetstore.State{Key: assetstore.Key{1}, Last: 3, At: 4, Count: 2, Tree: 2}), m.check(w),
+			)
+		}
+		gone := errors.New("rolled back")
+		for round := range 3 {
+			err := s.Update(ctx, library, func(w assetstore.Tx) error {
+				return errors.Join(everything(w, m.clone(), fmt.Sprint("round", round)), gone)
+			})
+			if err == nil || err.Error() != gone.Error() {
+				t.Errorf("Update: error %v, want %v alone", err, gone)
+			}
+			m.checkIn(t, s, library)
+		}
+		change(t, s, library, func(w assetstore.Tx) error { return everything(w, m, "kept") })
+		m.checkIn(t, s, library)
+	}},
+	{"the reads of an Update see its own writes", func(t *testing.T, s assetstore.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assetstore.Tx) error {
 			if err := errors.Join(fillAssets(w, m), m.check(w)); err != nil {
 				return err
 			}
@@ -99,17 +126,17 @@ var assetTransactionRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"a View keeps its snapshot while others write", func(t *testing.T, s assets.Store) {
+	{"a View keeps its snapshot while others write", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error { return fillAssets(w, m) })
+		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		later := m.clone()
-		err := s.View(ctx, library, func(r assets.Reader) error {
+		err := s.View(ctx, library, func(r assetstore.Reader) error {
 			if err := m.check(r); err != nil {
 				return err
 			}
 			done := make(chan error)
 			go func() {
-				done <- s.Update(ctx, library, func(w assets.Tx) error {
+				done <- s.Update(ctx, library, func(w assetstore.Tx) error {
 					return errors.Join(later.delete(w, 1), later.put(w, record(3), index("both")), later.putFolder(w, folderRecord("z", "")))
 				})
 			}()
@@ -120,13 +147,13 @@ var assetTransactionRules = []assetRule{
 		}
 		later.checkIn(t, s, library)
 	}},
-	{"a list can be left at any place, gone through again, and written beside", func(t *testing.T, s assets.Store) {
+	{"a list can be left at any place, gone through again, and written beside", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
-		change(t, s, library, func(w assets.Tx) error {
+		change(t, s, library, func(w assetstore.Tx) error {
 			if err := fillAssets(w, m); err != nil {
 				return err
 			}
-			list := w.Assets(ctx, assets.AssetQuery{All: []assets.AnyOf{{"both"}}})
+			list := w.Assets(ctx, assetstore.AssetQuery{All: []assetstore.AnyOf{{"both"}}})
 			for range list {
 				break
 			}
@@ -142,14 +169,14 @@ var assetTransactionRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"what is given and what is returned stays apart from what is kept", func(t *testing.T, s assets.Store) {
+	{"what is given and what is returned stays apart from what is kept", func(t *testing.T, s assetstore.Store) {
 		r, x, f := record(1, "a"), index("one", "two"), folderRecord("a", "", permission("p"))
-		x.Attributes = []assets.Attribute{{Key: "k", Value: "v"}}
-		change(t, s, library, func(w assets.Tx) error {
+		x.Attributes = []assetstore.Attribute{{Key: "k", Value: "v"}}
+		change(t, s, library, func(w assetstore.Tx) error {
 			err := errors.Join(w.PutAsset(ctx, r, x), w.PutFolder(ctx, f))
 			return err
 		})
-		scribble := func(r assets.Record, f assets.FolderRecord) {
+		scribble := func(r assetstore.Record, f assetstore.FolderRecord) {
 			overwrite(r.Folders)
 			f.Permissions[0].User.ID, *f.Permissions[0].Group, f.Permissions[0].ID = "#", "#", "#"
 		}
@@ -158,11 +185,11 @@ var assetTransactionRules = []assetRule{
 		overwrite(x.Terms)
 		x.Attributes[0].Value = "#"
 		m := newAssetModel()
-		m.rows[1] = assetRow{record(1, "a"), assets.Index{Terms: []string{"one", "two"}, Attributes: []assets.Attribute{{Key: "k", Value: "v"}}}}
+		m.rows[1] = assetRow{record(1, "a"), assetstore.Index{Terms: []string{"one", "two"}, Attributes: []assetstore.Attribute{{Key: "k", Value: "v"}}}}
 		m.folders["a"] = folderRecord("a", "", permission("p"))
 		for range 2 {
 			m.checkIn(t, s, library)
-			_ = s.View(ctx, library, func(reader assets.Reader) error {
+			_ = s.View(ctx, library, func(reader assetstore.Reader) error {
 				got, err := reader.Asset(ctx, 1)
 				folders, err2 := collect(reader.Folders(ctx))
 				if err != nil || err2 != nil {
@@ -173,10 +200,10 @@ var assetTransactionRules = []assetRule{
 			})
 		}
 	}},
-	{"parallel updates are all kept, one after the other", func(t *testing.T, s assets.Store) {
+	{"parallel updates are all kept, one after the other", func(t *testing.T, s assetstore.Store) {
 		together(t, workers, func(worker int) error {
 			for range rounds {
-				err := s.Update(ctx, library, func(w assets.Tx) error {
+				err := s.Update(ctx, library, func(w assetstore.Tx) error {
 					state, err := w.State(ctx)
 					if err != nil {
 						return err
@@ -190,10 +217,10 @@ var assetTransactionRules = []assetRule{
 			}
 			return nil
 		})
-		err := s.View(ctx, library, func(r assets.Reader) error {
+		err := s.View(ctx, library, func(r assetstore.Reader) error {
 			state, err := r.State(ctx)
-			n, err2 := r.Count(ctx, assets.AssetQuery{All: []assets.AnyOf{{"all"}}})
-			one, err3 := r.Count(ctx, assets.AssetQuery{All: []assets.AnyOf{{"3"}}})
+			n, err2 := r.Count(ctx, assetstore.AssetQuery{All: []assetstore.AnyOf{{"all"}}})
+			one, err3 := r.Count(ctx, assetstore.AssetQuery{All: []assetstore.AnyOf{{"3"}}})
 			if state.Last != workers*rounds || n != workers*rounds || one != rounds {
 				t.Errorf("the last ordinal is %d, %d assets are there, %d of one worker; want %d, and %[4]d, and %[5]d", state.Last, n, one, workers*rounds, rounds)
 			}
@@ -203,11 +230,11 @@ var assetTransactionRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"a context that is over ends what is asked with it", func(t *testing.T, s assets.Store) {
+	{"a context that is over ends what is asked with it", func(t *testing.T, s assetstore.Store) {
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		never := func() error { t.Error("fn was called"); return nil }
-		checkError(t, s.View(over, library, func(assets.Reader) error { return never() }), context.Canceled, "View")
-		checkError(t, s.Update(over, library, func(assets.Tx) error { return never() }), context.Canceled, "Update")
+		checkError(t, s.View(over, library, func(assetstore.Reader) error { return never() }), context.Canceled, "View")
+		checkError(t, s.Update(over, library, func(assetstore.Tx) error { return never() }), context.Canceled, "Update")
 	}},
 }

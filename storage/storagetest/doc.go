@@ -1,11 +1,11 @@
-// Package storagetest states what a storage driver must do, as tests. A driver's own test calls
-// the suite of each contract that it keeps:
+// Package storagetest has the tests that every storage driver must pass. The tests of a driver call the
+// suite of each store that the driver implements:
 //
 //	func TestApps(t *testing.T) {
 //		storagetest.Apps(t, func(t *testing.T) appsvc.Store { return open(t) })
 //	}
 //
-// Every rule is a subtest, named by the rule in words, and gets a fresh store; a driver may clean up
-// with t.Cleanup. Nothing here needs more than the standard library and the domain packages, so a
-// driver outside this module can use it too.
+// Every rule of a store is a subtest, whose name states the rule. Each gets an empty store of its own, which the
+// driver can remove with t.Cleanup. The package imports only the standard library and the packages of the domains, so
+// drivers outside this module can use it too.
 package storagetest

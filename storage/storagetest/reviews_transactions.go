@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
 var reviewTransactionRules = []reviewRule{
-	{"an Update that returns an error keeps nothing, and the error passes through", func(t *testing.T, s reviews.Store) {
+	{"an Update that returns an error keeps nothing, and the error passes through", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := errors.New("fn's own")
 		err := s.Update(ctx, func(w reviewTx) error {
@@ -26,7 +27,7 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"an Update that panics keeps nothing, the panic passes through, and the store lives on", func(t *testing.T, s reviews.Store) {
+	{"an Update that panics keeps nothing, the panic passes through, and the store lives on", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := new(int)
 		got := panicOf(func() {
@@ -43,7 +44,25 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"a View passes on errors and panics, and the store lives on", func(t *testing.T, s reviews.Store) {
+	{"announcing collections changes nothing", func(t *testing.T, s oneNetwork) {
+		fillReviews(t, s)
+		updateReviews(t, s, func(w reviewTx) error {
+			keys := []reviewstore.Key{{Source: "not there", ID: "a"}}
+			for c, err := range w.Collections(ctx) {
+				if err != nil {
+					return err
+				}
+				keys = append(keys, c.Key, c.Key)
+			}
+			if err := w.Announce(ctx, keys); err != nil {
+				return err
+			}
+			return w.Announce(ctx, nil)
+		})
+		checkFilledReviews(t, s)
+		updateReviews(t, s, changeReviews)
+	}},
+	{"a View passes on errors and panics, and the store lives on", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := errors.New("fn's own")
 		checkError(t, s.View(ctx, func(reviewReader) error { return want }), want, "View")
@@ -53,7 +72,7 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"the reads of an Update see its own writes, and others see them afterwards", func(t *testing.T, s reviews.Store) {
+	{"the reads of an Update see its own writes, and others see them afterwards", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			return errors.Join(changeReviews(w), hasChanged(w))
@@ -62,19 +81,19 @@ var reviewTransactionRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	{"a write that fails spoils nothing else in its Update", func(t *testing.T, s reviews.Store) {
+	{"a write that fails spoils nothing else in its Update", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
-			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviews.ErrNotFound, "PutReviews")
+			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviewstore.ErrNotFound, "PutReviews")
 			_, err := w.Collection(ctx, key("s", "absent"))
-			checkError(t, err, reviews.ErrNotFound, "Collection")
+			checkError(t, err, reviewstore.ErrNotFound, "Collection")
 			return changeReviews(w)
 		})
 		if err := s.View(ctx, hasChanged); err != nil {
 			t.Error(err)
 		}
 	}},
-	{"what was rolled back leaves no trace in the order", func(t *testing.T, s reviews.Store) {
+	{"what was rolled back leaves no trace in the order", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		gone := errors.New("rolled back")
 		for i := range 5 {
@@ -87,7 +106,29 @@ var reviewTransactionRules = []reviewRule{
 		checkCollections(t, s, newCollection(key("s", "a"), ""))
 		checkReviews(t, s, key("s", "a"), many(0, 5, "")...)
 	}},
-	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s reviews.Store) {
+	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s oneNetwork) {
+		fillReviews(t, s)
+		// Each round writes the same keys with another content, and reads all of them.
+		everything := func(w reviewTx, text string) error {
+			return errors.Join(
+				w.PutCollection(ctx, newCollection(key("s", "b"), text)), w.PutCollection(ctx, newCollection(key("s", "new"), text)),
+				w.PutReviews(ctx, key("s", "b"), many(0, 3, text)), w.PutReviews(ctx, key("s", "new"), many(0, 3, text)), hasText(w, text),
+			)
+		}
+		gone := errors.New("rolled back")
+		for round := range 3 {
+			err := s.Update(ctx, func(w reviewTx) error { return errors.Join(everything(w, fmt.Sprint("round", round)), gone) })
+			if err == nil || err.Error() != gone.Error() {
+				t.Errorf("Update: error %v, want %v alone", err, gone)
+			}
+			checkFilledReviews(t, s)
+		}
+		updateReviews(t, s, func(w reviewTx) error { return everything(w, "kept") })
+		if err := s.View(ctx, func(r reviewReader) error { return hasText(r, "kept") }); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -102,13 +143,13 @@ var reviewTransactionRules = []reviewRule{
 }
 
 // fillReviews stores two collections, one with reviews.
-func fillReviews(t *testing.T, s reviews.Store) {
+func fillReviews(t *testing.T, s oneNetwork) {
 	t.Helper()
 	putCollections(t, s, newCollection(key("s", "b"), ""), newCollection(key("s", "a"), ""))
 	putReviews(t, s, key("s", "a"), many(0, 3, "")...)
 }
 
-func checkFilledReviews(t *testing.T, s reviews.Store) {
+func checkFilledReviews(t *testing.T, s oneNetwork) {
 	t.Helper()
 	checkCollections(t, s, newCollection(key("s", "b"), ""), newCollection(key("s", "a"), ""))
 	checkReviews(t, s, key("s", "a"), many(0, 3, "")...)
@@ -122,7 +163,7 @@ func changeReviews(w reviewTx) error {
 		w.PutCollection(ctx, newCollection(key("s", "new"), "")),
 		w.PutCollection(ctx, newCollection(key("s", "b"), "changed")),
 		w.PutReviews(ctx, key("s", "new"), many(0, 2, "new")),
-		w.PutReviews(ctx, key("s", "a"), []reviews.Review{newReview("3", ""), newReview("1", "changed")}),
+		w.PutReviews(ctx, key("s", "a"), []reviewstore.Review{newReview("3", ""), newReview("1", "changed")}),
 	)
 }
 
@@ -134,10 +175,18 @@ func hasChanged(r reviewReader) error {
 	)
 }
 
+// hasText returns an error unless the collections "b" and "new" were made with this text, each with three reviews.
+func hasText(r reviewReader, text string) error {
+	return errors.Join(
+		hasCollections(r, newCollection(key("s", "b"), text), newCollection(key("s", "a"), ""), newCollection(key("s", "new"), text)),
+		hasReviews(r, key("s", "b"), many(0, 3, text)...), hasReviews(r, key("s", "new"), many(0, 3, text)...),
+	)
+}
+
 var reviewParallelRules = []reviewRule{
-	{"parallel updates are all kept, one after the other", func(t *testing.T, s reviews.Store) {
+	{"parallel updates are all kept, one after the other", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
-		putCollections(t, s, reviews.Collection{Key: k, Tally: []byte{0, 0}})
+		putCollections(t, s, reviewstore.Collection{Key: k, Tally: []byte{0, 0}})
 		together(t, workers, func(int) error {
 			for range rounds {
 				err := s.Update(ctx, func(w reviewTx) error {
@@ -148,7 +197,7 @@ var reviewParallelRules = []reviewRule{
 					n := int(c.Tally[0])<<8 + int(c.Tally[1])
 					err = w.PutReviews(ctx, k, many(n, n+1, ""))
 					n++
-					return errors.Join(err, w.PutCollection(ctx, reviews.Collection{Key: k, Tally: []byte{byte(n >> 8), byte(n)}}))
+					return errors.Join(err, w.PutCollection(ctx, reviewstore.Collection{Key: k, Tally: []byte{byte(n >> 8), byte(n)}}))
 				})
 				if err != nil {
 					return err
@@ -158,7 +207,39 @@ var reviewParallelRules = []reviewRule{
 		})
 		checkReviews(t, s, k, many(0, workers*rounds, "")...)
 	}},
-	{"a View sees one state, whatever is written meanwhile, and all that was acknowledged before", func(t *testing.T, s reviews.Store) {
+	{"no collection comes or changes between an Update that reads all of them and its commit", func(t *testing.T, s oneNetwork) {
+		together(t, workers, func(int) error {
+			for range rounds / 5 {
+				err := s.Update(ctx, func(w reviewTx) error {
+					all, err := collect(w.Collections(ctx))
+					if err != nil {
+						return err
+					}
+					for i := range all { // each tells how often it was counted
+						all[i].Tally = fmt.Append(nil, len(all)-i)
+						if err := w.PutCollection(ctx, all[i]); err != nil {
+							return err
+						}
+					}
+					return w.PutCollection(ctx, reviewstore.Collection{Key: key("s", fmt.Sprint(len(all)))})
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var want []reviewstore.Collection
+		for i := range workers * (rounds / 5) {
+			c := reviewstore.Collection{Key: key("s", fmt.Sprint(i))}
+			if left := workers*(rounds/5) - 1 - i; left > 0 {
+				c.Tally = fmt.Append(nil, left)
+			}
+			want = append(want, c)
+		}
+		checkCollections(t, s, want...)
+	}},
+	{"a View sees one state, whatever is written meanwhile, and all that was acknowledged before", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, "0"))
 		putReviews(t, s, k, many(0, 20, "0")...)
@@ -198,7 +279,7 @@ var reviewParallelRules = []reviewRule{
 }
 
 var reviewIteratorRules = []reviewRule{
-	{"an iterator can be left at any place and gone through again, and the transaction goes on", func(t *testing.T, s reviews.Store) {
+	{"an iterator can be left at any place and gone through again, and the transaction goes on", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			for name, list := range reviewLists(r, ctx) {
@@ -212,7 +293,7 @@ var reviewIteratorRules = []reviewRule{
 			return err
 		})
 	}},
-	{"iterators nest, and other reads fit between their steps", func(t *testing.T, s reviews.Store) {
+	{"iterators nest, and other reads fit between their steps", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			seen := 0
@@ -239,7 +320,7 @@ var reviewIteratorRules = []reviewRule{
 			return nil
 		})
 	}},
-	{"writes fit between the steps of an iterator", func(t *testing.T, s reviews.Store) {
+	{"writes fit between the steps of an iterator", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			seen := 0
@@ -247,7 +328,7 @@ var reviewIteratorRules = []reviewRule{
 				if err != nil {
 					return err
 				}
-				if err := w.PutReviews(ctx, key("s", "1"), []reviews.Review{review}); err != nil {
+				if err := w.PutReviews(ctx, key("s", "1"), []reviewstore.Review{review}); err != nil {
 					return err
 				}
 				seen++
@@ -259,7 +340,7 @@ var reviewIteratorRules = []reviewRule{
 		})
 		checkReviews(t, s, key("s", "1"), many(0, listed, "")...)
 	}},
-	{"an error comes once, as the last pair", func(t *testing.T, s reviews.Store) {
+	{"an error comes once, as the last pair", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			over, cancel := context.WithCancel(ctx)
@@ -272,7 +353,7 @@ var reviewIteratorRules = []reviewRule{
 					}
 					pairs, failed = pairs+1, err
 				}
-				// A driver may have the whole list already and not look at the context.
+				// A driver may have read the whole list already, and need not check the context then.
 				if failed == nil && pairs != listed || failed != nil && !errors.Is(failed, context.Canceled) {
 					return fmt.Errorf("%s, with a context that is over: %d pairs, error %v", name, pairs, failed)
 				}
@@ -280,7 +361,7 @@ var reviewIteratorRules = []reviewRule{
 			return nil
 		})
 	}},
-	{"a panic inside the steps of an iterator passes through, and the store lives on", func(t *testing.T, s reviews.Store) {
+	{"a panic inside the steps of an iterator passes through, and the store lives on", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		want := new(int)
 		for range 20 {
@@ -301,7 +382,7 @@ var reviewIteratorRules = []reviewRule{
 	}},
 }
 
-func fillForIterators(t *testing.T, s reviews.Store) {
+func fillForIterators(t *testing.T, s oneNetwork) {
 	t.Helper()
 	for i := range listed {
 		putCollections(t, s, newCollection(key("s", fmt.Sprint(i)), ""))
@@ -309,16 +390,19 @@ func fillForIterators(t *testing.T, s reviews.Store) {
 	putReviews(t, s, key("s", "0"), many(0, listed, "")...)
 }
 
-// reviewLists are the three kinds of iterators, of each nothing but the errors.
+// reviewLists has the kinds of iterators that go over many rows. They yield only the errors.
 func reviewLists(r reviewReader, ctx context.Context) map[string]iter.Seq[error] {
 	return map[string]iter.Seq[error]{
 		"Collections": errorsOf(r.Collections(ctx)),
 		"Reviews":     errorsOf(r.Reviews(ctx, key("s", "0"))),
 		"ReviewsByID": errorsOf(r.ReviewsByID(ctx, key("s", "0"), []string{"4", "3", "2", "1", "0"})),
+
+		"CollectionsByKey": errorsOf(r.CollectionsByKey(ctx, reviewstore.CollectionQuery{})),
+		"ReviewsByTime":    errorsOf(r.ReviewsByTime(ctx, reviewstore.ReviewQuery{Collection: key("s", "0")})),
 	}
 }
 
-func inBothReviews(t *testing.T, s reviews.Store, fn func(r reviewReader) error) {
+func inBothReviews(t *testing.T, s oneNetwork, fn func(r reviewReader) error) {
 	t.Helper()
 	if err := s.View(ctx, fn); err != nil {
 		t.Errorf("in a View: %v", err)
@@ -329,7 +413,7 @@ func inBothReviews(t *testing.T, s reviews.Store, fn func(r reviewReader) error)
 }
 
 var reviewRandomRules = []reviewRule{
-	{"random writes leave what a plain list would hold", func(t *testing.T, s reviews.Store) {
+	{"random writes leave what a plain list would hold", func(t *testing.T, s oneNetwork) {
 		const seed = 21
 		t.Logf("seed %d", seed)
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}
@@ -364,24 +448,24 @@ var reviewRandomRules = []reviewRule{
 	}},
 }
 
-// reviewModel is what a store should hold.
+// reviewModel is a simple implementation of a store.
 type reviewModel []*modelCollection
 
 type modelCollection struct {
-	reviews.Collection
-	reviews []reviews.Review
+	reviewstore.Collection
+	reviews []reviewstore.Review
 }
 
 func (m reviewModel) clone() (out reviewModel) {
 	for _, c := range m {
 		copied := *c
-		copied.reviews = append([]reviews.Review(nil), c.reviews...)
+		copied.reviews = append([]reviewstore.Review(nil), c.reviews...)
 		out = append(out, &copied)
 	}
 	return out
 }
 
-// write puts something random into w and the model.
+// write makes the same random change to w and the model.
 func (m *reviewModel) write(d randomData, w reviewTx) error {
 	k := key(pick(d, oddKeys[:8]), pick(d, oddKeys[:4]))
 	var to *modelCollection
@@ -389,6 +473,15 @@ func (m *reviewModel) write(d randomData, w reviewTx) error {
 		if c.Key == k {
 			to = c
 		}
+	}
+	if to != nil && d.IntN(8) == 0 {
+		*m = slices.DeleteFunc(*m, func(c *modelCollection) bool { return c == to })
+		return w.DeleteCollection(ctx, k)
+	}
+	if to != nil && d.IntN(4) == 0 {
+		ids := []string{pick(d, oddKeys), pick(d, oddKeys), "absent"}
+		to.reviews = slices.DeleteFunc(to.reviews, func(r reviewstore.Review) bool { return slices.Contains(ids, r.ID) })
+		return w.DeleteReviews(ctx, k, ids)
 	}
 	if to == nil || d.IntN(4) == 0 {
 		c := newCollection(k, fmt.Sprint(d.IntN(100)))
@@ -399,7 +492,7 @@ func (m *reviewModel) write(d randomData, w reviewTx) error {
 		to.Collection = c
 		return w.PutCollection(ctx, c)
 	}
-	var list []reviews.Review
+	var list []reviewstore.Review
 	for range d.IntN(5) {
 		r := newReview(pick(d, oddKeys), fmt.Sprint(d.IntN(100)))
 		list = append(list, r)
@@ -408,7 +501,7 @@ func (m *reviewModel) write(d randomData, w reviewTx) error {
 	return w.PutReviews(ctx, k, list)
 }
 
-func (c *modelCollection) put(r reviews.Review) {
+func (c *modelCollection) put(r reviewstore.Review) {
 	for i := range c.reviews {
 		if c.reviews[i].ID == r.ID {
 			c.reviews[i] = r
@@ -419,7 +512,7 @@ func (c *modelCollection) put(r reviews.Review) {
 }
 
 func (m reviewModel) compare(r reviewReader) error {
-	var list []reviews.Collection
+	var list []reviewstore.Collection
 	for _, c := range m {
 		list = append(list, c.Collection)
 		if err := hasReviews(r, c.Key, c.reviews...); err != nil {

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// rule is something that a store of type S must do.
+// rule is a rule that every store of type S must follow, with its test.
 type rule[S any] struct {
 	words string // the rule, in words
 	check func(t *testing.T, store S)
 }
 
-// checkRules gives each rule a subtest and a fresh store.
+// checkRules tests each rule in a subtest with an empty store of its own.
 func checkRules[S any](t *testing.T, open func(t *testing.T) S, rules []rule[S]) {
 	for _, r := range rules {
 		t.Run(r.words, func(t *testing.T) {
@@ -25,7 +25,7 @@ func checkRules[S any](t *testing.T, open func(t *testing.T) S, rules []rule[S])
 	}
 }
 
-// collect gathers what seq yields, up to its error.
+// collect returns the values of seq, or its first error.
 func collect[T any](seq iter.Seq2[T, error]) ([]T, error) {
 	var out []T
 	for v, err := range seq {

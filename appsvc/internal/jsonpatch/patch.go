@@ -10,13 +10,41 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// What Decode and Apply answer, wrapped in a sentence.
+// The kinds of errors of Decode and Apply; the errors are *Error.
 var (
 	ErrMalformed = errors.New("malformed patch")          // not a JSON Patch
 	ErrTooLarge  = errors.New("patch is too large")       // over one of the limits
 	ErrTest      = errors.New("test failed")              // a test operation does not hold
 	ErrApply     = errors.New("operation does not apply") // any other operation that cannot be done
 )
+
+// Error says what is wrong with a patch, and where in the patch.
+type Error struct {
+	Kind    error
+	Pointer string // JSON pointer into the patch: "/3" is its fourth operation
+	Reason  string
+}
+
+func (e *Error) Error() string {
+	if e.Pointer == "" {
+		return e.Reason
+	}
+	return e.Pointer + ": " + e.Reason
+}
+
+func (e *Error) Unwrap() error { return e.Kind }
+
+func fault(kind error, pointer, format string, args ...any) error {
+	return &Error{kind, pointer, fmt.Sprintf(format, args...)}
+}
+
+// in returns the error of a part of a patch as one of the whole; the part is at this pointer.
+func in(pointer, what string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &Error{e.Kind, pointer + e.Pointer, what + e.Reason}
+	}
+	return err
+}
 
 // Op is one operation. Path and From are canonical JSON pointers; Value is nil where there is none.
 type Op struct {
@@ -31,14 +59,17 @@ type Op struct {
 func Decode(data []byte, maxOps int) ([]Op, error) {
 	var ops []Op
 	if err := strictjson.Decode(data, &ops); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		if e, ok := errors.AsType[*strictjson.Error](err); ok {
+			return nil, fault(ErrMalformed, e.Pointer, "%s", e.Sentence())
+		}
+		return nil, fault(ErrMalformed, "", "%s", err)
 	}
 	if len(ops) > maxOps {
-		return nil, fmt.Errorf("%w: %d operations, at most %d", ErrTooLarge, len(ops), maxOps)
+		return nil, fault(ErrTooLarge, "", "the patch has %d operations, at most %d", len(ops), maxOps)
 	}
 	for i, op := range ops {
 		if err := op.check(); err != nil {
-			return nil, fmt.Errorf("%w: /%d%w", ErrMalformed, i, err)
+			return nil, in(fmt.Sprintf("/%d", i), "", err)
 		}
 	}
 	return ops, nil
@@ -49,17 +80,17 @@ func (op Op) check() error {
 	need, known := needs[op.Op]
 	switch {
 	case !known:
-		return fmt.Errorf("/op: unknown operation %q: want add, remove, replace, move, copy or test", op.Op)
+		return fault(ErrMalformed, "/op", "unknown operation %q: want add, remove, replace, move, copy or test", op.Op)
 	case op.Path == nil:
-		return errors.New("/path: missing")
+		return fault(ErrMalformed, "/path", "missing")
 	case !isPointer(*op.Path):
-		return fmt.Errorf("/path: %q is no JSON pointer", *op.Path)
+		return fault(ErrMalformed, "/path", "%q is no JSON pointer", *op.Path)
 	case need == "value" && op.Value == nil:
-		return fmt.Errorf("/value: missing: %s needs one", op.Op)
+		return fault(ErrMalformed, "/value", "missing: %s needs one", op.Op)
 	case need == "from" && op.From == nil:
-		return fmt.Errorf("/from: missing: %s needs one", op.Op)
+		return fault(ErrMalformed, "/from", "missing: %s needs one", op.Op)
 	case need == "from" && !isPointer(*op.From):
-		return fmt.Errorf("/from: %q is no JSON pointer", *op.From)
+		return fault(ErrMalformed, "/from", "%q is no JSON pointer", *op.From)
 	}
 	return nil
 }
@@ -92,10 +123,13 @@ func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
 // hasOddIndex reports whether a pointer has a token that the library would take as an array index
 // though it is not canonical.
 func hasOddIndex(pointer string) bool {
-	return slices.ContainsFunc(strings.Split(pointer, "/"), func(token string) bool {
-		digits := strings.TrimLeft(token, "+-")
-		return len(token)-len(digits) <= 1 && isDigits(digits) && !isIndex(token)
-	})
+	return slices.ContainsFunc(strings.Split(pointer, "/"), isOddIndex)
+}
+
+// isOddIndex reports whether token is a number with a sign or leading zeros.
+func isOddIndex(token string) bool {
+	digits := strings.TrimLeft(token, "+-")
+	return len(token)-len(digits) <= 1 && isDigits(digits) && !isIndex(token)
 }
 
 // isIndex reports whether token is an array index as pointers write them.

@@ -26,7 +26,7 @@ func TestAround(t *testing.T) {
 			}
 			list = append(list, op)
 		}
-		if got := around(list); got != want {
+		if got := enclosing(list); got != want {
 			t.Errorf("around %s is %q, want %q", ops, got, want)
 		}
 	}
@@ -55,15 +55,17 @@ func TestPartDoesNotShow(t *testing.T) {
 		part, whole := run{doc: []byte(doc), limits: Limits{Document: 400}}, run{doc: []byte(doc), limits: Limits{Document: 400}}
 		for range 1 + rng.IntN(3) {
 			path, from := at(), at()
-			part.waiting = append(part.waiting, Op{Op: pick("add", "remove", "replace", "move", "copy"), Path: &path, From: &from,
+			part.wait(Op{Op: pick("add", "remove", "replace", "move", "copy"), Path: &path, From: &from,
 				Value: json.RawMessage(pick("1", "null", `{"c":[1]}`, `[]`))})
 		}
-		whole.waiting = part.waiting
+		whole.waiting, whole.indices = part.waiting, part.indices
 		ops, _ := json.Marshal(part.waiting)
 		err := part.flush()
-		want, wantErr := whole.carryOut(whole.doc, "", "")
+		want, wantErr := whole.carryOut(whole.doc, whole.waiting, "", "")
 		if wantErr == nil {
 			wantErr = whole.set(want)
+		} else {
+			wantErr = whole.blame()
 		}
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() || err == nil && string(part.doc) != string(whole.doc) {
 			t.Fatalf("seed %d: %s gives\n%s, %v, want\n%s, %v", seed, ops, part.doc, err, whole.doc, wantErr)

@@ -10,17 +10,16 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 var (
 	errMissing = errors.New("there is no such place")
 	errIndex   = errors.New("array indices are written in decimal digits without leading zeros")
-
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
 // resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
-// array by something else than an index, else errMissing.
+// array by an index that is not canonical, else errMissing.
 func resolve(doc []byte, pointer string) ([]byte, error) {
 	at, end, err := locate(doc, pointer)
 	return bytes.TrimSpace(doc[at:end]), err
@@ -32,7 +31,7 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 		return 0, len(doc), nil
 	}
 	for _, token := range strings.Split(pointer, "/")[1:] {
-		name, index := unescape.Replace(token), math.MaxInt
+		name, index := jsonpointer.Unescape(token), math.MaxInt
 		if isIndex(name) {
 			if i, err := strconv.Atoi(name); err == nil {
 				index = i
@@ -40,7 +39,7 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 		}
 		inside, kind, err := rawjson.Lookup(doc[at:], name, index)
 		switch {
-		case kind == '[' && index == math.MaxInt && name != "-" && !isIndex(name):
+		case kind == '[' && isOddIndex(name):
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errIndex, token, pointer)
 		case err != nil || inside < 0:
 			return 0, 0, fmt.Errorf("%w: at %q of %q", errMissing, token, pointer)

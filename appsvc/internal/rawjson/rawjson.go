@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 )
 
 // ErrNotJSON says that a text is not the valid JSON, or not the kind of value, that was expected.
@@ -31,8 +32,15 @@ func (o Object) Get(name string) []byte {
 	return nil
 }
 
+// ErrTooMany says that an object or array has more members or items than the caller takes.
+var ErrTooMany = errors.New("too many members or items")
+
 // Members returns the members of the object in data.
-func Members(data []byte) (Object, error) {
+func Members(data []byte) (Object, error) { return MembersUpTo(data, math.MaxInt) }
+
+// MembersUpTo is Members for an object of at most so many members. It returns ErrTooMany for a larger one, and reads
+// no more of that than it must.
+func MembersUpTo(data []byte, most int) (Object, error) {
 	out := make(Object, 0, 8) // as many as most have
 	s := scanner{data: data}
 	if !s.takes('{') {
@@ -44,6 +52,9 @@ func Members(data []byte) (Object, error) {
 		if !ok || !s.takes(':') {
 			return nil, ErrNotJSON
 		}
+		if len(out) == most {
+			return nil, ErrTooMany
+		}
 		s.space()
 		out = append(out, Member{name, s.value()})
 	}
@@ -54,13 +65,20 @@ func Members(data []byte) (Object, error) {
 }
 
 // Items returns the items of the array in data.
-func Items(data []byte) ([][]byte, error) {
+func Items(data []byte) ([][]byte, error) { return ItemsUpTo(data, math.MaxInt) }
+
+// ItemsUpTo is Items for an array of at most so many items. It returns ErrTooMany for a longer one, and reads no
+// more of that than it must.
+func ItemsUpTo(data []byte, most int) ([][]byte, error) {
 	out := make([][]byte, 0, 8)
 	s := scanner{data: data}
 	if !s.takes('[') {
 		return nil, ErrNotJSON
 	}
 	for more := !s.takes(']'); more; more = s.separates(']') {
+		if len(out) == most {
+			return nil, ErrTooMany
+		}
 		s.space()
 		out = append(out, s.value())
 	}
@@ -151,6 +169,25 @@ func Widest(data []byte) int {
 		s.at++
 	}
 	return widest
+}
+
+// Depth returns how deep the objects and arrays in data nest; it is 0 for a scalar.
+func Depth(data []byte) int {
+	depth, deepest := 0, 0
+	for s := (scanner{data: data}); s.at < len(s.data); {
+		switch s.data[s.at] {
+		case '"':
+			s.text()
+			continue
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+		s.at++
+	}
+	return deepest
 }
 
 // scanner walks over a text. Once it has failed it stays so.

@@ -142,3 +142,30 @@ func FuzzMembers(f *testing.F) {
 		}
 	})
 }
+
+func TestBounds(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		count int
+		depth int
+	}{{`[]`, 0, 1}, {`[1]`, 1, 1}, {`["[",[[2],3],{"a":"{{"}]`, 3, 3}, {`{}`, 0, 1}, {`{"a,":[1,2],"b":"}"}`, 2, 2}} {
+		text := []byte(test.text)
+		for most := range 5 {
+			var err error
+			if text[0] == '[' {
+				_, err = rawjson.ItemsUpTo(text, most)
+			} else {
+				_, err = rawjson.MembersUpTo(text, most)
+			}
+			if want := most < test.count; errors.Is(err, rawjson.ErrTooMany) != want {
+				t.Errorf("%s up to %d: %v, too many: %t", text, most, err, want)
+			}
+		}
+		if got := rawjson.Depth(text); got != test.depth {
+			t.Errorf("the depth of %s is %d, want %d", text, got, test.depth)
+		}
+	}
+	if got := rawjson.Depth([]byte(`"[[["`)); got != 0 {
+		t.Errorf("the depth of a string is %d", got)
+	}
+}

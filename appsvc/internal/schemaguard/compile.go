@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // base is what relative references resolve against. It names nothing that exists.
@@ -21,9 +23,10 @@ func (nothing) Load(string) (any, error) { return nil, errFetch }
 
 // compile compiles doc and every subschema found in it, used or not. The second result has those
 // that exist, by their locations.
-func compile(doc any, found *outline) (*jsonschema.Schema, []*jsonschema.Schema, error) {
+func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
+	formats.install(c)
 	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) {
 		if p, ok := found.patterns[text]; ok {
 			return p, nil
@@ -116,7 +119,7 @@ func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
 	}
 	at := pointerOf(err.URL)
 	for _, token := range leaf.InstanceLocation {
-		at += "/" + escape(token)
+		at += "/" + jsonpointer.Escape(token)
 	}
 	return refuse(at, "not valid against the meta-schema: %s", Reason(leaf.ErrorKind))
 }

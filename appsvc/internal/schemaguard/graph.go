@@ -100,6 +100,7 @@ func (c *comparison) size(v any) {
 
 // graph is all nodes that a schema can reach.
 type graph struct {
+	formats    Formats
 	root       *node
 	bySchema   map[*jsonschema.Schema]*node
 	byLocation map[string]*node
@@ -110,8 +111,9 @@ type graph struct {
 	recursive *node
 }
 
-func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema) *graph {
+func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema, formats Formats) *graph {
 	g := &graph{
+		formats:    formats,
 		bySchema:   map[*jsonschema.Schema]*node{},
 		byLocation: map[string]*node{},
 		dynamics:   map[string]*node{},
@@ -176,7 +178,7 @@ func (g *graph) named(schemas map[string]*jsonschema.Schema) map[string]*node {
 // link fills in n from its schema.
 func (g *graph) link(n *node) {
 	s := n.schema
-	s.Format = nil // an annotation in every draft
+	s.Format = g.formats.asserted(s.Format)
 	n.accepts = accepted(s.Types)
 	n.ref = g.node(s.Ref)
 	if s.DraftVersion < int(draft2019) && n.ref != nil {

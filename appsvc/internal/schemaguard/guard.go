@@ -1,16 +1,21 @@
-// Package schemaguard decides which configSchemas are taken, and which configs are validated
-// against them, so that no schema can crash or stall a validator (contract, section 2.3).
+// Package schemaguard decides which configSchemas are accepted, and which configs may be validated against them, so that
+// no schema can crash or stall a validator. It has a static and a dynamic half.
 //
-// There are two halves. Compile is the static one: it refuses a schema that is too large, too
-// deep, invalid against the meta-schema of its draft, that refers to anything outside itself (the
-// standard meta-schemas excepted), whose references come back to where they started without
-// descending into the config, that applies too many subschemas to one place, or whose patterns do
-// not compile or are too large. Afford is the dynamic one: it walks a config along the compiled
-// schema the way a validator would, adds up what each step costs, and gives up beyond a budget.
+// Compile is the static half. It refuses a schema that
 //
-// The estimate is an upper bound: where a validator may stop early, it counts the whole way. Its
-// prices are nanoseconds of jsonschema/v6 on one core of a small server, so that a verdict depends
-// on schema and config alone and not on the load of the machine.
+//   - is too large or nested too deep;
+//   - is invalid against the meta-schema of its draft;
+//   - refers to anything outside itself, except the standard meta-schemas;
+//   - has a cycle of references that does not descend into the config;
+//   - applies too many subschemas to one place of a config;
+//   - has patterns that do not compile or are too large. Patterns are ECMA 262 in its Unicode form. Those that package
+//     regexp cannot match are matched here, and their steps are counted.
+//
+// Budget.Spend is the dynamic half. Before a validation it walks the config along the compiled schema as the validator
+// will, adds up what each step costs, and refuses the config when the sum exceeds the budget. The sum is an upper bound:
+// where a validator may stop early, the whole way is counted. The prices are nanoseconds of jsonschema/v6 on one core of a
+// small server. No clock is read, so the verdict depends on the schema and the config alone and not on the load of the
+// machine.
 package schemaguard
 
 import (
@@ -20,6 +25,8 @@ import (
 	"fmt"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -37,13 +44,12 @@ const (
 	maxExpansions = 1 << 14 // subschemas that apply to one place of a config, counted with repetition
 )
 
-// budget is what decoding, compiling and validating one config may cost together, in nanoseconds,
-// maxCompile the part of it that compiling may take, and requestBudget what all configs of a
-// request may cost.
+// configBudget is what decoding, compiling and validating one config may cost together, in nanoseconds. maxCompile is
+// the part of it that compiling may take, and requestBudget is what all configs of a request may cost together.
 const (
-	budget        = 150_000_000
+	configBudget  = 150_000_000
 	maxCompile    = 110_000_000
-	requestBudget = 4 * budget
+	requestBudget = 4 * configBudget
 )
 
 // ErrCostly is the error of a config that would take too long to validate.
@@ -65,7 +71,7 @@ func (e *Error) Error() string {
 
 // below returns the error one step deeper.
 func (e *Error) below(token string) *Error {
-	return &Error{"/" + escape(token) + e.Pointer, e.Reason}
+	return &Error{"/" + jsonpointer.Escape(token) + e.Pointer, e.Reason}
 }
 
 func refuse(pointer, format string, args ...any) error {
@@ -80,13 +86,37 @@ type Schema struct {
 	weight   int
 }
 
-// Compile checks schema and compiles it. The error is an *Error.
-func Compile(schema []byte) (s *Schema, err error) {
+// Compile checks schema and compiles it. All formats are annotations. The error is an *Error.
+func Compile(schema []byte) (*Schema, error) { return Formats{}.Compile(schema) }
+
+// Compile is Compile with formats that refuse configs.
+func (f Formats) Compile(schema []byte) (s *Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, refuse("", "it cannot be compiled: %v", r)
 		}
 	}()
+	doc, err := read(schema)
+	if err != nil {
+		return nil, err
+	}
+	found, err := survey(doc)
+	if err != nil {
+		return nil, err
+	}
+	compiled, all, err := compile(doc, found, f)
+	if err != nil {
+		return nil, err
+	}
+	graph := newGraph(compiled, all, f)
+	if err := graph.check(); err != nil {
+		return nil, err
+	}
+	return &Schema{compiled, graph.root, found.cost(), 60*len(schema) + 200*found.patternProgram}, nil
+}
+
+// read decodes a schema that is within the limits of a text.
+func read(schema []byte) (any, error) {
 	if len(schema) > MaxBytes {
 		return nil, refuse("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
 	}
@@ -101,52 +131,41 @@ func Compile(schema []byte) (s *Schema, err error) {
 	if err != nil {
 		return nil, refuse("", "%v", err)
 	}
-	found, err := survey(doc)
-	if err != nil {
-		return nil, err
-	}
-	compiled, all, err := compile(doc, found)
-	if err != nil {
-		return nil, err
-	}
-	graph := newGraph(compiled, all)
-	if err := graph.check(); err != nil {
-		return nil, err
-	}
-	return &Schema{compiled, graph.root, found.cost(), 60*len(schema) + 200*found.patternProgram}, nil
+	return doc, nil
 }
 
 // Weight is about how many bytes of memory the schema takes.
 func (s *Schema) Weight() int { return s.weight }
 
-// Compiled returns the schema as jsonschema/v6 has it. Formats are annotations in it, in every draft.
+// Compiled returns the schema as jsonschema/v6 has it. In every draft, its formats are those it was
+// compiled with.
 func (s *Schema) Compiled() *jsonschema.Schema { return s.compiled }
 
-// Afford returns ErrCostly if validating config would cost too much. The config is given as its
-// text and as what the text decodes to, numbers as json.Number.
-func (s *Schema) Afford(text []byte, config any) error { return new(Tab).Afford(s, text, config) }
+// CheckCost returns ErrCostly if validating config would cost too much. text is the config, and config is what the text
+// decodes to, with numbers as json.Number.
+func (s *Schema) CheckCost(text []byte, config any) error { return new(Budget).Spend(s, text, config) }
 
-// Tab adds up what the validations of one request cost. The zero value is ready for use.
-type Tab struct {
+// Budget is what the validations of one request may cost together. The zero value is a full budget.
+type Budget struct {
 	spent    int64
-	compiled map[*Schema]bool // those whose compilation is on the tab
+	compiled map[*Schema]bool // the schemas whose compilation is paid for
 }
 
-// Afford is Schema.Afford, and also returns ErrCostly when all that came before on the tab and this
-// cost too much together.
-func (t *Tab) Afford(s *Schema, text []byte, config any) error {
-	left := budget - s.spent
+// Spend pays for the validation of one config. It returns ErrCostly if the config costs too much alone, or together with
+// those before.
+func (b *Budget) Spend(s *Schema, text []byte, config any) error {
+	left := configBudget - s.spent
 	m := meter{left: left - decodeCost(text), dearest: dearestNumber(config)}
 	m.visit(s.root, config, 0, false)
-	t.spent += left - m.left
-	if !t.compiled[s] {
-		if t.compiled == nil {
-			t.compiled = map[*Schema]bool{}
+	b.spent += left - m.left
+	if !b.compiled[s] {
+		if b.compiled == nil {
+			b.compiled = map[*Schema]bool{}
 		}
-		t.compiled[s] = true
-		t.spent += s.spent
+		b.compiled[s] = true
+		b.spent += s.spent
 	}
-	if m.left < 0 || t.spent > requestBudget {
+	if m.left < 0 || b.spent > requestBudget {
 		return ErrCostly
 	}
 	return nil

@@ -181,8 +181,11 @@ func TestRefuses(t *testing.T) {
 		{"a pattern of 200 KB", `{"pattern":"` + strings.Repeat("a", 200_000) + `"}`, "/pattern", "bytes of patterns"},
 		{"a pattern that is not used", `{"$defs":{"a":{"pattern":"("}}}`, "/$defs/a/pattern", "cannot be used"},
 		{"a pattern that does not compile", `{"properties":{"a":{"pattern":"a**"}}}`, "/properties/a/pattern", "cannot be used"},
-		{"a pattern that looks ahead", `{"pattern":"^(?!x)"}`, "/pattern", "looking ahead"},
-		{"a pattern that refers back", `{"patternProperties":{"(a)\\1":{}}}`, `/patternProperties/(a)\1`, "references to what a group matched"},
+		{"wide classes without case, together", `{"allOf":[` + many(20, `{"pattern":"(?i:[B-\\u{1e942}])#i"}`, ",") + `]}`, "/allOf/16/pattern", "16 characters outside of ASCII"},
+		{"a lookaround that is not closed", `{"pattern":"^(?!x"}`, "/pattern", "the ) of a lookaround is missing"},
+		{"a lookaround of many steps", `{"pattern":"(?=` + strings.Repeat(".{1000}", 21) + `)"}`, "/pattern", "too large"},
+		{"lookarounds of many steps together", `{"pattern":"` + strings.Repeat("(?=.{1000})", 21) + `"}`, "/pattern", "too large"},
+		{"a pattern that refers back to nothing", `{"patternProperties":{"(a)\\2":{}}}`, `/patternProperties/(a)\2`, "there is no group 2"},
 		{"a pattern of many steps", `{"pattern":"((a{0,1000}){0,1}b{0,999}){0,1}(.{1000}){1}.{1000}.{1000}.{1000}.{1000}.{1000}.{1000}.{1000}.{1000}[^x]{1000}[^x]{1000}"}`, "/pattern", "too large"},
 		{"a pattern at an unusual place", `{"x":{"y":{"pattern":"("}},"$ref":"#/x/y"}`, "/x/y/pattern", "cannot be used"},
 	} {
@@ -202,7 +205,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func TestAfford(t *testing.T) {
+func TestCheckCost(t *testing.T) {
 	tree := strings.Repeat(`{"children":[`, 20) + strings.Repeat("{},", 300) + "{}" + strings.Repeat("]}", 20)
 	var rows strings.Builder
 	for i := 0; rows.Len() < 1<<20-200; i++ {
@@ -232,6 +235,13 @@ func TestAfford(t *testing.T) {
 		{"fan-out in many items", `{"items":` + doubling(12) + `}`, "", true},
 		{"a pattern of many steps", `{"pattern":"((a{0,100}){0,10}){0,1}$"}`, `"` + strings.Repeat("a", 200_000) + `"`, true},
 		{"a pattern of many steps on a name", `{"patternProperties":{"((a{0,100}){0,10}){0,1}$":{}}}`, `{"` + strings.Repeat("a", 200_000) + `":1}`, true},
+		{"a lookahead on short names", `{"patternProperties":{"^(?!variables$|x-).+$":{}},"additionalProperties":false}`, `{"a":1,"variables":2}`, false},
+		{"a lookahead on a text", `{"pattern":"^(?!.*foo).*$"}`, `"` + strings.Repeat("a", 100_000) + `"`, false},
+		{"a back-reference", `{"pattern":"^(['\"]).*\\1$"}`, `"'` + strings.Repeat("a", 100_000) + `'"`, false},
+		{"lookaheads on a long text", `{"pattern":"` + strings.Repeat("(?=.*a)", 20) + `"}`, `"` + strings.Repeat("a", 1_000_000) + `"`, true},
+		{"a back-reference that never ends", `{"pattern":"(a*)*\\1b"}`, `"` + strings.Repeat("a", 50) + `"`, true},
+		{"a back-reference that goes back too far", `{"pattern":"^(.*)\\1b"}`, `"` + strings.Repeat("a", 1_000_000) + `"`, true},
+		{"a back-reference in many names", `{"patternProperties":{"^(a+)+\\1$":{}}}`, "", false},
 		{"a huge exponent", `{"multipleOf":0.5}`, "1e1000000", true},
 		{"an exponent beyond all", `{"type":"integer"}`, "1e99999999999999999999", true},
 		{"a huge exponent to compare", `{"enum":[1,2]}`, "1e1000000", true},
@@ -266,7 +276,7 @@ func TestAfford(t *testing.T) {
 			if err := d.Decode(&config); err != nil {
 				t.Fatal(err)
 			}
-			if err := schema.Afford([]byte(tc.config), config); errors.Is(err, schemaguard.ErrCostly) != tc.costly {
+			if err := schema.CheckCost([]byte(tc.config), config); errors.Is(err, schemaguard.ErrCostly) != tc.costly {
 				t.Errorf("have %v, want too costly %v", err, tc.costly)
 			}
 		})

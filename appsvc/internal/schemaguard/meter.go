@@ -10,7 +10,7 @@ const (
 	memberPrice  = 70  // looking a property up
 	markPrice    = 200 // keeping track of a member for unevaluatedProperties or unevaluatedItems
 	valuePrice   = 130 // decoding a value
-	stepPrice    = 24  // a step of a pattern: the matcher's and ours
+	stepPrice    = 24  // a step of a pattern: the matcher's and ours, or ours twice
 	hashPrice    = 180 // looking at a value for uniqueItems
 )
 
@@ -24,7 +24,7 @@ type meter struct {
 	level    int     // how deep in the config
 	dearest  int64   // the price of its dearest number
 	faults   int     // that a validator may have found so far
-	matchers map[*pattern]*matcher
+	matchers map[*pattern]matcher
 }
 
 func (m *meter) pay(price int64) { m.left -= price }

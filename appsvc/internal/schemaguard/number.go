@@ -25,7 +25,7 @@ func numberSize(text string) int64 {
 func numberCost(text string) int64 {
 	size := numberSize(text)
 	if size > 1_000_000 {
-		return budget // readers refuse it, and their refusal is not a verdict
+		return configBudget // readers refuse it, and their refusal is not a verdict
 	}
 	return 450 + 8*size + size*size/700
 }

@@ -5,46 +5,192 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
+	"strconv"
+	"sync"
 )
 
 var errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
 	"at most %d steps together are allowed", maxProgram)
 
+// maxSteps bounds the work of a match that package regexp cannot do. The budget of a config is far
+// below it; it is for engines that are used without one.
+const maxSteps = 1 << 25
+
 // pattern is a compiled pattern. It satisfies jsonschema.Regexp.
 type pattern struct {
-	text    string
-	re      *regexp.Regexp
-	program *syntax.Prog
+	text   string
+	re     *regexp.Regexp // nil if only a matcher of ours can match it
+	parts  []part         // what lookarounds hold, an inner one before the outer one; the pattern itself last
+	groups int            // of a pattern with back-references, 0 of others
+	folded int            // see translation
+	loops  []loop         // likewise
+	free   sync.Pool      // of matchers that are not in use
+}
+
+// part is the program of a pattern, or of what a lookaround holds.
+type part struct {
+	program   *syntax.Prog
+	marks     []mark // by the number of the group in the program
+	backwards bool   // it reads the text from its end
+	anchored  bool   // it begins at that end of the text where reading begins
+	negative  bool   // the lookaround holds where this does not match
+	groups    []int  // of the pattern that are in it, if there are back-references
+}
+
+// mark is what a group of a program stands for.
+type mark struct {
+	kind byte // 'g' for a group of the pattern, 'l' a lookaround, 'b' a back-reference, 'c' a count; loops have 'i', 'e' and 'x'
+	n    int
+}
+
+// matcher looks for one pattern in texts and counts what that takes.
+type matcher interface {
+	// work returns how many steps it takes to look for the pattern in s, and whether it is found.
+	// It gives up, without a verdict, when more than most steps are taken.
+	work(s string, most int64) (taken int64, found bool)
+}
+
+func (p *pattern) matcher() matcher {
+	if p.groups > 0 {
+		return newBacktracker(p)
+	}
+	return newSimulation(p)
 }
 
 // String returns the pattern as the schema has it.
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches anywhere in s.
-func (p *pattern) MatchString(s string) bool { return p.re.MatchString(s) }
+// MatchString reports whether the pattern matches anywhere in s. It panics with ErrCostly where
+// that takes more than maxSteps steps, which only patterns that have no re can do.
+func (p *pattern) MatchString(s string) bool {
+	if p.re != nil {
+		return p.re.MatchString(s)
+	}
+	m, ok := p.free.Get().(matcher)
+	if !ok {
+		m = p.matcher()
+	}
+	taken, found := m.work(s, maxSteps)
+	if taken > maxSteps {
+		panic(ErrCostly)
+	}
+	p.free.Put(m)
+	return found
+}
 
-// compilePattern compiles an ECMA 262 pattern into one of at most most steps.
+// size is how many instructions the pattern has.
+func (p *pattern) size() int {
+	n := 0
+	for i := range p.parts {
+		n += len(p.parts[i].program.Inst)
+	}
+	return n
+}
+
+// compilePattern compiles an ECMA 262 pattern into one of at most most steps. What package regexp
+// can match it does. Lookarounds are simulated, in time linear in the text, and only patterns with
+// back-references are matched by trying and going back, which the caller has to bound.
 func compilePattern(text string, most int) (*pattern, error) {
-	translated, err := translate(text)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %w", shorten(text), err)
-	}
-	tree, err := syntax.Parse(translated, syntax.Perl)
-	if err != nil {
+	p, err := compileTranslated(text, most)
+	if err != nil && err != errLargePattern {
 		return nil, fmt.Errorf("the pattern %q cannot be used: %s", shorten(text), reason(err))
 	}
-	if steps(tree, most) > most {
-		return nil, errLargePattern
-	}
-	program, err := syntax.Compile(tree.Simplify())
+	return p, err
+}
+
+func compileTranslated(text string, most int) (*pattern, error) {
+	t, trees, err := parsePattern(text)
 	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %s", shorten(text), reason(err))
+		return nil, err
 	}
-	re, err := regexp.Compile(translated)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be used: %s", shorten(text), reason(err))
+	p := &pattern{text: text, folded: t.folded}
+	if len(t.backs) > 0 {
+		p.groups = t.groups + 1
 	}
-	return &pattern{text, re, program}, nil
+	for i, tree := range trees {
+		var own part
+		look := lookaround{} // the pattern itself
+		if i < len(t.looks) {
+			look = t.looks[i]
+			own.negative = look.negative
+		}
+		if t.special() {
+			own.marks = marksOf(tree.CapNames(), t.backs)
+			own.count(tree, t.counts)
+		}
+		if p.groups > 0 { // going back reads ahead forwards and behind backwards
+			own.backwards = i < len(t.looks) && !look.ahead
+		} else { // a simulation asks at each place whether something ends here that began further on, or before
+			own.backwards = look.ahead
+		}
+		if own.backwards {
+			reverse(tree)
+		}
+		if p.groups > 0 {
+			own.groups = p.groupsIn(tree, &own)
+			tree = p.loop(tree, &own)
+		}
+		if most -= steps(tree, most); most < 0 {
+			return nil, errLargePattern
+		}
+		if own.program, err = syntax.Compile(tree.Simplify()); err != nil {
+			return nil, err
+		}
+		end := syntax.EmptyBeginText
+		if own.backwards {
+			end = syntax.EmptyEndText
+		}
+		own.anchored = own.program.StartCond()&end != 0
+		p.parts = append(p.parts, own)
+	}
+	if !t.special() {
+		p.re, err = regexp.Compile(t.text)
+	}
+	return p, err
+}
+
+// marksOf reads the names that a translation gives to groups.
+func marksOf(names []string, backs []int) []mark {
+	marks := make([]mark, len(names))
+	for i, name := range names {
+		if name == "" {
+			continue
+		}
+		n, _ := strconv.Atoi(name[1:])
+		if name[0] == 'b' {
+			n = backs[n]
+		}
+		marks[i] = mark{name[0], n}
+	}
+	return marks
+}
+
+// count puts the repetitions that a translation had to count into a tree.
+func (p *part) count(re *syntax.Regexp, counts [][2]int) {
+	if re.Op == syntax.OpStar && re.Sub[0].Op == syntax.OpCapture && p.marks[re.Sub[0].Cap].kind == 'c' {
+		times := counts[p.marks[re.Sub[0].Cap].n]
+		re.Op, re.Min, re.Max = syntax.OpRepeat, times[0], times[1]
+		re.Sub[0] = re.Sub[0].Sub[0]
+	}
+	for _, sub := range re.Sub {
+		p.count(sub, counts)
+	}
+}
+
+// reverse turns a tree into one that matches the same texts read from their end. ^ and $ still
+// mean the beginning and the end of the text.
+func reverse(re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		re.Rune = slices.Clone(re.Rune)
+		slices.Reverse(re.Rune)
+	case syntax.OpConcat:
+		slices.Reverse(re.Sub)
+	}
+	for _, sub := range re.Sub {
+		reverse(sub)
+	}
 }
 
 func reason(err error) string {
@@ -75,88 +221,4 @@ func steps(re *syntax.Regexp, most int) int {
 		n *= max(re.Min, re.Max, 1)
 	}
 	return min(n, most+1) // no overflow on nested repetitions
-}
-
-// matcher counts what matching a pattern takes, by a simulation of its program that follows all
-// alternatives at once, as the matchers do that never go back.
-type matcher struct {
-	program     *syntax.Prog
-	anchored    bool
-	at          []int // the position, over all texts, at which each instruction was last reached
-	queue, next []uint32
-	stack       []uint32
-	position    int
-	taken, most int64
-	matched     bool
-}
-
-func newMatcher(p *pattern) *matcher {
-	return &matcher{
-		program:  p.program,
-		anchored: p.program.StartCond()&syntax.EmptyBeginText != 0,
-		at:       make([]int, len(p.program.Inst)),
-	}
-}
-
-// work returns how many steps it takes at most to look for the pattern in s, counted up to most,
-// and notes whether it was found.
-func (m *matcher) work(s string, most int64) int64 {
-	m.taken, m.most, m.matched = 0, most, false
-	m.queue = m.queue[:0]
-	before := rune(-1)
-	for i, r := range s {
-		if i == 0 || !m.anchored {
-			m.queue = append(m.queue, uint32(m.program.Start))
-		}
-		if len(m.queue) == 0 || m.taken > m.most {
-			return m.taken
-		}
-		m.taken++
-		m.step(before, r)
-		before = r
-	}
-	if s == "" || !m.anchored {
-		m.queue = append(m.queue, uint32(m.program.Start))
-	}
-	m.step(before, -1)
-	return m.taken
-}
-
-// step follows the program over r, which stands behind before. -1 is either end of the text.
-func (m *matcher) step(before, r rune) {
-	met := syntax.EmptyOpContext(before, r)
-	m.position++
-	m.next = m.next[:0]
-	for _, start := range m.queue {
-		m.stack = append(m.stack[:0], start)
-		for len(m.stack) > 0 && m.taken <= m.most {
-			pc := m.stack[len(m.stack)-1]
-			m.stack = m.stack[:len(m.stack)-1]
-			if m.at[pc] != m.position {
-				m.at[pc] = m.position
-				m.taken++
-				m.follow(&m.program.Inst[pc], r, met)
-			}
-		}
-	}
-	m.queue, m.next = m.next, m.queue
-}
-
-func (m *matcher) follow(in *syntax.Inst, r rune, met syntax.EmptyOp) {
-	switch in.Op {
-	case syntax.InstAlt, syntax.InstAltMatch:
-		m.stack = append(m.stack, in.Arg, in.Out)
-	case syntax.InstCapture, syntax.InstNop:
-		m.stack = append(m.stack, in.Out)
-	case syntax.InstEmptyWidth:
-		if syntax.EmptyOp(in.Arg)&^met == 0 {
-			m.stack = append(m.stack, in.Out)
-		}
-	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-		if r >= 0 && in.MatchRune(r) {
-			m.next = append(m.next, in.Out)
-		}
-	case syntax.InstMatch:
-		m.matched = true
-	}
 }

@@ -1,10 +1,13 @@
 package schemaguard
 
 import (
+	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"regexp/syntax"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTranslate(t *testing.T) {
@@ -36,6 +39,44 @@ func TestTranslate(t *testing.T) {
 		{`^a{2,3}?$`, []string{"aa"}, []string{"a"}},
 		{`^[a\]]+$`, []string{"a]"}, []string{"b"}},
 		{`^\[\\\]$`, []string{`[\]`}, nil},
+		{`^(?<a$>b)\é$`, []string{"b\u00e9"}, []string{"b"}},
+
+		{`^(?!@@)[@a-z]+$`, []string{"@a", "a@@"}, []string{"@@a", ""}},
+		{`^(?!(a|b)$|c)\w+$`, []string{"ab", "d"}, []string{"a", "b", "cd"}},
+		{`^(?=.*\d)(?=.*[a-z]).{4,}$`, []string{"abc1"}, []string{"abcd", "1234", "a1"}},
+		{`(?<=\$)\d+$`, []string{"$12", "a $1"}, []string{"12", "$a1"}},
+		{`(?<!\$|€)\b\d+$`, []string{"12", "a 1"}, []string{"$12", "€1"}},
+		{`^(?=(?!(?<=b)c)..)a`, []string{"ab"}, []string{"a"}},
+		{`a(?!(?=b)b)`, []string{"ac", "a"}, []string{"ab"}},
+		{`(?:(?=a)\w){3}$`, []string{"aaa"}, []string{"aab"}},
+		{`^(?!)|^b`, []string{"b"}, []string{"a", ""}},
+		{`a(?=$)`, []string{"ba"}, []string{"ab"}},
+		{`(?<=^é)b`, []string{"\u00e9b"}, []string{"b", "a\u00e9b"}},
+		{`(?<=\u{1f600}.)\bb`, []string{"\U0001f600 b"}, []string{"\U0001f600b"}},
+
+		{`^a{1,1500}$`, []string{"a", strings.Repeat("a", 1500)}, []string{"", strings.Repeat("a", 1501), "b"}},
+		{`^\d{0,2048}$`, []string{"", "12"}, []string{"a", strings.Repeat("1", 2049)}},
+		{`^é{1001}b{2}?$`, []string{strings.Repeat("é", 1001) + "bb"}, []string{strings.Repeat("é", 1001) + "b"}},
+		{`^[\]a-c]{1001,}$`, []string{strings.Repeat("a]", 501)}, []string{strings.Repeat("a", 1000)}},
+		{`^(?:(ab?){10}){101}$`, []string{strings.Repeat("aab", 505)}, []string{strings.Repeat("ab", 1009)}},
+		{`^(?:a+){1001}$`, []string{strings.Repeat("a", 1002)}, []string{strings.Repeat("a", 1000)}},
+		{`^\u{1f600}{1001}$`, []string{strings.Repeat("\U0001f600", 1001)}, []string{"\U0001f600"}},
+		{`^(?=a{1001})(?<=^)(?!b{2000})\w{3,}$`, []string{strings.Repeat("a", 1001)}, []string{strings.Repeat("a", 1000)}},
+		{`^(a|b){1001}c\1{2}$`, []string{strings.Repeat("ab", 500) + "bcbb"}, []string{strings.Repeat("ab", 500) + "acbb"}},
+		{`^x{,1001}{$`, []string{"x{,1001}{"}, []string{"x"}},
+
+		{`^(['"]).*\1$`, []string{`"a'"`, `''`}, []string{`"a'`, `"`}},
+		{`^(?<q>a|b)\k<q>$`, []string{"aa", "bb"}, []string{"ab"}},
+		{`^\k<q>(?<q>a)$`, []string{"a"}, []string{"aa"}},
+		{`^(?:(a)|b)*\1$`, []string{"ab", "aa", ""}, []string{"ba", "aba"}},
+		{`^(?:(a)|b)*c\1$`, []string{"abc", "aca", "c"}, []string{"abca"}},
+		{`^(a*)*\1c$`, []string{"c", "aac"}, []string{"b"}},
+		{`^(?=(a+))\1b`, []string{"aab"}, []string{"b"}},
+		{`^(?=(a+))a*b\1`, []string{"aaabaaa"}, []string{"aab"}},
+		{`(?<=(\d+)\1)x`, []string{"1212x", "12x"}, []string{"x"}}, // read from its end: \1 comes first
+		{`(?<=\1(a))b`, []string{"aab"}, []string{"ab"}},
+		{`^(?!(a)\1)\w\w$`, []string{"ab"}, []string{"aa"}},
+		{`^(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)\10$`, []string{"abcdefghijj"}, []string{"abcdefghija0"}},
 	} {
 		p, err := compilePattern(tc.pattern, maxProgram)
 		if err != nil {
@@ -60,12 +101,15 @@ func TestTranslate(t *testing.T) {
 
 func TestTranslateRefuses(t *testing.T) {
 	for pattern, says := range map[string]string{
-		`(?=a)`: "looking", `a(?!b)`: "looking", `(?<=a)b`: "looking", `(?<!a)b`: "looking",
-		`(a)\1`: "references", `(?<x>a)\k<x>`: "references",
+		`(?=a`: "of a lookaround is missing", `a(?!b`: "of a lookaround is missing", `(?<=(a)b`: "of a lookaround is missing", `(?=a))`: "unexpected )",
+		`(a)\2`: "no group 2", `(?<x>a)\k<y>`: "no group y", `\k`: "name of a group", `(?<x>a)\k<1>`: "name of a group", `(?<>a)`: "name of a group",
+		`(?<x>a)(?<x>b)`: "two groups", `(?i)a(?!b)`: "flags", `[\1]`: "means nothing", `[\k]`: "means nothing", `\x4`: "two hexadecimal", `(?=*)`: "cannot be used",
+		`(?i:[B-\u{1e942}]{2}` + strings.Repeat(`[\Sé]`, 8) + `)`: "16 characters", `(?>a)`: "cannot be used",
 		`a\`: "ends with", `\u12`: "four hexadecimal", `\u{110000000000}`: "four hexadecimal",
 		`\a`: "means nothing", `\Z`: "means nothing", `\Qa\E`: "means nothing", `[\A]`: "means nothing",
 		`\pL`: "in braces", `\p{Klingon}`: "cannot be used", `(`: "cannot be used", `a**`: "cannot be used",
-		`[z-a]`: "cannot be used", `a{1001}`: "cannot be used", `(a{100}){100}`: "cannot be used",
+		`[z-a]`: "cannot be used", `a{2,1}`: "the numbers of {2,1} are out of order", `a{1001}{2}`: "cannot be used", `{1001}`: "cannot be used",
+		`a{99999}`: "too large", `a{1001,99999999999999999999}`: "too large", `a{9223372036854775807}`: "too large", `(?:a{20000}){20000}`: "too large", `(?i:a{1001})`: "flags", `a*{1001}`: "cannot be used", `(?:(?:a{1001}){1001}){1001}`: "too large",
 	} {
 		if p, err := compilePattern(pattern, maxProgram); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: have %v, %v, want an error that says %q", pattern, p, err, says)
@@ -89,26 +133,145 @@ func TestPatternSize(t *testing.T) {
 		if (err == nil) != ok {
 			t.Errorf("%.40s: have %v", pattern, err)
 		}
-		if err == nil && len(p.program.Inst) > maxProgram {
-			t.Errorf("%.40s: %d steps", pattern, len(p.program.Inst))
+		if err == nil && p.size() > maxProgram {
+			t.Errorf("%.40s: %d steps", pattern, p.size())
 		}
-		if err == nil && steps(parse(t, pattern), maxProgram)+2 < len(p.program.Inst) { // and two around it
-			t.Errorf("%.40s: %d steps, estimated as %d", pattern, len(p.program.Inst), steps(parse(t, pattern), maxProgram))
+		if err == nil && steps(parse(t, pattern), maxProgram)+2 < p.size() { // and two around it
+			t.Errorf("%.40s: %d steps, estimated as %d", pattern, p.size(), steps(parse(t, pattern), maxProgram))
 		}
 	}
 }
 
 func parse(t *testing.T, pattern string) *syntax.Regexp {
 	t.Helper()
-	translated, err := translate(pattern)
+	_, trees, err := parsePattern(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
-	re, err := syntax.Parse(translated, syntax.Perl)
+	return trees[len(trees)-1]
+}
+
+// TestECMA has random patterns with lookarounds and back-references, and what V8 says of them: all
+// of RegExp(pattern, "u").test(text).
+func TestECMA(t *testing.T) {
+	text, err := os.ReadFile("testdata/ecma262.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return re
+	var cases []struct {
+		Pattern      string
+		Match, Other []string
+	}
+	if err := json.Unmarshal(text, &cases); err != nil || len(cases) < 400 {
+		t.Fatal(len(cases), err)
+	}
+	for _, tc := range cases {
+		p, err := compilePattern(tc.Pattern, maxProgram)
+		if err != nil {
+			t.Errorf("%s: %v", tc.Pattern, err)
+			continue
+		}
+		for _, s := range tc.Match {
+			if !p.MatchString(s) {
+				t.Errorf("%s does not match %q", tc.Pattern, s)
+			}
+		}
+		for _, s := range tc.Other {
+			if p.MatchString(s) {
+				t.Errorf("%s matches %q", tc.Pattern, s)
+			}
+		}
+	}
+}
+
+// stalls are patterns on which matchers are known to hang, and texts of 1 MiB for them.
+var stalls = func() map[string]string {
+	a, wide := strings.Repeat("a", 1<<20), strings.Repeat("\u00e9", 1<<19)
+	return map[string]string{
+		`(a+)+$`: a + "b", `(a|a)*b`: a, `(.*)*x`: a, `(a|aa)+$`: a + "b", `(x+x+)+y`: strings.Repeat("x", 1<<20),
+		`(?!.*foo)x`: a, `(?=(a+)+$)x`: a, `(a|a)*b(?!c)`: a, `(.*)*x(?!c)`: a, `(?=.*a.*b.*c)x`: a,
+		strings.Repeat("(?=", 300) + "a*b" + strings.Repeat(")", 300):        a,
+		strings.Repeat("(?=.*", 300) + "b" + strings.Repeat(")", 300):        a,
+		strings.Repeat("(?!a*", 200) + "(?<=a*)b" + strings.Repeat(")", 200): a,
+		strings.Repeat("(?=)", 1000):                                         a,
+		`(?<=(a{0,100}){0,10}b)c`:                                            a, `(?<!\p{L}{0,500})b`: wide, `(?=((a{0,100}){0,10}){0,1}$)b`: a,
+		`(a+)+\1$`: a + "b", `(a|a)*\1b`: a, `(a*)*\1b`: a, `(.*)*x\1`: a, `(a*)(a*)(a*)(a*)\1\2\3\4b`: a, `^(.*)\1b`: a,
+		`(a?){1000}\1b`: a, `^(?:(a{1,50}){1,20})+\1b`: a, `(?=(a+))\1b`: a, `(?<=(a+))\1b`: a, `^(a{1000})*\1b`: a,
+		`(?:a|(b)|(c)|(d))*\1\2\3e`: a, `([\p{L}\p{N}]*)x\1`: wide, `(?:(?=(a*))(?=\1(a*)))*\2b`: a, `^(?:(a)|a)*\1b`: a,
+		`(` + strings.Repeat(`(?:`, 200) + `a` + strings.Repeat(`*)`, 200) + `)\1b`: a,
+		`(` + strings.Repeat(`(`, 200) + `a?` + strings.Repeat(`)*`, 200) + `)\1b`:  a,
+	}
+}()
+
+// TestNoPatternStalls bounds the steps of each, and the time that a match without a budget takes.
+func TestNoPatternStalls(t *testing.T) {
+	const most = configBudget / stepPrice
+	for text, s := range stalls {
+		p, err := compilePattern(text, maxProgram)
+		if err != nil {
+			t.Errorf("%.40s: %v", text, err)
+			continue
+		}
+		start := time.Now()
+		m := p.matcher()
+		taken, _ := m.work(s, most)
+		if taken > most+1<<20 {
+			t.Errorf("%.40s: took %d steps of %d", text, taken, most)
+		}
+		if b, ok := m.(*backtracker); ok && cap(b.stack) > 2*maxStack {
+			t.Errorf("%.40s: keeps %d places to go back to", text, cap(b.stack))
+		}
+		if again, _ := p.matcher().work(s, most); again != taken {
+			t.Errorf("%.40s: %d steps, then %d: the verdict is not that of schema and config alone", text, taken, again)
+		}
+		if testing.Short() {
+			continue
+		}
+		func() {
+			defer func() {
+				if r := recover(); r != nil && r != ErrCostly {
+					t.Errorf("%.40s: %v", text, r)
+				}
+			}()
+			p.MatchString(s)
+		}()
+		if took := time.Since(start); took > 10*time.Second { // about 0.3 s where nobody else is at work
+			t.Errorf("%.40s: took %v", text, took)
+		}
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	for text := range stalls {
+		f.Add(text, "aaaaaaaaaaaaaaab")
+	}
+	for _, text := range []string{`^(?!x)(?<=a\b)`, `(?<n>\p{L})\k<n>`, `[^\S\u{1f600}]{2,3}?`, `(?:(a)|b)*\1`, `(?i:a)\x41`, `(?<!(?=(a)\1)*)$`} {
+		f.Add(text, "ab\u00e9\U0001f600\xff")
+	}
+	f.Fuzz(func(t *testing.T, text, s string) {
+		if len(text) > MaxPattern {
+			return
+		}
+		p, err := compilePattern(text, maxProgram)
+		if err != nil {
+			return
+		}
+		if p.size() > maxProgram+2*len(p.parts) {
+			t.Fatalf("%q has %d instructions", text, p.size())
+		}
+		const most = 100_000
+		m := p.matcher()
+		taken, found := m.work(s, most)
+		if slack := int64(len(s) + p.size()*4 + 1000); taken > most+slack {
+			t.Fatalf("%q on %q took %d steps", text, s, taken)
+		}
+		if again, same := m.work(s, most); again != taken || same != found {
+			t.Fatalf("%q on %q: %d, %v, then %d, %v", text, s, taken, found, again, same)
+		}
+		if taken <= most && p.MatchString(s) != found {
+			t.Fatalf("%q on %q: counted %v", text, s, found)
+		}
+	})
 }
 
 // TestMatcherAgrees compares the simulation that counts steps with package regexp.
@@ -127,13 +290,13 @@ func TestMatcherAgrees(t *testing.T) {
 		if err != nil {
 			continue // ^* and the like
 		}
-		if estimate := steps(parse(t, text.String()), maxProgram); estimate+2 < len(p.program.Inst) {
-			t.Fatalf("%s: %d steps, estimated as %d", text.String(), len(p.program.Inst), estimate)
+		if estimate := steps(parse(t, text.String()), maxProgram); estimate+2 < p.size() {
+			t.Fatalf("%s: %d steps, estimated as %d", text.String(), p.size(), estimate)
 		}
-		m := newMatcher(p)
+		m := p.matcher()
 		for range 2 { // a matcher is used again and again
-			if m.work(s.String(), 1<<40); m.matched != p.MatchString(s.String()) {
-				t.Fatalf("%s on %q: have %v", text.String(), s.String(), m.matched)
+			if _, found := m.work(s.String(), 1<<40); found != p.MatchString(s.String()) {
+				t.Fatalf("%s on %q: have %v", text.String(), s.String(), found)
 			}
 		}
 	}
@@ -144,8 +307,8 @@ func TestMatcherStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMatcher(p)
-	if taken := m.work(strings.Repeat("a", 1<<20), 1000); taken < 1000 || taken > 10_000 {
+	m := p.matcher()
+	if taken, _ := m.work(strings.Repeat("a", 1<<20), 1000); taken < 1000 || taken > 10_000 {
 		t.Errorf("took %d steps of 1000", taken)
 	}
 }

@@ -213,6 +213,10 @@ func (m *meter) text(n *node, text string) {
 			m.fail()
 		}
 	}
+	if s.Format != nil {
+		m.pay(formatCost(s.Format.Name, text))
+		m.fail()
+	}
 	if p, ok := s.Pattern.(*pattern); ok && !m.match(p, text) {
 		m.fail()
 	}
@@ -240,13 +244,15 @@ func (m *meter) number(n *node, text string) {
 // match pays for looking for p in text and reports whether it is there.
 func (m *meter) match(p *pattern, text string) bool {
 	if m.matchers == nil {
-		m.matchers = map[*pattern]*matcher{}
+		m.matchers = map[*pattern]matcher{}
 	}
 	run := m.matchers[p]
 	if run == nil {
-		run = newMatcher(p)
+		run = p.matcher()
 		m.matchers[p] = run
 	}
-	m.pay(200 + stepPrice*run.work(text, max(m.left, 0)/stepPrice))
-	return run.matched
+	most := max(m.left, 0) / stepPrice
+	taken, found := run.work(text, most)
+	m.pay(200 + stepPrice*taken)
+	return found
 }

@@ -71,7 +71,10 @@ func Reason(of jsonschema.ErrorKind) string {
 	case *kind.Not:
 		return "it is what not excludes"
 	case *kind.Format:
-		return "not a " + k.Want
+		if own, ok := k.Err.(*ownFormatError); ok {
+			return fmt.Sprintf("not of the format %s: %s", quoteName(k.Want), shorten(own.Error()))
+		}
+		return "not of the format " + quoteName(k.Want)
 	case *kind.OneOf:
 		if len(k.Subschemas) > 1 {
 			return fmt.Sprintf("alternatives %d and %d of oneOf both apply", k.Subschemas[0], k.Subschemas[1])
@@ -79,6 +82,33 @@ func Reason(of jsonschema.ErrorKind) string {
 		return "no alternative of oneOf applies"
 	}
 	return "it breaks " + strings.Join(append([]string{"the schema"}, of.KeywordPath()...), "/")
+}
+
+// Keyword returns the keyword that a leaf of a verdict comes from. A schema that is false has none
+// of its own: then it is the keyword that applies the schema, "" at the root.
+func Keyword(of *jsonschema.ValidationError) string {
+	switch of.ErrorKind.(type) {
+	case *kind.Not:
+		return "not"
+	case *kind.Dependency:
+		return "dependencies"
+	case *kind.FalseSchema:
+		tokens := strings.Split(pointerOf(of.SchemaURL), "/")[1:]
+		if n := len(tokens); n > 1 {
+			switch sh := draft2020.shapeOf(tokens[n-2]); {
+			case sh >= named, (sh == list || sh == oneOrList) && isIndex(tokens[n-1]):
+				return tokens[n-2]
+			}
+		}
+		if n := len(tokens); n > 0 && draft2020.shapeOf(tokens[n-1]) != 0 {
+			return tokens[n-1]
+		}
+		return ""
+	}
+	if path := of.ErrorKind.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return ""
 }
 
 func quoteNames(names []string) string {

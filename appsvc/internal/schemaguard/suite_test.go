@@ -78,7 +78,7 @@ func runSuite(t *testing.T, file, draft string) (tests int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := schema.Afford(test.Data, config); err != nil {
+			if err := schema.CheckCost(test.Data, config); err != nil {
 				t.Errorf("%s, %s, %s: %v", filepath.Base(file), group.Description, test.Description, err)
 			}
 			err = schema.Compiled().Validate(config)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // outline is what a schema's text says before anything is compiled: where its subschemas are, and
@@ -26,12 +28,19 @@ type outline struct {
 	foreign  int // references to places that are not subschemas by keyword
 	pointers int // bytes of all JSON pointers
 
-	patternText, patternProgram int
+	patternText, patternProgram, folded int
+
+	each func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 }
 
 // survey walks the subschemas of doc and refuses what must not reach a compiler.
 func survey(doc any) (*outline, error) {
-	o := &outline{doc: doc, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{}}
+	return surveyWith(doc, func(map[string]any, string, draft) {})
+}
+
+// surveyWith also calls each with every subschema that is an object, and with its draft.
+func surveyWith(doc any, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
+	o := &outline{doc: doc, each: each, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{}}
 	if err := o.value(doc); err != nil {
 		return nil, err
 	}
@@ -107,8 +116,9 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	if err != nil {
 		return err
 	}
+	o.each(object, pointer, in.draft)
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
-		at := pointer + "/" + escape(keyword)
+		at := pointer + "/" + jsonpointer.Escape(keyword)
 		if o.pointers += len(at); o.pointers > maxPointers {
 			return refuse("", "the JSON pointers of its keywords add up to more than %d bytes: use shorter names or less nesting", maxPointers)
 		}
@@ -167,7 +177,7 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) error {
 	case "patternProperties":
 		if properties, ok := v.(map[string]any); ok {
 			for _, text := range slices.Sorted(maps.Keys(properties)) {
-				if err := o.pattern(text, at+"/"+escape(text)); err != nil {
+				if err := o.pattern(text, at+"/"+jsonpointer.Escape(text)); err != nil {
 					return err
 				}
 			}
@@ -250,7 +260,7 @@ func lookup(v any, pointer string) (any, bool) {
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		switch parent := v.(type) {
 		case map[string]any:
-			member, ok := parent[strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")]
+			member, ok := parent[jsonpointer.Unescape(token)]
 			if !ok {
 				return nil, false
 			}
@@ -280,8 +290,11 @@ func (o *outline) pattern(text, at string) error {
 		}
 		o.patterns[text] = p
 	}
-	if o.patternProgram += len(p.program.Inst); o.patternProgram > maxProgram {
+	if o.patternProgram += p.size(); o.patternProgram > maxProgram {
 		return refuse(at, "%v", errLargePattern)
+	}
+	if o.folded += p.folded; o.folded > maxFolded {
+		return refuse(at, "%v", errFolded)
 	}
 	return nil
 }
@@ -305,7 +318,7 @@ func (o *outline) applicator(keyword string, v any, at string, in scope) error {
 			if _, names := members[name].([]any); names && shape == namedOr {
 				continue
 			}
-			if err := o.schema(members[name], at+"/"+escape(name), in); err != nil {
+			if err := o.schema(members[name], at+"/"+jsonpointer.Escape(name), in); err != nil {
 				return err
 			}
 		}
@@ -327,10 +340,6 @@ func kindOf(v any) string {
 		return "an array"
 	}
 	return "an object"
-}
-
-func escape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 // shorten cuts what a sentence quotes from outside.

@@ -1,15 +1,14 @@
 package peers_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/peer"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -17,13 +16,10 @@ import (
 var ajvPackages = []string{"ajv@8.20.0", "ajv-formats@3.0.1"}
 
 // ajv is a node process on one core that checks files with ajv.
-type ajv struct {
-	in  io.WriteCloser
-	out *bufio.Reader
-}
+type ajv struct{ *peer.Process }
 
 // startAjv skips where node, npm or the packages cannot be had.
-func startAjv(b *testing.B) *ajv {
+func startAjv(b *testing.B) ajv {
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
 			b.Skipf("ajv is not compared: %s is not installed", name)
@@ -42,34 +38,12 @@ func startAjv(b *testing.B) *ajv {
 	if _, err := exec.LookPath("taskset"); err == nil {
 		command = append([]string{"taskset", "-c", "0"}, command...) // node collects garbage on other cores
 	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Error(err)
-		}
-	})
-	return &ajv{in, bufio.NewReader(out)}
+	return ajv{peer.Start(b, exec.Command(command[0], command[1:]...))}
 }
 
-// check has a file checked, in which so many lines must be refused.
-func (a *ajv) check(b *testing.B, file string, lines, refused int) {
-	fmt.Fprintln(a.in, file)
-	if got, err := a.out.ReadString('\n'); err != nil || got != fmt.Sprintln(lines, refused) {
-		b.Fatalf("ajv says %q of a file with %d lines, %d of them bad; %v", got, lines, refused, err)
-	}
+// check lets the process check a file, of which it must refuse so many lines.
+func (a ajv) check(b *testing.B, file string, lines, refused int) {
+	a.Ask(b, file, fmt.Sprint(lines, " ", refused))
 }
 
 func benchAjv(b *testing.B, file []byte) {

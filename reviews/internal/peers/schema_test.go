@@ -57,7 +57,7 @@ func accepted(t *testing.T, line []byte) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Severity == reviews.Error {
+		if p.Severity == reviews.SeverityError {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package agree
 
 import (
 	"context"
+	"database/sql"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -32,12 +33,13 @@ type library struct {
 	svc     *assets.Service
 	folders []string
 	size    int
+	path    string // of SQLite's file
 }
 
 func newLibrary(b *testing.B, name string, store assets.Store) *library {
 	l := &library{name: name, store: store, svc: assets.New(store, nil)}
 	for i := range posts.Folders {
-		folders, err := l.svc.ChangeFolders(ctx, postsKeeper, postsLibrary, assets.ChangeFolders{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
+		folders, err := l.svc.ChangeFolders(ctx, postsKeeper, postsLibrary, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i)}}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -47,7 +49,7 @@ func newLibrary(b *testing.B, name string, store assets.Store) *library {
 }
 
 // batch makes the next n posts.
-func (l *library) batch(n int) (in assets.ChangeAssets) {
+func (l *library) batch(n int) (in assets.ChangeAssetsRequest) {
 	for range n {
 		in.Add = append(in.Add, posts.Post(l.size, l.folders))
 		l.size++
@@ -55,7 +57,7 @@ func (l *library) batch(n int) (in assets.ChangeAssets) {
 	return in
 }
 
-func (l *library) add(b *testing.B, in assets.ChangeAssets) {
+func (l *library) add(b *testing.B, in assets.ChangeAssetsRequest) {
 	if _, err := l.svc.ChangeAssets(ctx, postsKeeper, postsLibrary, in); err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +65,8 @@ func (l *library) add(b *testing.B, in assets.ChangeAssets) {
 
 // libraries opens both engines anew; the pool is another way to the second.
 func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
-	lite, err := sqlite.Open(filepath.Join(b.TempDir(), "vitrine.db"), nil)
+	path := filepath.Join(b.TempDir(), "vitrine.db")
+	lite, err := sqlite.Open(path, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,7 +77,9 @@ func libraries(b *testing.B) ([]*library, *pgxpool.Pool) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { post.Close() })
-	return []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}, open(b, address)
+	all := []*library{newLibrary(b, "SQLite", lite.Assets()), newLibrary(b, "PostgreSQL", post.Assets())}
+	all[0].path = path
+	return all, open(b, address)
 }
 
 func BenchmarkAssetsAdd(b *testing.B) {
@@ -107,7 +112,7 @@ func BenchmarkAssetsSearch(b *testing.B) {
 	rawPosts(b, pool)
 	for _, words := range [][]string{{posts.Common}, {posts.Mid}, {posts.Rare}, {posts.Common, posts.Mid}} {
 		for _, folder := range []bool{false, true} {
-			in := assets.Search{Query: strings.Join(words, " ")}
+			in := assets.SearchRequest{Query: strings.Join(words, " ")}
 			name := strings.Join(words, "+")
 			if folder {
 				name += "+folder"
@@ -146,7 +151,75 @@ func BenchmarkAssetsSearch(b *testing.B) {
 	}
 }
 
-func (l *library) search(in assets.Search) func(*testing.B) {
+// BenchmarkAssetsFacets finds the newest 50, the total and the most frequent tags, in SQLite with and without a cache,
+// and has Bleve do the same. It counts the tags alone with a GROUP BY over the tables that PostgreSQL's own ways need,
+// and over FTS5 joined with such a table.
+func BenchmarkAssetsFacets(b *testing.B) {
+	all, pool := libraries(b)
+	for _, l := range all {
+		for l.size < *postCount {
+			l.add(b, l.batch(min(1000, *postCount-l.size)))
+		}
+	}
+	rawPosts(b, pool)
+	bare, err := sqlite.Open(all[0].path, &sqlite.Options{Cache: -1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer bare.Close()
+	first := *all[0]
+	first.name, first.svc = "SQLite without a cache", assets.New(bare.Assets(), nil)
+	joined := joinedTerms(b, bare)
+	other := startBleve(b, all[0])
+	for _, word := range []string{posts.Common, posts.Mid} {
+		for _, facets := range [][]string{{"tags"}, {"generator", "tags", "via", "folder"}} {
+			in := assets.SearchRequest{Query: word, Facets: facets}
+			for _, l := range append(all, &first) {
+				b.Run(fmt.Sprintf("%s/%s/%s", word, strings.Join(facets, "+"), l.name), l.search(in))
+			}
+			b.Run(fmt.Sprintf("%s/%s/Bleve", word, strings.Join(facets, "+")), other.search(word, facets, all[0]))
+		}
+		b.Run(word+"/tags/GROUP BY over rows", rawQuery(pool, `SELECT t.term, count(*) FROM raw_rows w JOIN raw_rows t ON t.ordinal = w.ordinal
+			WHERE w.term = ($1::bytea[])[1] AND t.term >= 't' AND t.term < 'u' GROUP BY t.term ORDER BY 2 DESC, 1 LIMIT 20`, []string{"w" + word}))
+		b.Run(word+"/tags/GROUP BY over GIN", rawQuery(pool, `SELECT t, count(*) FROM raw_gin, unnest(terms) AS t
+			WHERE terms @> $1::bytea[] AND t >= 't' AND t < 'u' GROUP BY t ORDER BY 2 DESC, 1 LIMIT 20`, []string{"w" + word}))
+		b.Run(word+"/tags/GROUP BY over FTS5", func(b *testing.B) {
+			for b.Loop() {
+				rows, err := joined.Query(`SELECT t.term, count(*) FROM asset_term JOIN joined t ON t.place = asset_term.rowid AND t.term >= 't' AND t.term < 'u'
+					WHERE asset_term MATCH $1 GROUP BY t.term ORDER BY 2 DESC, 1 LIMIT 20`, `"w`+word+`"`)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for rows.Next() {
+				}
+				if err := rows.Err(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// joinedTerms returns a copy of the store with a table that has a row for each term of an asset.
+func joinedTerms(b *testing.B, store *sqlite.DB) *sql.DB {
+	file := filepath.Join(b.TempDir(), "joined.db")
+	if err := store.Backup(ctx, file); err != nil {
+		b.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	_, err = db.Exec(`CREATE TABLE joined (place INTEGER, term TEXT, PRIMARY KEY (place, term)) WITHOUT ROWID;
+		INSERT INTO joined SELECT doc, term FROM asset_vocabulary ORDER BY doc, term; ANALYZE joined`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+func (l *library) search(in assets.SearchRequest) func(*testing.B) {
 	return func(b *testing.B) {
 		for b.Loop() {
 			if _, err := l.svc.Search(ctx, postsKeeper, postsLibrary, in); err != nil {

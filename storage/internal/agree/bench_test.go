@@ -90,13 +90,13 @@ func open(b *testing.B, address string) *pgxpool.Pool {
 
 // fill makes n apps of about size bytes and returns their ids.
 func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
-	_, err := s.CreateComponent(ctx, me, []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js","configSchema":{"type":"object"}}`), "")
+	_, err := s.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js","configSchema":{"type":"object"}}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
 	var ids []string
 	for range n {
-		in := appsvc.NewApp{Title: "t", Groups: []string{"urn:vitrine:example.test:site=1"}}
+		in := appsvc.CreateAppRequest{Title: "t", Groups: []string{"urn:vitrine:example.test:site=1"}}
 		for range size / 210 {
 			in.Elements = append(in.Elements, appsvc.NewElement{
 				Component: appsvc.ComponentRef{Name: "card", Version: "1.0.0"},
@@ -214,7 +214,7 @@ func BenchmarkGrowth(b *testing.B) {
 			grown := e.size() - before
 			b.Run(fmt.Sprintf("%s/%dKB/old read", e.name, size>>10), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Version(ctx, me, id, appsvc.Version(rand.IntN(saves))); err != nil {
+					if _, err := s.Version(ctx, me, id, appsvc.NewVersion(rand.IntN(saves))); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -232,7 +232,7 @@ func append10000(b *testing.B, s appsvc.Store, app appsvc.App, saves int) {
 	for saves > 0 {
 		err := s.Update(ctx, func(t appsvc.Tx) error {
 			for range 100 {
-				h.Version++
+				h.Version = h.Version.Next()
 				h.UpdatedAt += 2000
 				body := bytes.Clone(app.Body)
 				copy(body[at:], fmt.Sprintf("%08x", rand.Uint32()))

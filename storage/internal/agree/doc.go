@@ -1,3 +1,3 @@
-// Package agree checks that drivers do the same: random operations, done on two of them, give the
-// same answers byte by byte. It is apart from the drivers' own tests, since none of them knows another.
+// Package agree tests that drivers behave alike: the same random operations on two drivers must give the same
+// results byte by byte. The tests are in a package of their own, since no driver imports another.
 package agree

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof/services"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
@@ -13,19 +14,26 @@ import (
 
 func TestAppsInMemoryAndPostgreSQLAgree(t *testing.T) {
 	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
-		storagetest.AppsEqual(t, memory.NewApps(), db.Apps(), seed, operations)
+		storagetest.AppsEqual(t, memory.New().Apps(), db.Apps(), seed, operations)
 	})
 }
 
 func TestAssetsInMemoryAndPostgreSQLAgree(t *testing.T) {
 	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
-		storagetest.AssetsEqual(t, memory.NewAssets(), db.Assets(), seed, operations)
+		services.AssetsEqual(t, memory.New().Assets(), db.Assets(), seed, operations)
 	})
 }
 
 func TestReviewsInMemoryAndPostgreSQLAgree(t *testing.T) {
 	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
-		storagetest.ReviewsEqual(t, memory.NewReviews(), db.Reviews(), seed, operations)
+		services.ReviewsEqual(t, memory.New().Reviews(), db.Reviews(), seed, operations)
+	})
+}
+
+func TestFeedsInMemoryAndPostgreSQLAgree(t *testing.T) {
+	withPostgreSQL(t, func(t *testing.T, db *postgres.DB, seed uint64) {
+		storagetest.AppFeedsEqual(t, memory.New().Apps(), db.Apps(), seed, operations)
+		storagetest.AssetFeedsEqual(t, memory.New().Assets(), db.Assets(), seed, operations)
 	})
 }
 

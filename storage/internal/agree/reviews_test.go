@@ -3,13 +3,13 @@ package agree
 import (
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof/services"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
-	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
 func TestReviewsInMemoryAndSQLiteAgree(t *testing.T) {
 	agree(t, func(t *testing.T, db *sqlite.DB, seed uint64) {
-		storagetest.ReviewsEqual(t, memory.NewReviews(), db.Reviews(), seed, operations)
+		services.ReviewsEqual(t, memory.New().Reviews(), db.Reviews(), seed, operations)
 	})
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// A chain is a snapshot and the steps from it, read so far that any of its
-// versions can be made. Making one composes the edits before it, so that the
-// texts in between are never made.
+// A chain is a decoded snapshot and the decoded steps after it, from which any
+// of its versions can be made. To make one, the edits before it are composed;
+// the texts of the versions in between are not made.
 type chain struct {
 	codec    *Codec
 	base     []byte // form of version links[made]
+	spare    []byte // the memory of an earlier base, which nobody else has
+	lent     bool   // base is the body of a version that was returned
 	made     int
 	first    int64  // number of the snapshot's version
 	links    []link // that version, then one for each step
@@ -20,7 +22,7 @@ type chain struct {
 	rawLeft  int    // bytes of edits, before compression, that may still come
 }
 
-// link is one version of a chain, its form still unmade.
+// link is one version of a chain, whose form is not made yet.
 type link struct {
 	updatedAt int64
 	updatedBy string
@@ -30,7 +32,7 @@ type link struct {
 	marked    bool
 }
 
-// maxSpans bounds a composed edit; what is larger is done step by step.
+// maxSpans bounds a composed edit. Larger ones are applied one after the other.
 const maxSpans = 1 << 20
 
 func (ch *chain) last() *link {
@@ -42,8 +44,8 @@ func (ch *chain) lastNumber() int64 {
 	return ch.first + int64(len(ch.links)) - 1
 }
 
-// grow makes room for so many steps of so many bytes, as most are: a span
-// before, a literal, a span behind it.
+// grow reserves memory for this number of steps and bytes. It assumes that each
+// step is a copy, a literal and a copy, as most are.
 func (ch *chain) grow(steps int64, bytes int) {
 	steps = max(0, min(steps, maxSteps))
 	ch.links = slices.Grow(ch.links, int(steps))
@@ -187,6 +189,8 @@ func (ch *chain) version(i int) (Version, error) {
 			return Version{}, err
 		}
 		v.Body = body
+	} else {
+		ch.lent = true
 	}
 	if v.sum() != l.sum {
 		return Version{}, fmt.Errorf("%w: version %d does not have its checksum", ErrCorrupt, v.Number)
@@ -208,7 +212,12 @@ func (ch *chain) advance(to int) {
 		steps = append(steps, ch.edits[ch.links[i].edit:end])
 	}
 	for _, e := range composeAll(steps) {
-		ch.base = e.apply(make([]byte, 0, e.size()), ch.base, ch.literals)
+		next := e.apply(slices.Grow(ch.spare[:0], e.size()), ch.base, ch.literals)
+		ch.spare = ch.base
+		if ch.lent {
+			ch.spare, ch.lent = nil, false
+		}
+		ch.base = next
 	}
 	ch.made = to
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// When a chain of steps ends, so that a new snapshot begins the next. Measured:
-// longer chains save next to nothing and are slower to read.
+// Limits at which a chain of steps ends and a new snapshot begins the next one.
+// Measured: longer chains save almost no space and are slower to read.
 const (
 	maxSteps   = 1024
 	spareBytes = 2 << 10 // a chain may hold this and its snapshot's size in steps,
@@ -48,25 +48,26 @@ type Row struct {
 	Data    []byte
 }
 
-// Snapshot tells whether versions from this one on can be read without rows of
-// earlier ones.
+// Snapshot reports whether the versions from this one on can be read without
+// earlier rows.
 func (r Row) Snapshot() bool {
 	return len(r.Data) > 0 && r.Data[0] == formatSnapshot
 }
 
-// Change is what storing a version changes besides the latest version itself.
+// Change says what to store with a new version, besides the version itself.
 type Change struct {
 	Rows []Row  // to add; mostly none, at most one
 	Tail []byte // takes the place of the tail before
 }
 
-// Append tells what to store when next follows prev, the latest version so
-// far, in a history whose tail is given. The first version of a history is
-// stored as the latest one, with no rows and an empty tail.
+// Append returns the Change that stores next after prev, the latest version of
+// a history with this tail. The first version of a history needs no Append: it
+// has no rows and an empty tail.
 //
-// It fails if next's number is not the one after prev's, if a body or an
-// editor's URN is too large (64 MiB, 64 KiB), and with ErrCorrupt if prev is not the version that the tail
-// ends with. Nothing it is given is kept or changed.
+// It returns an error if next's number is not the one after prev's, or if a
+// body has more than 64 MiB or an editor's URN more than 64 KiB. It returns
+// ErrCorrupt if prev is not the version at which the tail ends. It neither
+// keeps nor changes its arguments.
 func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	if prev.Number < 0 || next.Number != prev.Number+1 {
 		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
@@ -95,8 +96,8 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	return Change{Rows: rows, Tail: p.with(step, cost).encode()}, nil
 }
 
-// open returns the pack that the step after prev goes to; where there is none,
-// it is a new chain's, whose snapshot is returned as a row.
+// open returns the pack to which the step after prev belongs. If the tail is
+// empty, it begins a new chain and also returns the row with its snapshot.
 func (c *Codec) open(tail []byte, prev Version) (pack, []Row, error) {
 	sum := prev.sum()
 	if len(tail) == 0 {

@@ -10,9 +10,9 @@
 //   - rows, each stored under the number of a version, added now and then (once
 //     in some sixty one-field edits) and never changed again.
 //
-// [Codec.Append] takes the tail, the latest version and the next one, and says
-// which row to add, if any, and what the tail becomes. Its cost is a pass over
-// both bodies, whatever the length of the history; it reads no row.
+// [Codec.Append] takes the tail, the latest version and the next one. It returns
+// the row to add, if any, and the new tail. It reads both bodies once, and no
+// row, so its cost does not depend on the length of the history.
 // [Codec.Read] and [Codec.List] return older versions, from the tail and the
 // rows below the version, newest first, which they take until they meet a
 // snapshot. Tail and rows must be read in one snapshot of the database.
@@ -38,20 +38,20 @@
 //
 // # How it works
 //
-// A chain is a snapshot, compressed, and up to 1,024 steps, each an edit of the
-// version before: which ranges of it to copy, from wherever they were, and
-// which bytes to put between them. Steps fill the tail until it is as large as
-// a row should be; then it becomes one. A chain ends when its steps take about
-// as much as its snapshot. A snapshot is only made when the version stops being the
-// latest, so an app that was never changed has no rows.
+// A chain is a compressed snapshot and up to 1,024 steps. Each step is an edit
+// of the version before: the ranges of it to copy, and the bytes to put between
+// them. Steps are added to the tail until it is large enough for a row; then it
+// is stored as a row. A chain ends when its steps take about as much space as its
+// snapshot. A snapshot of a version is only made when the next version is
+// added, so an app that was never changed has no rows.
 //
 // Reading an old version composes the edits from the snapshot on, neighbours
 // first, and makes the text once. Every version carries a checksum over its
 // body, number, time and editor, so stored bytes that were damaged or mixed up
 // are an error, [ErrCorrupt].
 //
-// The ids of elements follow their positions. They are left out before edits are
-// taken and put back afterwards, so that an element put in front of a thousand
-// others costs no more than itself. Nothing else depends on what a body is: any
-// bytes come back as they were.
+// The id of an element is its position. The ids are removed before an edit is
+// computed and inserted again afterwards, so an element that is inserted before
+// a thousand others takes only its own space. Nothing else depends on the
+// content of a body: any bytes can be stored.
 package history

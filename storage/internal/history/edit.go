@@ -2,19 +2,19 @@ package history
 
 // An edit says how a new text is made from an old one: as spans that follow
 // each other, each copied from the old text or taken from literal bytes.
-// What the literals are kept in, and in which order, is the user's matter.
+// The caller decides where the literals are stored, and in which order.
 type edit []span
 
 // A span covers the new text from the end of the span before it to end.
-// A from ≥ 0 is a position in the old text; from < 0 stands for the position
-// ^from in the literals. Texts are at most MaxBody long, so 32 bits do, and
-// small spans make long chains fast.
+// A from ≥ 0 is a position in the old text; from < 0 means the position ^from
+// in the literals. 32 bits are enough, since texts have at most MaxBody bytes,
+// and small spans make long chains fast.
 type span struct {
 	from, end int32
 }
 
-// add appends n bytes from the given place, as part of the last span where
-// they continue it. It treats e[first:] as the edit.
+// add appends n bytes from the position from. It extends the last span if they
+// continue it. It treats e[first:] as the edit.
 func (e edit) add(first int, from, n int32) edit {
 	last := len(e) - 1
 	if last < first {
@@ -31,7 +31,7 @@ func (e edit) add(first int, from, n int32) edit {
 	return append(e, span{from, e[last].end + n})
 }
 
-// shift moves a place forward by n bytes.
+// shift moves a position forward by n bytes.
 func shift(from, n int32) int32 {
 	if from < 0 {
 		return from - n
@@ -39,10 +39,10 @@ func shift(from, n int32) int32 {
 	return from + n
 }
 
-// compose appends to dst the edit that does what first and then second do. The
-// copies of second must lie within the text that first makes. Its cost is the
-// number of spans, whatever the length of the texts; it gives up soon after
-// the edit has more than maxSpans of them.
+// compose appends to dst the edit that has the effect of first and then second.
+// The copies of second must lie within the text that first makes. Its cost is
+// linear in the number of spans and does not depend on the length of the texts.
+// It stops soon after the edit has more than maxSpans spans.
 func compose(dst, first, second edit) edit {
 	begin := len(dst)
 	at := 0 // index in first, kept from span to span: most copies go forward

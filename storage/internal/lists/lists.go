@@ -1,4 +1,4 @@
-// Package lists is how drivers that keep rows keep lists of strings in them.
+// Package lists encodes lists of strings for drivers that store them in a column.
 package lists
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Join writes a NUL, which is in no string that passed the service, behind each string. It is nil for
-// an empty list.
+// Join returns the strings with a NUL after each. The services refuse strings with a NUL. It returns nil for an empty
+// list.
 func Join(list []string) []byte {
 	var out []byte
 	for _, s := range list {
@@ -29,7 +29,7 @@ func Unique(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// Without returns what is in list and not in other.
+// Without returns the strings of list that are not in other.
 func Without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }

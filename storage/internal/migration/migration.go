@@ -1,5 +1,5 @@
-// Package migration is how drivers that keep a schema keep the steps that lead to it: SQL files with
-// numbers, which a release adds to and never changes.
+// Package migration reads the steps of a driver's schema: numbered SQL files. A release may add files, and never
+// changes or removes one.
 package migration
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Step is one step of a schema.
+// Step is one step of a schema: it changes the schema of the step before.
 type Step struct {
 	Number int64
 	Name   string // of its file: NNNN_name.sql

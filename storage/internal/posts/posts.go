@@ -1,6 +1,6 @@
-// Package posts makes assets that resemble what an asset library holds, for benchmarks: short texts
-// whose words are as frequent as those of a language (Zipf), in folders, with tags, from a few
-// services. The same number gives the same post.
+// Package posts makes assets for benchmarks that resemble those of a real library. They are short texts in folders,
+// with tags, from a few services. The frequencies of words are those of a language (Zipf's law). Post returns the same
+// asset for the same number.
 package posts
 
 import (
@@ -19,8 +19,8 @@ const (
 	Rare   = "wr" // in one of ten thousand
 )
 
-// Folders is the number of folders that posts are in, two levels deep: every tenth is the parent of
-// the nine behind it.
+// Folders is the number of folders that posts are in. They are two levels deep: every tenth folder is the parent of the
+// nine after it.
 const Folders = 200
 
 // vocabulary is the number of different words.
@@ -67,7 +67,7 @@ func Generator(n int) string { return fmt.Sprintf("service%d.example", n) }
 // Tag returns one of fifty tags.
 func Tag(n int) string { return fmt.Sprintf("tag%d", n) }
 
-// word spells a number in syllables, so that words are as long as words are.
+// word spells a number in syllables, so that words have realistic lengths.
 func word(n uint64) string {
 	syllables := []string{"ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "xu", "zen"}
 	var b strings.Builder

@@ -1,5 +1,4 @@
-// Package stream makes iterators for drivers that hand out one value after another until they are told
-// that it is enough.
+// Package stream makes iterators from functions that call back with one value after another.
 package stream
 
 import (
@@ -7,8 +6,8 @@ import (
 	"iter"
 )
 
-// Of yields what walk hands to out, and the error of walk. out is false when no more is wanted; walk is
-// to return then, and what error it returns is no longer heard.
+// Of returns an iterator over the values that walk passes to out. The error of walk is its last pair. out returns
+// false when the loop over the iterator has ended; then walk must return, and its error is ignored.
 func Of[T any](walk func(out func(T) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := false
@@ -23,8 +22,8 @@ func Of[T any](walk func(out func(T) bool) error) iter.Seq2[T, error] {
 	}
 }
 
-// Limited is Of for limit values at most (0 = all), and ends with the error of check when that has one
-// before a value.
+// Limited is like Of, but yields at most limit values (0 = all). It calls check before each value, and ends with its
+// error.
 func Limited[T any](ctx context.Context, check func(context.Context) error, limit int, walk func(out func(T) bool) error) iter.Seq2[T, error] {
 	return Of(func(out func(T) bool) error {
 		count := 0

@@ -1,0 +1,64 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/url"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// Changes returns a page of the feed of changes.
+func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+	out := appsvc.ChangesPage{}
+	_, err := a.get(ctx, &out, url.Values(changesQuery(in).text("after", in.After).number("limit", in.Limit)), "/x/changes")
+	if err != nil {
+		return appsvc.ChangesPage{}, err
+	}
+	return out, nil
+}
+
+// Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends, or
+// the connection is lost, it connects again and goes on after the last entry, for as long as ctx lasts; it ends with
+// an error that another attempt would meet too.
+func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[appsvc.Event, error] {
+	now := func() (string, error) {
+		page, err := a.Changes(ctx, appsvc.ChangesRequest{After: appsvc.Now, Types: in.Types, AppID: in.AppID, Limit: in.Limit})
+		return page.Next, err
+	}
+	return follow[appsvc.Event](ctx, a.remote, url.Values(changesQuery(in).number("limit", in.Limit)), in.After, now, "/x/changes")
+}
+
+// changesQuery is what pages and streams are asked with alike.
+func changesQuery(in appsvc.ChangesRequest) values {
+	q := values{}.text("app", in.AppID)
+	if in.Types != nil {
+		names := make([]string, len(in.Types))
+		for i, t := range in.Types {
+			names[i] = string(t)
+		}
+		q["types"] = []string{strings.Join(names, ",")}
+	}
+	return q
+}
+
+// Changes returns a page of the feed of changes of a library.
+func (a *Assets) Changes(ctx context.Context, lib assets.Library, in assets.ChangesRequest) (assets.ChangesPage, error) {
+	out := assets.ChangesPage{}
+	err := a.read(ctx, &out, url.Values(values{}.text("after", in.After).number("limit", in.Limit)), lib, "/changes")
+	if err != nil {
+		return assets.ChangesPage{}, err
+	}
+	return out, nil
+}
+
+// Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.
+func (a *Assets) Follow(ctx context.Context, lib assets.Library, in assets.ChangesRequest) iter.Seq2[assets.Event, error] {
+	now := func() (string, error) {
+		page, err := a.Changes(ctx, lib, assets.ChangesRequest{After: assets.Now, Limit: in.Limit})
+		return page.Next, err
+	}
+	return follow[assets.Event](ctx, a.remote, url.Values(values{}.number("limit", in.Limit)), in.After, now, inLibrary+"/changes", lib.Network, lib.ID)
+}

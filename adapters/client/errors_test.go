@@ -1,0 +1,215 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/client"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// sameErrors returns the services of the editor, near and far, on two stores that are alike to the last id.
+func sameErrors(t *testing.T) (near, far services) {
+	t.Helper()
+	make := func() (*appsvc.Service, *assets.Service, *reviews.Service) {
+		n := 0
+		o := &appsvc.Options{
+			Now:    func() time.Time { return time.UnixMilli(1_000_000) },
+			NewID:  func() string { n++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) },
+			Limits: appsvc.Limits{Tags: 1, Elements: 2, PatchOps: 5},
+		}
+		db := memory.New()
+		return appsvc.New(db.Apps(), o), assets.New(db.Assets(), nil), reviews.New(db.Reviews(), nil)
+	}
+	a, m, v := make()
+	near = services{
+		a.As(appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates, ManageComponents: true}),
+		m.As(assets.Caller{URN: editor.URN, Moderates: editor.Moderates}),
+		v.As(reviews.Caller{URN: editor.URN, Moderates: editor.Moderates}),
+	}
+	a, m, v = make()
+	h, err := httpapi.New(httpapi.Config{Apps: a, Assets: m, Reviews: v,
+		Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	c, err := client.New(client.Config{URL: s.URL, Token: client.Static("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return near, services{c.Apps, c.Assets, c.Reviews}
+}
+
+// TestErrorsAreTheSameNearAndFar compares errors as values: kind, code, pointer, parameter, reason, violations and version.
+func TestErrorsAreTheSameNearAndFar(t *testing.T) {
+	const id, absent = "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-0000000000ff"
+	poll := appsvc.ComponentRef{Name: "poll", Version: "1.0.0"}
+	lib := assets.Library{Network: "example.test", ID: "example.test"}
+	patch := func(ops string) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.Patch(ctx, id, []byte(ops))
+			return err
+		}
+	}
+	create := func(in appsvc.CreateAppRequest) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.CreateApp(ctx, in)
+			return err
+		}
+	}
+	put := func(in appsvc.PutTagRequest) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.PutTag(ctx, in)
+			return err
+		}
+	}
+	restore := func(in appsvc.RestoreRequest) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.Restore(ctx, in)
+			return err
+		}
+	}
+	diff := func(in appsvc.DiffRequest) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.Diff(ctx, in)
+			return err
+		}
+	}
+	history := func(in appsvc.ListHistoryRequest) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.ListHistory(ctx, in)
+			return err
+		}
+	}
+	component := func(manifest string) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+			return err
+		}
+	}
+	add := func(in ...assets.NewAsset) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.assets.ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: in})
+			return err
+		}
+	}
+	load := func(network string) func(context.Context, services) error {
+		return func(ctx context.Context, s services) error {
+			_, err := s.reviews.Import(ctx, reviews.ImportRequest{Network: network, File: strings.NewReader("")})
+			return err
+		}
+	}
+	const test = `{"op":"test","path":"/apps/0/version","value":"1"}`
+	calls := []struct {
+		name string
+		call func(context.Context, services) error
+	}{
+		{"a violation", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"question":1,"more":2}`)}}})},
+		{"an unknown component", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "x", Version: "1"}, Config: []byte(`{}`)}}})},
+		{"no title", create(appsvc.CreateAppRequest{Groups: []string{network}})},
+		{"no groups", create(appsvc.CreateAppRequest{Title: "x"})},
+		{"a group that is no URN", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network, "x"}})},
+		{"a foreign group", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network, "urn:vitrine:other.test"}})},
+		{"too many elements", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{}`)}, {Component: poll, Config: []byte(`{}`)}, {Component: poll, Config: []byte(`{}`)}}})},
+		{"an idempotency key with a space", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, IdempotencyKey: "a b"})},
+		{"an idempotency key that is too long", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, IdempotencyKey: strings.Repeat("k", 256)})},
+		{"a stale version", patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`)},
+		{"no version test", patch(`[{"op":"replace","path":"/apps/0/title","value":"y"}]`)},
+		{"a test that fails", patch(`[` + test + `,{"op":"test","path":"/apps/0/title","value":"z"}]`)},
+		{"an operation that does not apply", patch(`[` + test + `,{"op":"remove","path":"/apps/0/elements/7"}]`)},
+		{"a read-only member", patch(`[` + test + `,{"op":"replace","path":"/apps/0/owner","value":{}}]`)},
+		{"a violation in the result", patch(`[` + test + `,{"op":"replace","path":"/apps/0/elements/0/config/question","value":""}]`)},
+		{"no JSON", patch(`[`)},
+		{"too many operations", patch(`[` + strings.Repeat(test+`,`, 5) + test + `]`)},
+		{"a tag without a version", put(appsvc.PutTagRequest{AppID: id, Name: "production"})},
+		{"a tag without a name", put(appsvc.PutTagRequest{AppID: id, Version: appsvc.Latest})},
+		{"a tag with a bad name", put(appsvc.PutTagRequest{AppID: id, Name: "a b", Version: appsvc.Latest})},
+		{"a tag of an app that is not there", put(appsvc.PutTagRequest{AppID: absent, Name: "production", Version: appsvc.Latest})},
+		{"a tag of a version that is not there", put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: appsvc.NewVersion(7)})},
+		{"one tag too many", put(appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.Latest})},
+		{"a restore without a version", restore(appsvc.RestoreRequest{AppID: id})},
+		{"a restore without an app", restore(appsvc.RestoreRequest{Version: appsvc.Latest})},
+		{"a restore of a version that is not there", restore(appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(7)})},
+		{"a restore of an app that is not there", restore(appsvc.RestoreRequest{AppID: absent, Version: appsvc.Latest})},
+		{"a component that exists", component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
+		{"a component without a name", component(`{"version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
+		{"a schema that is none", component(`{"name":"x","version":"1.0.0","main":"https://x.test/","configSchema":{"type":7}}`)},
+		{"an app that is not there", func(ctx context.Context, s services) error { _, err := s.apps.App(ctx, absent); return err }},
+		{"a diff without a version", diff(appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(0)})},
+		{"a diff from a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(7), To: appsvc.NewVersion(0)})},
+		{"a diff to a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.Latest, To: appsvc.NewVersion(7)})},
+		{"a diff of an app that is not there", diff(appsvc.DiffRequest{AppID: absent, From: appsvc.Latest, To: appsvc.Latest})},
+		{"a page of 101 entries", history(appsvc.ListHistoryRequest{AppID: id, Limit: 101})},
+		{"a history after no cursor", history(appsvc.ListHistoryRequest{AppID: id, After: "x"})},
+		{"the history of an app that is not there", history(appsvc.ListHistoryRequest{AppID: absent})},
+		{"a version that is not there", func(ctx context.Context, s services) error {
+			_, err := s.apps.Version(ctx, id, appsvc.NewVersion(7))
+			return err
+		}},
+		{"a limit that is too large", func(ctx context.Context, s services) error {
+			_, err := s.apps.ListApps(ctx, appsvc.ListAppsRequest{Limit: 501})
+			return err
+		}},
+		{"a list that continues nowhere", func(ctx context.Context, s services) error {
+			_, err := s.apps.ListApps(ctx, appsvc.ListAppsRequest{After: "x"})
+			return err
+		}},
+		{"a tag that is not there", func(ctx context.Context, s services) error {
+			_, err := s.apps.TaggedApp(ctx, id, "none")
+			return err
+		}},
+		{"a component that is not there", func(ctx context.Context, s services) error { _, err := s.apps.Component(ctx, "none"); return err }},
+		{"an asset without an id", add(assets.NewAsset{Generator: assets.Generator{ID: "g"}, Content: []byte(`{}`)})},
+		{"an asset in no JSON", add(assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(`[]`)})},
+		{"an asset that is not there", func(ctx context.Context, s services) error { _, err := s.assets.Asset(ctx, lib, "none"); return err }},
+		{"a folder without a label", func(ctx context.Context, s services) error {
+			_, err := s.assets.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{}}})
+			return err
+		}},
+		{"reviews of a foreign network", load("other.test")},
+		{"reviews of what is no network", load("a b")},
+	}
+	near, far := sameErrors(t)
+	for _, s := range []services{near, far} {
+		must(t, component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{"type":"object","required":["answer"],"additionalProperties":false,"properties":{"answer":{},"question":{"type":"string","minLength":1}}}}`)(t.Context(), s))
+		must(t, create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"answer":1,"question":"Tea?"}`)}}})(t.Context(), s))
+		must(t, patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`)(t.Context(), s))
+		must(t, put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: appsvc.NewVersion(1)})(t.Context(), s))
+	}
+	for _, c := range calls {
+		want, have := valueOf(c.call(t.Context(), near)), valueOf(c.call(t.Context(), far))
+		if want == nil || !reflect.DeepEqual(have, want) {
+			t.Errorf("%s:\nfar  %+v\nnear %+v", c.name, have, want)
+		}
+	}
+}
+
+// valueOf returns the error of a domain that err wraps, or err itself.
+func valueOf(err error) any {
+	if e, ok := errors.AsType[*appsvc.Error](err); ok {
+		return *e
+	}
+	if e, ok := errors.AsType[*assets.Error](err); ok {
+		return *e
+	}
+	if e, ok := errors.AsType[*reviews.Error](err); ok {
+		return *e
+	}
+	if err == nil {
+		return nil
+	}
+	return err.Error()
+}

@@ -1,0 +1,58 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/url"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
+
+// ListHistory returns a page of the history of an app, newest version first.
+func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error) {
+	before, err := in.Below()
+	if err != nil {
+		return appsvc.Page[appsvc.HistoryEntry]{}, err
+	}
+	q := values{}.number("limit", in.Limit)
+	if before.Number() >= 0 {
+		q.text("before", before.String())
+	}
+	var out struct {
+		History []appsvc.HistoryEntry `json:"history"`
+	}
+	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/history/", in.AppID)
+	return appsvc.Page[appsvc.HistoryEntry]{Items: out.History, Next: next(header, "before")}, err
+}
+
+// AllHistory walks through the pages from in.After on.
+func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) iter.Seq2[appsvc.HistoryEntry, error] {
+	return paging.All(in.After, func(after string) ([]appsvc.HistoryEntry, string, error) {
+		in.After = after
+		page, err := a.ListHistory(ctx, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// Diff returns the patch that turns one version of an app into another. If a version is appsvc.Latest, it asks for
+// the number of the latest version first.
+func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, error) {
+	if in.From.IsZero() || in.To.IsZero() {
+		return appsvc.Diff{}, a.noVersion()
+	}
+	if in.From == appsvc.Latest || in.To == appsvc.Latest {
+		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: in.AppID, Limit: 1})
+		if err != nil {
+			return appsvc.Diff{}, err
+		}
+		for _, v := range []*appsvc.Version{&in.From, &in.To} {
+			if *v == appsvc.Latest {
+				*v = newest.Items[0].Version
+			}
+		}
+	}
+	var out appsvc.Diff
+	_, err := a.get(ctx, &out, nil, "/apps/%s/versions/%s/diff/%s", in.AppID, in.From.String(), in.To.String())
+	return out, err
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// changes answers a page of the feed of changes, or sends it as server-sent events.
+func (a appRoutes) changes(c *call) (err error) {
+	in := appsvc.ChangesRequest{}
+	if in.After, err = c.query.cursor("after"); err != nil {
+		return err
+	}
+	if in.AppID, err = c.query.one("app"); err != nil {
+		return err
+	}
+	if in.AppID == "" && c.query.has("app") { // it would stand for all apps
+		return refuseParameter("app", "\"\" is not the id of an app")
+	}
+	if in.Limit, err = c.query.limit(); err != nil {
+		return err
+	}
+	types, err := c.query.one("types")
+	if err != nil {
+		return err
+	}
+	if c.query.has("types") {
+		for name := range strings.SplitSeq(types, ",") {
+			in.Types = append(in.Types, appsvc.ChangeType(name))
+		}
+	}
+	if c.streams() {
+		if in.Limit == 0 {
+			in.Limit = streamPage
+		}
+		watch := a.svc.Watch(a.caller(c), in)
+		defer watch.Close()
+		return c.stream(c.lastEvent(in.After), watch.Next, func(after string) ([]feedEvent, string, bool, error) {
+			in.After = after
+			page, err := a.svc.Changes(c.ctx(), a.caller(c), in)
+			if err != nil {
+				return nil, "", false, err
+			}
+			events, err := feedEvents(page.Changes, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
+			return events, page.Next, page.More, err
+		})
+	}
+	page, err := a.svc.Changes(c.ctx(), a.caller(c), in)
+	if err != nil {
+		return err
+	}
+	c.header()["Vary"] = varyFeed
+	return c.json(page)
+}
+
+// changes answers a page of the feed of changes of a library, or sends it as server-sent events.
+func (a assetRoutes) changes(c *call) (err error) {
+	in := assets.ChangesRequest{}
+	if in.After, err = c.query.cursor("after"); err != nil {
+		return err
+	}
+	if in.Limit, err = c.query.limit(); err != nil {
+		return err
+	}
+	if c.streams() {
+		if in.Limit == 0 {
+			in.Limit = streamPage
+		}
+		changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
+		return c.stream(c.lastEvent(in.After), changed, func(after string) ([]feedEvent, string, bool, error) {
+			in.After = after
+			page, err := a.svc.Changes(c.ctx(), a.caller(c), a.library(c), in)
+			if err != nil {
+				return nil, "", false, err
+			}
+			events, err := feedEvents(page.Changes, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.AssetsChanged })
+			return events, page.Next, page.More, err
+		})
+	}
+	page, err := a.svc.Changes(c.ctx(), a.caller(c), a.library(c), in)
+	if err != nil {
+		return err
+	}
+	c.header()["Vary"] = varyFeed
+	return c.json(page)
+}
+
+// feedEvents returns entries as an event stream sends them.
+func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent, error) {
+	events := make([]feedEvent, len(list))
+	for i, e := range list {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		cursor, kind := of(e)
+		events[i] = feedEvent{cursor, kind, data}
+	}
+	return events, nil
+}
+
+// varyFeed is what an answer with a page of a feed depends on: a client that accepts event streams gets one.
+var varyFeed = []string{"Accept, Authorization, Cookie"}
+
+const eventStream = "text/event-stream"
+
+// streams reports whether the client asks for an event stream.
+func (c *call) streams() bool {
+	if c.r.Method != "GET" {
+		return false
+	}
+	for _, list := range c.r.Header["Accept"] {
+		for kind := range strings.SplitSeq(list, ",") {
+			kind, _, _ = strings.Cut(kind, ";")
+			if strings.EqualFold(strings.TrimSpace(kind), eventStream) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lastEvent returns the cursor that a stream begins after: the header Last-Event-ID, which a browser sends when it connects
+// again, wins over the parameter after.
+func (c *call) lastEvent(after string) string {
+	if id := c.r.Header.Get("Last-Event-Id"); id != "" {
+		return id
+	}
+	return after
+}

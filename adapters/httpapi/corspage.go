@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+)
+
+// corsScript is what cors.html does.
+//
+//go:embed cors.js
+var corsScript string
+
+// corsPage is the page that other sites frame to reach the service from browsers whose
+// cross-origin requests are not enough. It is static, and its policy lets
+// it run its own script and ask its own origin, nothing else.
+type corsPage struct {
+	html   []byte
+	policy []string
+}
+
+func newCORSPage() corsPage {
+	sum := sha256.Sum256([]byte(corsScript))
+	hash := base64.StdEncoding.EncodeToString(sum[:])
+	return corsPage{
+		html: []byte(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Vitrine proxy</title><script>` + corsScript + "</script></html>\n"),
+		policy: []string{"default-src 'none'; script-src 'sha256-" + hash + "'; connect-src 'self'; " +
+			"base-uri 'none'; form-action 'none'"},
+	}
+}
+
+var (
+	htmlType     = []string{"text/html; charset=utf-8"}
+	publicForDay = []string{"public, max-age=86400"}
+)
+
+func (p corsPage) table() []route {
+	return []route{
+		{method: "GET", path: "/cors.html", status: 200, open: true, call: p.get},
+	}
+}
+
+func (p corsPage) get(c *call) error {
+	header := c.header()
+	header["Content-Type"] = htmlType
+	header["Content-Security-Policy"] = p.policy
+	if !c.query.has(tokenParameter) {
+		header["Cache-Control"] = publicForDay
+	}
+	c.out = append(c.out, p.html...)
+	return nil
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// exports are the exports of reviews that are under way. Each holds a snapshot of the store, and with it one of
+// the store's connections, for as long as its client takes. So there are slots for them: so many in all, and of a
+// caller.
+type exports struct {
+	most, mostOfCaller int
+
+	mu   sync.Mutex
+	of   map[string]int // by caller
+	all  int
+	left chan struct{} // closed when a slot comes free, and made anew
+}
+
+func newExports(l Limits) *exports {
+	return &exports{most: l.Exports, mostOfCaller: l.ExportsOfCaller, of: map[string]int{}, left: make(chan struct{})}
+}
+
+// enter takes a slot, for which it waits a second at most, or says which of the bounds is reached.
+func (e *exports) enter(c *call) error {
+	timeout := time.NewTimer(slotPatience)
+	defer timeout.Stop()
+	for {
+		left, err := e.tryEnter(c.room.caller)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-left:
+		case <-timeout.C:
+			return err
+		case <-c.ctx().Done():
+			return err
+		}
+	}
+}
+
+// tryEnter takes a slot, or returns what is closed when one comes free.
+func (e *exports) tryEnter(caller string) (left chan struct{}, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.of[caller] >= e.mostOfCaller:
+		return e.left, refuse(http.StatusTooManyRequests, "%d exports of this caller are under way, as many as may be: wait until one of them has ended", e.of[caller])
+	case e.all >= e.most:
+		return e.left, refuse(http.StatusTooManyRequests, "%d exports are under way, as many as may be: try again when one of them has ended", e.all)
+	}
+	e.of[caller]++
+	e.all++
+	return nil, nil
+}
+
+// leave gives the slot back.
+func (e *exports) leave(c *call) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all--
+	if e.of[c.room.caller]--; e.of[c.room.caller] == 0 {
+		delete(e.of, c.room.caller)
+	}
+	close(e.left)
+	e.left = make(chan struct{})
+}

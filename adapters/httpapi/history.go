@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/urlpath"
+)
+
+func (a appRoutes) history(c *call) (err error) {
+	in := appsvc.ListHistoryRequest{AppID: c.param(0)}
+	if in.Before, err = c.query.before(); err != nil {
+		return err
+	}
+	if in.Limit, err = c.query.limit(); err != nil {
+		return err
+	}
+	page, err := a.svc.ListHistory(c.ctx(), a.caller(c), in)
+	if err != nil {
+		return err
+	}
+	if page.Next != "" {
+		c.next("/apps/"+urlpath.Escape(in.AppID)+"/history/", "before", page.Next)
+	}
+	return c.json(map[string][]appsvc.HistoryEntry{"history": append([]appsvc.HistoryEntry{}, page.Items...)})
+}
+
+func (a appRoutes) diff(c *call) error {
+	from, err := appsvc.ParseVersion(c.param(1))
+	if err != nil { // no version has such a name
+		return errNoResource
+	}
+	to, err := appsvc.ParseVersion(c.param(2))
+	if err != nil {
+		return errNoResource
+	}
+	d, err := a.svc.Diff(c.ctx(), a.caller(c), appsvc.DiffRequest{AppID: c.param(0), From: from, To: to})
+	if err != nil {
+		return err
+	}
+	if err := c.expect(len(d.Patch) + 64); err != nil {
+		return err
+	}
+	c.out = d.AppendJSON(c.out[:0])
+	return nil
+}

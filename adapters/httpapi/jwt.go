@@ -1,0 +1,194 @@
+package httpapi
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// MinKey is the shortest key that signs or verifies tokens, in bytes. 32 random bytes are a good key.
+const MinKey = 32
+
+// Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub
+// (URN of the user) and exp, both required, and moderates, reads, tags, roles, groups (lists of strings)
+// and components (boolean) as in Principal; tags, also an empty list, means TagsOnly. Of the claims that RFC 7519 registers nbf is obeyed; iss, aud,
+// iat and jti may be there. A token with any other claim is refused, since a misspelt claim would leave
+// out a restriction. It is safe for concurrent use.
+type Tokens struct {
+	keys   []tokenKey // the first one signs
+	now    func() time.Time
+	parser *jwt.Parser
+	known  *verified
+}
+
+// tokenKey is a secret and the name that tokens call it by, in their header kid.
+type tokenKey struct {
+	id     string
+	secret []byte
+}
+
+// TokenOptions are what NewTokens may be told; the zero value of each field means its default.
+type TokenOptions struct {
+	Now    func() time.Time // the clock; time.Now
+	Cache  int              // verified tokens to remember; 4,096
+	Verify [][]byte         // keys that verify too and do not sign: those that signed before
+}
+
+// NewTokens returns Tokens with a secret key that signs and verifies; opts may be nil. The error is
+// about a key.
+func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
+	var o TokenOptions
+	if opts != nil {
+		o = *opts
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Cache == 0 {
+		o.Cache = 4096
+	}
+	t := &Tokens{now: o.Now, known: newVerified(o.Cache)}
+	for _, secret := range append([][]byte{key}, o.Verify...) {
+		if len(secret) < MinKey {
+			return nil, fmt.Errorf("httpapi: a signing key of %d bytes is too short: want at least %d", len(secret), MinKey)
+		}
+		t.keys = append(t.keys, tokenKey{keyID(secret), bytes.Clone(secret)})
+	}
+	// The claims are judged here, behind the signature: only who knows the key is told what is wrong.
+	t.parser = jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
+		jwt.WithoutClaimsValidation())
+	return t, nil
+}
+
+// keyID is the name of a key: it says nothing of the secret.
+func keyID(secret []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte("kid"))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// KeyIDs are the names of the keys, as tokens have them in their header kid. The first one signs. They say nothing
+// of the secrets.
+func (t *Tokens) KeyIDs() []string {
+	ids := make([]string, len(t.keys))
+	for i, key := range t.keys {
+		ids[i] = key.id
+	}
+	return ids
+}
+
+// ParseKeys reads the text of a key file: a key in each line, without the white space around it; empty
+// lines are skipped. The first one signs, all of them verify, so that a key can be changed while tokens
+// of the old one are still good. The error names the line of a key that is too short.
+func ParseKeys(text []byte) (keys [][]byte, err error) {
+	line := 0
+	for key := range bytes.Lines(text) {
+		line++
+		if key = bytes.TrimSpace(key); len(key) == 0 {
+			continue
+		}
+		if len(key) < MinKey {
+			return nil, fmt.Errorf("line %d: a key of %d bytes is too short: want at least %d", line, len(key), MinKey)
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("there is no key: want one a line")
+	}
+	return keys, nil
+}
+
+// TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is
+// for tokens whose signature is good: who cannot sign learns nothing by trying.
+type TokenError struct {
+	Reason string // a sentence without the token
+	URN    string // of the user that the token names, for the log; "" = not known
+}
+
+func (e *TokenError) Error() string { return e.Reason }
+
+// Unwrap returns ErrUnauthenticated.
+func (e *TokenError) Unwrap() error { return ErrUnauthenticated }
+
+// Sign returns a token for p that is good until expires, in whole seconds; p.Expires does not count. The error says what in p
+// Authenticate would refuse.
+func (t *Tokens) Sign(p Principal, expires time.Time) (string, error) {
+	if err := p.Check(); err != nil {
+		return "", fmt.Errorf("httpapi: %w", err)
+	}
+	all := jwt.MapClaims{"sub": p.URN, "exp": expires.Unix()}
+	for name, list := range map[string][]string{"moderates": p.Moderates, "reads": p.Reads, "roles": p.Roles, "groups": p.Groups} {
+		if len(list) > 0 {
+			all[name] = list
+		}
+	}
+	if p.TagsOnly {
+		all["tags"] = append([]string{}, p.Tags...)
+	}
+	if p.Components {
+		all["components"] = true
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, all)
+	token.Header["kid"] = t.keys[0].id
+	return token.SignedString(t.keys[0].secret)
+}
+
+// Authenticate returns who the token of a request stands for; it is meant for Config.Authenticate. The
+// error wraps ErrUnauthenticated.
+func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
+	token, err := RequestToken(r)
+	if err != nil {
+		return Principal{}, err
+	}
+	return t.Verify(token)
+}
+
+// Verify returns who a token stands for. The error says what is wrong with the token, does not repeat it,
+// and wraps ErrUnauthenticated. It is a *TokenError when the signature is good.
+func (t *Tokens) Verify(token string) (Principal, error) {
+	digest := sha256.Sum256([]byte(token))
+	now := t.now()
+	if p, ok := t.known.get(digest, now); ok {
+		return p, nil
+	}
+	var payload rawClaims
+	if _, err := t.parser.ParseWithClaims(token, &payload, t.keyOf); err != nil {
+		return Principal{}, fmt.Errorf("%w: token: %w", ErrUnauthenticated, err)
+	}
+	c, err := readClaims(payload.text)
+	if err == nil {
+		err = c.goodAt(now)
+	}
+	if err != nil {
+		return Principal{}, &TokenError{Reason: "the token is signed well and yet not valid: " + err.Error(), URN: c.URN}
+	}
+	t.known.put(digest, c.Principal, *c.expires)
+	return c.Principal, nil
+}
+
+// keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
+// names none. A token whose header says that it is to be understood by an extension is refused, as
+// none is (RFC 7515, section 4.1.11).
+func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
+	if _, ok := token.Header["crit"]; ok {
+		return nil, errors.New(`header "crit": no extension is known here`)
+	}
+	var set jwt.VerificationKeySet
+	kid, named := token.Header["kid"]
+	for _, key := range t.keys {
+		if !named || kid == key.id {
+			set.Keys = append(set.Keys, key.secret)
+		}
+	}
+	if len(set.Keys) == 0 {
+		return nil, errors.New(`header "kid": no key has this name`)
+	}
+	return set, nil
+}

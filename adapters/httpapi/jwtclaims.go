@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// rawClaims is the payload of a token as it was sent. It is read when the signature is known to be
+// good.
+type rawClaims struct {
+	jwt.RegisteredClaims // stands in for methods that nobody calls
+	text                 []byte
+}
+
+// UnmarshalJSON keeps the payload.
+func (c *rawClaims) UnmarshalJSON(text []byte) error {
+	c.text = bytes.Clone(text)
+	return nil
+}
+
+// claims is a payload: a Principal, and when it is good.
+type claims struct {
+	Principal
+	expires, notBefore *time.Time
+}
+
+// readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs
+// are well-formed. The error names the claim.
+func readClaims(text []byte) (claims, error) {
+	var c claims
+	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
+		return c, fmt.Errorf("its claims: %w", err)
+	}
+	members, err := strictjson.Members(text)
+	if err != nil {
+		return c, fmt.Errorf("its claims: %w", err)
+	}
+	var unused string
+	fields := map[string]any{
+		"sub": &c.URN, "moderates": &c.Moderates, "reads": &c.Reads, "tags": &c.Tags, "roles": &c.Roles, "groups": &c.Groups, "components": &c.Components,
+		"exp": &c.expires, "nbf": &c.notBefore, "iat": new(*time.Time), "iss": &unused, "jti": &unused, "aud": new(audience),
+	}
+	for _, m := range members {
+		field, known := fields[m.Name]
+		if !known {
+			return c, fmt.Errorf("claim %s: there is no such claim", m.Name)
+		}
+		if err := decodeClaim(m.Value, field); err != nil {
+			return c, strictjson.Within("claim "+m.Name, err)
+		}
+		if m.Name == "tags" { // also without a tag: who filters a list to nothing must not widen the token
+			c.TagsOnly = true
+		}
+	}
+	if c.expires == nil {
+		return c, errors.New("claim exp: missing; want the time at which the token expires, in seconds since 1970")
+	}
+	if err := c.Check(); err != nil {
+		return c, fmt.Errorf("claim %w", err)
+	}
+	c.Expires = *c.expires
+	return c, nil
+}
+
+// Check reports what in p no token can say, by the name of the claim: a URN that is no user's, a URN in
+// Moderates or Reads that is no network's or site's, tags without TagsOnly, and text that JSON does not take.
+func (p Principal) Check() error {
+	if p.URN == "" {
+		return errors.New("sub: missing; want the URN of a user, urn:<vendor>:<network>:user=<id>")
+	}
+	if err := urn.CheckUser(p.URN); err != nil {
+		return fmt.Errorf("sub: %w", err)
+	}
+	for i, u := range p.Moderates {
+		if err := urn.CheckGroup(u); err != nil {
+			return fmt.Errorf("moderates/%d: %w", i, err)
+		}
+	}
+	for i, u := range p.Reads {
+		if err := urn.CheckGroup(u); err != nil {
+			return fmt.Errorf("reads/%d: %w", i, err)
+		}
+	}
+	if len(p.Tags) > 0 && !p.TagsOnly {
+		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to these tags")
+	}
+	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			return fmt.Errorf("roles, groups and tags: %q is not UTF-8 without U+0000", s)
+		}
+	}
+	return nil
+}
+
+// goodAt refuses a token before and after its time.
+func (c claims) goodAt(now time.Time) error {
+	if !now.Before(*c.expires) {
+		return fmt.Errorf("it expired at %s", c.expires.UTC().Format(time.RFC3339))
+	}
+	if c.notBefore != nil && now.Before(*c.notBefore) {
+		return fmt.Errorf("it is good from %s on", c.notBefore.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// audience is what claim aud may be: a string, or a list of strings.
+type audience struct{}
+
+func decodeClaim(value []byte, field any) error {
+	switch to := field.(type) {
+	case **time.Time:
+		return decodeTime(value, to)
+	case *audience:
+		if bytes.HasPrefix(value, []byte{'['}) {
+			return strictjson.Decode(value, new([]string))
+		}
+		return strictjson.Decode(value, new(string))
+	}
+	return strictjson.Decode(value, field)
+}
+
+// maxSeconds keeps times within what a clock can show and be compared with.
+const maxSeconds = 1 << 40
+
+// decodeTime reads a JSON number of seconds since the epoch.
+func decodeTime(value []byte, to **time.Time) error {
+	var n float64
+	if err := strictjson.Decode(value, &n); err != nil {
+		return err
+	}
+	at := time.UnixMilli(int64(min(max(n, -maxSeconds), maxSeconds) * 1000))
+	*to = &at
+	return nil
+}

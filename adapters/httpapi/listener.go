@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// NewListener returns a listener for an http.Server that serves the handler. net/http answers some
+// requests by itself, before any handler is asked: those that it cannot read, such as one for
+// "/asset/%", and those that expect what it does not know. It does so in plain text, without the headers
+// that a page needs to see the response. On the connections of this listener these responses have the
+// form of all other errors. If net/http changes its own form, they pass as they are.
+//
+// The listener has to see what net/http writes: below TLS, as with ServeTLS, it sees only what is
+// encrypted and changes nothing. A connection that ConnState is told of has a method NetConn, which
+// returns the connection of l.
+func NewListener(l net.Listener) net.Listener { return listener{l} }
+
+type listener struct{ net.Listener }
+
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return refusingConn{c}, nil
+}
+
+// refusingConn replaces the refusals of net/http on their way out.
+type refusingConn struct{ net.Conn }
+
+// NetConn returns the connection that is wrapped.
+func (c refusingConn) NetConn() net.Conn { return c.Conn }
+
+func (c refusingConn) Write(p []byte) (int, error) {
+	own := refused(p)
+	if own == nil {
+		return c.Conn.Write(p)
+	}
+	_, err := c.Conn.Write(own)
+	return len(p), err
+}
+
+// CloseWrite tells the client that nothing more comes, while it is still sending: net/http does so after
+// it has refused a request.
+func (c refusingConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// What follows the status line of such an answer: the first everywhere but with 417, which it gives as
+// an answer without a body.
+var (
+	plainHeaders = []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
+	closeHeader  = []byte("Connection: close\r\n")
+)
+
+// refusedHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id.
+var refusedHeaders = func() string {
+	headers := maps.Clone(commonHeaders)
+	headers["Content-Type"], headers["Connection"] = jsonType, []string{"close"}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		fmt.Fprintf(&b, "%s: %s\r\n", name, headers[name][0])
+	}
+	return b.String()
+}()
+
+// refusals say what is wrong with requests that no handler sees, by status.
+var refusals = map[string]refusal{
+	"400": {text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
+	"417": {text: "header Expect: want 100-continue, or none", parameter: "Expect"},
+	"431": {text: "the headers are too large: want fewer or shorter ones", code: appsvc.CodeTooLarge},
+	"501": {text: "header Transfer-Encoding: want chunked, or none", parameter: "Transfer-Encoding"},
+	"505": {text: "the request cannot be read: want HTTP/1.1"},
+}
+
+// refused returns what to send in place of an answer that net/http gives by itself, nil for any other
+// write. No response of the handler looks like one: it has more headers, in alphabetical order, and its
+// JSON has no line ends.
+func refused(written []byte) []byte {
+	if !bytes.HasPrefix(written, []byte("HTTP/1.")) {
+		return nil
+	}
+	line, rest, _ := bytes.Cut(written, []byte("\r\n"))
+	version, status, _ := strings.Cut(string(line), " ")
+	if !bytes.HasPrefix(rest, plainHeaders) && !(strings.HasPrefix(status, "417 ") && bytes.HasPrefix(rest, closeHeader)) {
+		return nil
+	}
+	status, reason, given := strings.Cut(status, ": ")
+	code, _, _ := strings.Cut(status, " ")
+	says, known := refusals[code]
+	switch {
+	case !known:
+		says.text = "the request cannot be answered: " + status
+	case given && code == "400":
+		says.text = "the request cannot be read: " + reason
+	}
+	says.code = cmp.Or(says.code, appsvc.CodeInvalid)
+	body := says.appendJSON(nil)
+	return fmt.Appendf(nil, "%s %s\r\n%sDate: %s\r\nContent-Length: %d\r\n\r\n%s",
+		version, status, refusedHeaders, time.Now().UTC().Format(http.TimeFormat), len(body), body)
+}

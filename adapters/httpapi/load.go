@@ -1,0 +1,43 @@
+package httpapi
+
+import "net/http"
+
+// Load is how much of the limits of a handler is in use at a moment.
+type Load struct {
+	Memory  int64 // bytes of bodies being read and responses being written, of Limits.Memory
+	Uploads int   // imports of reviews under way, of Limits.Uploads
+	Exports int   // exports of reviews under way, of Limits.Exports
+	Spool   int64 // bytes of the temporary files of uploads, of Limits.Spool
+}
+
+// LoadOf returns the load of a handler of New, for metrics. ok is false for any other handler.
+func LoadOf(h http.Handler) (load Load, ok bool) {
+	own, ok := h.(*handler)
+	if !ok {
+		return Load{}, false
+	}
+	return Load{Memory: own.memory.used.Load(), Uploads: own.uploads.count(), Exports: own.exports.count(), Spool: own.spool.Used()}, true
+}
+
+// LimitsOf returns the limits of a handler of New as they are in force. ok is false for any other handler.
+func LimitsOf(h http.Handler) (limits Limits, ok bool) {
+	own, ok := h.(*handler)
+	if !ok {
+		return Limits{}, false
+	}
+	return own.Limits, true
+}
+
+// count is how many uploads are under way.
+func (a *uploads) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.open)
+}
+
+// count is how many exports are under way.
+func (e *exports) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.all
+}

@@ -1,0 +1,56 @@
+package httpapi
+
+import "time"
+
+// pace is how fast a client gives or takes bytes. It knows how many there were within the last period,
+// to a tenth of it.
+type pace struct {
+	period time.Duration
+	begun  time.Time
+	last   time.Time // of the last byte, or begun
+	bytes  int64
+	tenth  int64     // how many tenths of the period have passed
+	marks  [11]int64 // bytes at the begin of the last tenths, by number modulo 11
+}
+
+func newPace(period time.Duration, now time.Time) pace {
+	return pace{period: period, begun: now, last: now}
+}
+
+// add counts bytes that have passed by now.
+func (p *pace) add(now time.Time, n int) {
+	p.turn(now)
+	p.bytes += int64(n)
+	p.last = now
+}
+
+// turn goes on to the tenth of now.
+func (p *pace) turn(now time.Time) {
+	to := int64(now.Sub(p.begun) * 10 / p.period)
+	for p.tenth = max(p.tenth, to-int64(len(p.marks))); p.tenth < to; {
+		p.tenth++
+		p.marks[p.tenth%int64(len(p.marks))] = p.bytes
+	}
+}
+
+// below reports whether a period has passed and the last one had fewer bytes than rate, in bytes a
+// second.
+func (p *pace) below(rate int64, now time.Time) bool {
+	return now.Sub(p.begun) >= p.period && p.recent(now) < float64(rate)
+}
+
+// recent is how many bytes a second there were within the last period, or since the begin.
+func (p *pace) recent(now time.Time) float64 {
+	p.turn(now)
+	first := max(p.tenth-10, 0)
+	over := now.Sub(p.begun) - time.Duration(first)*p.period/10
+	return float64(p.bytes-p.marks[first%int64(len(p.marks))]) / max(over, time.Millisecond).Seconds()
+}
+
+// idle is how long ago the last byte was.
+func (p *pace) idle(now time.Time) time.Duration { return now.Sub(p.last) }
+
+// average is how many bytes a second there were since the begin.
+func (p *pace) average(now time.Time) float64 {
+	return float64(p.bytes) / max(now.Sub(p.begun), time.Millisecond).Seconds()
+}

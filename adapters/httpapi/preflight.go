@@ -1,0 +1,20 @@
+package httpapi
+
+import "net/http"
+
+var (
+	allowMethods  = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
+	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key"}
+	preflightKept = []string{"86400"} // seconds
+)
+
+// preflight answers OPTIONS with the methods and headers that pages of other origins may use, whatever the path. The
+// CORS headers of every other response are in commonHeaders.
+func (c *call) preflight() {
+	header := c.header()
+	header["Access-Control-Allow-Methods"] = allowMethods
+	header["Access-Control-Allow-Headers"] = allowHeaders
+	header["Access-Control-Max-Age"] = preflightKept
+	c.status = http.StatusNoContent
+	c.send()
+}

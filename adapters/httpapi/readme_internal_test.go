@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// readme is README.md, taken apart.
+type readme struct {
+	sections map[string]string // text of each endpoint, by method and path as openapi.json has it
+	codes    []string          // of the table of errors
+	statuses map[string]string
+}
+
+func readReadme(t *testing.T) readme {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := readme{sections: map[string]string{}, statuses: map[string]string{}}
+	var at string
+	for line := range strings.Lines(string(text)) {
+		if heading := regexp.MustCompile("^### `([A-Z]+) (.+)`\n$").FindStringSubmatch(line); heading != nil {
+			at = heading[1] + " " + strings.Replace(heading[2], "…", assetPrefix+"/{network}/assetLibrary/{library}", 1)
+			out.sections[at] = ""
+			continue
+		}
+		if strings.HasPrefix(line, "#") {
+			at = ""
+		}
+		if at != "" {
+			out.sections[at] += line
+		}
+		if row := regexp.MustCompile("^\\| `([a-z_]+)` \\| ([0-9]{3}) \\|").FindStringSubmatch(line); row != nil {
+			out.codes = append(out.codes, row[1])
+			out.statuses[row[1]] = row[2]
+		}
+	}
+	return out
+}
+
+// Whoever adds an endpoint, a parameter or a code, or takes one away, says so in README.md.
+func TestTheReadmeHasEveryEndpointAndNoOther(t *testing.T) {
+	page := readReadme(t)
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}
+	for _, table := range h.tables() {
+		for _, rt := range table.routes {
+			name := rt.method + " " + rt.described(table.mount)
+			text, ok := page.sections[name]
+			if !ok {
+				t.Errorf("README.md has no section `%s`", name)
+				continue
+			}
+			delete(page.sections, name)
+			for _, parameter := range rt.query {
+				if !strings.Contains(text, "`"+parameter+"`") && !strings.Contains(text, "`"+parameter+"=") {
+					t.Errorf("README.md: %s does not name its parameter %s", name, parameter)
+				}
+			}
+			if keyed := strings.Contains(text, "`Idempotency-Key`"); keyed != rt.keyed {
+				t.Errorf("README.md: %s takes an Idempotency-Key: %t, by the route table: %t", name, keyed, rt.keyed)
+			}
+		}
+	}
+	for name := range page.sections {
+		t.Errorf("README.md has a section about %s, which is no endpoint", name)
+	}
+}
+
+func TestTheReadmeHasEveryCodeAndNoOther(t *testing.T) {
+	page := readReadme(t)
+	if have, want := slices.Sorted(slices.Values(page.codes)), everyCode(t); !slices.Equal(have, want) {
+		t.Errorf("the table of errors in README.md has the codes %q, want %q", have, want)
+	}
+	for status, code := range codeOf {
+		if want := page.statuses[code]; want != strconv.Itoa(status) {
+			t.Errorf("README.md: the code %s has the status %s, by the code it is %d", code, want, status)
+		}
+	}
+	for name, text := range page.sections {
+		for _, word := range regexp.MustCompile("[45][0-9]{2} `([a-z_]+)`").FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(page.codes, word[1]) {
+				t.Errorf("README.md: %s has the code %s, which is none", name, word[1])
+			}
+		}
+	}
+}

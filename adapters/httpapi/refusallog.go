@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// mostRefusals is how many refused requests are logged in a second.
+const mostRefusals = 10
+
+// refusalLog logs the requests that are answered with 401 or 403: who sent them, and why they were refused. It
+// writes at most mostRefusals lines a second and then one that counts the others, so that a client with bad tokens
+// cannot fill a disk.
+type refusalLog struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	ends    time.Time // end of the current second
+	written int       // lines in this second
+	more    int       // refused requests without a line, since the last count
+}
+
+// refused logs a request that is answered with this refusal, if it is a 401 or a 403.
+func (l *refusalLog) refused(c *call, r *refusal) {
+	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.admit() {
+		return
+	}
+	reason := r.text
+	if c.reason != "" {
+		reason = c.reason
+	}
+	l.log.LogAttrs(c.ctx(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
+		slog.String("path", c.path()), slog.Int("status", r.status), slog.String("address", c.address()),
+		slog.String("caller", c.caller()), slog.String("reason", bounded(c.withoutSecrets(reason))))
+}
+
+// admit reports whether another line may be written now. The first request that gets none starts a timer, which
+// logs their number at the end of the second.
+func (l *refusalLog) admit() bool {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !now.Before(l.ends) {
+		l.ends, l.written = now.Add(time.Second), 0
+	}
+	if l.written < mostRefusals {
+		l.written++
+		return true
+	}
+	if l.more == 0 {
+		time.AfterFunc(l.ends.Sub(now), l.count)
+	}
+	l.more++
+	return false
+}
+
+// count logs how many refused requests got no line.
+func (l *refusalLog) count() {
+	l.mu.Lock()
+	more := l.more
+	l.more = 0
+	l.mu.Unlock()
+	l.log.Info("more requests were refused", "count", more)
+}

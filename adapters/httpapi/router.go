@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// assetPrefix is where the asset manager is mounted. Callers may double its last slash.
+const assetPrefix = "/services/frontline/api/v4/assetManager/"
+
+// router finds the resource that a path names. Its mounts have a table of paths each, since two of them may overlap: the
+// base path may be "/".
+type router struct {
+	base   string
+	mounts [3]*pathTable // by mount
+}
+
+func newRouter(base string, tables []table) *router {
+	r := &router{base: base}
+	for i := range r.mounts {
+		r.mounts[i] = &pathTable{fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
+	}
+	prefix := [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}
+	for _, t := range tables {
+		for i := range t.routes {
+			t.routes[i].pattern = prefix[t.mount] + t.routes[i].path
+			r.mounts[t.mount].add(&t.routes[i])
+		}
+	}
+	return r
+}
+
+// match is the resource that a path names, and the parameters in the path. It receives them from a handle of
+// httprouter, which passes nothing on but a ResponseWriter. No method of the ResponseWriter is ever called.
+type match struct {
+	resource *resource         // nil if the path names none
+	params   httprouter.Params // unescaped, in the order of the pattern
+
+	http.ResponseWriter
+}
+
+// find sets m to what the path of u names.
+func (r *router) find(u *url.URL, m *match) {
+	path := escapedPath(u)
+	if rest, ok := strings.CutPrefix(path, assetPrefix[:len(assetPrefix)-1]); ok && strings.HasPrefix(rest, "/") {
+		if strings.HasPrefix(rest, "//") {
+			rest = rest[1:]
+		}
+		r.mounts[atAssets].find(rest, m)
+		return
+	}
+	r.mounts[atRoot].find(path, m)
+	if rest, ok := strings.CutPrefix(path, r.base); ok && m.resource == nil {
+		r.mounts[atBase].find(rest, m)
+	}
+}
+
+// escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts
+// the handler, with http.StripPrefix for instance, may have changed one of the two alone.
+func escapedPath(u *url.URL) string {
+	if u.RawPath != "" {
+		if plain, err := url.PathUnescape(u.RawPath); err == nil && plain == u.Path {
+			return u.RawPath
+		}
+	}
+	return u.EscapedPath()
+}
+
+// pathTable holds the resources of one mount. Paths without parameters are looked up first, in a map: httprouter accepts
+// no /apps/versions/ beside /apps/:id.
+type pathTable struct {
+	fixed    map[string]*resource
+	params   *httprouter.Router
+	patterns map[string]*resource // what params leads to
+}
+
+// anyMethod is the only method that httprouter knows here. It finds the resource whatever the method, and the resource
+// knows its methods, so one lookup distinguishes 404 from 401 and 405.
+const anyMethod = "ANY"
+
+func (t *pathTable) add(rt *route) {
+	t.resource(rt.path).add(rt)
+	if rt.collection {
+		t.resource(otherSlash(rt.path)).add(rt)
+	}
+}
+
+// otherSlash returns the other form of a collection's path.
+func otherSlash(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return strings.TrimSuffix(path, "/")
+	}
+	return path + "/"
+}
+
+// resource returns the resource of a path or pattern. It makes the resource on the first call.
+func (t *pathTable) resource(pattern string) *resource {
+	index := t.fixed
+	if strings.Contains(pattern, "{") {
+		index = t.patterns
+	}
+	res := index[pattern]
+	if res == nil {
+		res = &resource{}
+		index[pattern] = res
+		if strings.Contains(pattern, "{") {
+			t.params.Handle(anyMethod, wildcards(pattern), matches(res))
+		}
+	}
+	return res
+}
+
+// wildcards returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
+// only one name at one position.
+func wildcards(pattern string) string {
+	parts := strings.Split(pattern, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			parts[i] = ":" + strconv.Itoa(i)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// matches returns a handle that writes res into its match.
+func matches(res *resource) httprouter.Handle {
+	return func(m http.ResponseWriter, _ *http.Request, _ httprouter.Params) { m.(*match).resource = res }
+}
+
+func (t *pathTable) find(path string, m *match) {
+	if m.resource = t.fixed[path]; m.resource != nil {
+		return
+	}
+	if !strings.HasPrefix(path, "/") {
+		return
+	}
+	handle, params, _ := t.params.Lookup(anyMethod, path)
+	if handle == nil {
+		return
+	}
+	for i, p := range params {
+		if p.Value == "" || p.Value == "." || p.Value == ".." {
+			return
+		}
+		params[i].Value = unescape(p.Value)
+	}
+	handle(m, nil, nil)
+	m.params = params
+}
+
+// unescape decodes a parameter, once. Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains
+// that character, so the parameter is treated like any other name of nothing.
+func unescape(s string) string {
+	s, err := url.PathUnescape(s)
+	if err != nil {
+		return "\x00"
+	}
+	return strings.ToValidUTF8(s, "\x00")
+}

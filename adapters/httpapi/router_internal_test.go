@@ -1,0 +1,25 @@
+package httpapi
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/urlpath"
+)
+
+func TestUnescape(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "%40a%2Fb": "@a/b", "%2540": "%40", "a+b": "a+b", "é": "é", "%C3%A9": "é", "%FF": "\x00", "a%ED%A0%80b": "a\x00b", "%zz": "\x00", "%": "\x00",
+	} {
+		if got := unescape(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSegmentIsUndoneByUnescape(t *testing.T) {
+	for _, s := range []string{"plain", "@scope/name", "a b+c", ".", "..", "...", "%2F", "é", "?#&;=", "\x00"} {
+		if got := unescape(urlpath.Escape(s)); got != s || urlpath.Escape(s) == "." || urlpath.Escape(s) == ".." {
+			t.Errorf("%q: %q, %q", s, urlpath.Escape(s), got)
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+)
+
+// Streams are the event streams of a handler. A program makes one, with NewStreams, to end them when its server stops,
+// and to have their callers authenticated again when its keys have changed.
+//
+//	server.RegisterOnShutdown(streams.Close)
+type Streams struct {
+	// Began is called when a stream begins, with the context of its request, and the function that it returns when the
+	// stream has ended; nil = nothing is called.
+	Began func(ctx context.Context) (ended func())
+
+	mu     sync.Mutex
+	all    int
+	of     map[string]int // by caller
+	open   map[*stream]struct{}
+	closed chan struct{}
+	again  chan struct{} // closed by the next Recheck
+}
+
+// NewStreams returns a Streams for Config.Streams.
+func NewStreams() *Streams {
+	return &Streams{of: map[string]int{}, open: map[*stream]struct{}{}, closed: make(chan struct{}), again: make(chan struct{})}
+}
+
+// Count returns how many streams are open.
+func (s *Streams) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// Lag returns for how long the stream that is furthest behind has had something to send: 0 when every client was sent all
+// that there is. It grows while a client does not read, and while the store does not answer.
+func (s *Streams) Lag() (longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.open {
+		if since := one.behind.Load(); since != 0 {
+			longest = max(longest, time.Since(time.Unix(0, since)))
+		}
+	}
+	return longest
+}
+
+// Close ends all streams, after the event that is being sent, and those that begin later after what is there already. It may be
+// called more than once.
+func (s *Streams) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.closed:
+	default:
+		close(s.closed)
+	}
+}
+
+// Recheck has Config.Authenticate asked again about every stream, at once instead of within a minute.
+func (s *Streams) Recheck() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.again)
+	s.again = make(chan struct{})
+}
+
+// rechecked returns a channel that the next Recheck closes.
+func (s *Streams) rechecked() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again
+}
+
+// enter counts a stream of a caller, unless there are as many as are allowed. Pair it with leave.
+func (s *Streams) enter(one *stream, caller string, l Limits) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.of[caller] >= l.StreamsOfCaller:
+		return refuse(http.StatusTooManyRequests, "this caller has %d event streams open, which is as many as one may have: close one, or read pages", l.StreamsOfCaller)
+	case s.all >= l.Streams:
+		return refuse(http.StatusTooManyRequests, "%d event streams are open, which is as many as there may be: try again later, or read pages", l.Streams)
+	}
+	s.all++
+	s.of[caller]++
+	s.open[one] = struct{}{}
+	return nil
+}
+
+func (s *Streams) leave(one *stream, caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	delete(s.open, one)
+	if s.of[caller]--; s.of[caller] == 0 {
+		delete(s.of, caller)
+	}
+}
+
+// feedEvent is an entry of a feed as an event stream sends it.
+type feedEvent struct {
+	cursor, kind string
+	data         []byte // JSON in one line
+}
+
+// feedPage reads a page of a feed after a cursor.
+type feedPage func(after string) (events []feedEvent, next string, more bool, err error)
+
+const (
+	// streamPage is how many events are read at a time, and streamBytes where a page ends, in bytes that its events take: a
+	// stream holds so much in memory while its client does not read, or one event that is larger.
+	streamPage  = 50
+	streamBytes = 256 << 10
+	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
+	commentEvery = 15 * time.Second
+	// authenticateEvery is how often Authenticate is asked about a stream.
+	authenticateEvery = time.Minute
+	// streamPatience is how long a client may take for a write.
+	streamPatience = 30 * time.Second
+)
+
+// stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client: what
+// is sent was read just before. An error goes out as an answer until the stream has begun; then it ends the
+// stream, and the client goes on from the last id. A stream always ends between two events.
+//
+// changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
+// that is closed when there may be more.
+func (c *call) stream(after string, changed func(after string) (from string, wake <-chan struct{}), page feedPage) error {
+	all, caller := c.h.Streams, c.by.URN
+	s := &stream{call: c, control: http.NewResponseController(c.ResponseWriter), next: after, sentID: after}
+	s.fallBehind()
+	if err := all.enter(s, caller, c.h.Limits); err != nil {
+		return err
+	}
+	defer all.leave(s, caller)
+	c.context = memlimit.With(c.r.Context(), s.take)
+	wake := s.begins(changed)
+	more, err := s.read(page) // an error is answered as such
+	if err != nil {
+		return err
+	}
+	if all.Began != nil {
+		if ended := all.Began(c.r.Context()); ended != nil {
+			defer ended()
+		}
+	}
+	s.begin()
+	defer s.timers()()
+	for s.send() && !s.over() {
+		if !more && !s.wait(changed, wake) {
+			break
+		}
+		wake = s.begins(changed)
+		if more, err = s.read(page); errors.Is(err, memlimit.ErrExceeded) && s.room.take(c.ctx(), s.room.wanted, c.h.memory.patience) {
+			more, err = s.read(page)
+		}
+		if err != nil {
+			if c.r.Context().Err() == nil {
+				c.log("an event stream was ended", err)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// stream is one event stream. Its out is what is to be sent.
+type stream struct {
+	*call
+	control *http.ResponseController
+	next    string // the cursor that it has come to
+	sentID  string // the last that the client was sent
+	held    int    // bytes that the page takes
+
+	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
+	behind atomic.Int64
+
+	again   <-chan struct{} // closed when Authenticate is to be asked again
+	comment *time.Timer
+	expiry  *time.Timer
+	recheck *time.Ticker
+}
+
+// fallBehind notes that the feed may have more than was sent.
+func (s *stream) fallBehind() {
+	s.behind.Store(time.Now().UnixNano())
+}
+
+// take counts bytes of the page that is being read, and reports whether it may have them.
+func (s *stream) take(n int) bool {
+	if s.held > 0 && s.held+n > streamBytes || !s.room.plan(int64(n)) {
+		return false
+	}
+	s.held += n
+	return true
+}
+
+// begins moves the stream to where it reads on, and returns the channel to wait for.
+func (s *stream) begins(changed func(after string) (from string, wake <-chan struct{})) (wake <-chan struct{}) {
+	s.next, wake = changed(s.next)
+	return wake
+}
+
+// read reads a page of the feed into out.
+func (s *stream) read(page feedPage) (more bool, err error) {
+	s.held, s.room.planned = 0, 0
+	events, next, more, err := page(s.next)
+	if err != nil {
+		return false, err
+	}
+	s.next = next
+	for _, e := range events {
+		s.sentID = e.cursor
+		s.out = append(append(append(s.out, "id: "...), e.cursor...), "\nevent: "...)
+		s.out = append(append(append(s.out, e.kind...), "\ndata: "...), e.data...)
+		s.out = append(s.out, "\n\n"...)
+	}
+	return more, nil
+}
+
+// begin sends the headers.
+func (s *stream) begin() {
+	s.sent, s.streamed = true, true
+	header := s.header()
+	header["Content-Type"] = []string{eventStream}
+	header["Cache-Control"] = noStore
+	header["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
+	_ = s.control.SetReadDeadline(time.Time{})   // the client has sent everything; a writer without deadlines has none
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
+	s.WriteHeader(s.status)
+	_ = s.control.Flush()
+}
+
+// timers starts the timers of the stream, and returns the function that stops them.
+func (s *stream) timers() (stop func()) {
+	s.again = s.h.Streams.rechecked()
+	s.comment, s.recheck = time.NewTimer(commentEvery), time.NewTicker(authenticateEvery)
+	s.expiry = time.NewTimer(0)
+	s.expire()
+	return func() {
+		s.comment.Stop()
+		s.expiry.Stop()
+		s.recheck.Stop()
+	}
+}
+
+// expire sets the timer for the end of the caller's identity.
+func (s *stream) expire() {
+	left := 1000 * time.Hour // Authenticate is asked before that
+	if !s.by.Expires.IsZero() {
+		left = time.Until(s.by.Expires)
+	}
+	s.expiry.Reset(left)
+}
+
+// send sends out. It reports whether the stream goes on.
+func (s *stream) send() bool {
+	if len(s.out) == 0 {
+		return true
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
+	s.room.set(int64(cap(s.out)))
+	whole := s.write(s.out)
+	if cap(s.out) > maxKeptBuffer {
+		s.out = nil
+	}
+	s.out = s.out[:0]
+	s.room.release()
+	s.comment.Reset(commentEvery)
+	return whole && s.control.Flush() == nil
+}
+
+// wait waits until the feed may have grown, and sends a comment now and then. It reads nothing from the store, so a quiet
+// stream outlives an outage of the store. It reports false when the stream is to end.
+func (s *stream) wait(changed func(after string) (from string, wake <-chan struct{}), wake <-chan struct{}) bool {
+	s.behind.Store(0)
+	for {
+		select {
+		case <-wake:
+			s.fallBehind()
+			return !s.over()
+		case <-s.comment.C:
+			before := wake
+			if wake = s.begins(changed); wake != before { // it was woken: there may be something to read
+				s.fallBehind()
+				return !s.over()
+			}
+			s.remark()
+			if !s.send() {
+				return false
+			}
+		case <-s.recheck.C:
+			if !s.same() {
+				return false
+			}
+		case <-s.again:
+			s.again = s.h.Streams.rechecked()
+			if !s.same() {
+				return false
+			}
+		case <-s.expiry.C:
+			return false
+		case <-s.h.Streams.closed:
+			return false
+		case <-s.r.Context().Done():
+			return false
+		}
+	}
+}
+
+// remark makes a comment. With it the client gets the cursor that the stream has come to, after entries that the client
+// does not see.
+func (s *stream) remark() {
+	s.out = append(s.out, ":\n\n"...)
+	if s.next != s.sentID {
+		s.sentID = s.next
+		s.out = append(append(append(s.out, "id: "...), s.next...), "\n\n"...)
+	}
+}
+
+// over reports whether the stream is to end, for what does not depend on the feed. It is asked after every page, also where
+// there is always more.
+func (s *stream) over() bool {
+	select {
+	case <-s.h.Streams.closed:
+		return true
+	case <-s.r.Context().Done():
+		return true
+	default:
+	}
+	ask := false
+	select {
+	case <-s.again:
+		s.again, ask = s.h.Streams.rechecked(), true
+	default:
+	}
+	select {
+	case <-s.recheck.C:
+		ask = true
+	default:
+	}
+	if ask && !s.same() {
+		return true
+	}
+	return !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
+}
+
+// same asks again who sends the request, and reports whether it is the same principal still.
+func (s *stream) same() bool {
+	before := s.by
+	if err := s.h.authenticate(s.call); err != nil {
+		return false
+	}
+	now := s.by
+	before.Expires, now.Expires = time.Time{}, time.Time{}
+	s.expire()
+	return reflect.DeepEqual(before, now)
+}

@@ -1,0 +1,557 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// people authenticates by names instead of tokens, and can change who a name is.
+type people struct {
+	mu    sync.Mutex
+	named map[string]httpapi.Principal
+}
+
+func (p *people) set(name string, who httpapi.Principal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.named[name] = who
+}
+
+func (p *people) authenticate(r *http.Request) (httpapi.Principal, error) {
+	name, err := httpapi.RequestToken(r)
+	if err != nil {
+		return httpapi.Principal{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	who, known := p.named[name]
+	if !known {
+		return who, httpapi.ErrUnauthenticated
+	}
+	return who, nil
+}
+
+// streaming is a world with streams.
+type streaming struct {
+	*world
+	people  *people
+	streams *httpapi.Streams
+	db      *memory.DB
+}
+
+func newStreaming(t *testing.T, change ...func(*httpapi.Config)) *streaming {
+	s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor, "one": siteOne, "stranger": stranger}},
+		streams: httpapi.NewStreams(), db: memory.New()}
+	s.world = newWorld(t, append([]func(*httpapi.Config){func(c *httpapi.Config) {
+		c.Authenticate, c.Streams, c.Apps = s.people.authenticate, s.streams, appsvc.New(s.db.Apps(), nil)
+	}}, change...)...)
+	return s
+}
+
+// by sends a request as somebody.
+func (s *streaming) by(name, method, path, body string, options ...option) reply {
+	s.t.Helper()
+	return s.send(method, path, body, append([]option{header("Authorization", "Bearer "+name)}, options...)...)
+}
+
+func (s *streaming) create(name, title, group string) (id string) {
+	s.t.Helper()
+	var app struct{ ID string }
+	s.by(name, "POST", "/apps/", fmt.Sprintf(`{"title":%q,"groups":[%q]}`, title, group)).want(201).read(&app)
+	return app.ID
+}
+
+// events is an open stream.
+type events struct {
+	t      *testing.T
+	answer *http.Response
+	lines  *bufio.Reader
+}
+
+// open begins a stream as somebody. The stream is closed with the test.
+func (s *streaming) open(t *testing.T, name, query string, options ...option) *events {
+	t.Helper()
+	return s.openAt(t, name, "/x/changes"+query, options...)
+}
+
+// openAt is open for the feed at a path.
+func (s *streaming) openAt(t *testing.T, name, path string, options ...option) *events {
+	t.Helper()
+	r, err := http.NewRequest("GET", s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range append([]option{header("Authorization", "Bearer "+name), header("Accept", "text/event-stream")}, options...) {
+		o(r)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return &events{t, answer, bufio.NewReader(answer.Body)}
+}
+
+// began checks that the stream has begun.
+func (e *events) began() *events {
+	e.t.Helper()
+	if kind := e.answer.Header.Get("Content-Type"); e.answer.StatusCode != 200 || kind != "text/event-stream" || e.answer.Header.Get("Cache-Control") != "no-store" {
+		text, _ := io.ReadAll(e.answer.Body)
+		e.t.Fatalf("%d %v: %s", e.answer.StatusCode, e.answer.Header, text)
+	}
+	return e
+}
+
+// next returns the id, the type and the data of the next event. ok is false at the end of the stream.
+func (e *events) next() (id, kind, data string, ok bool) {
+	e.t.Helper()
+	timeout := time.AfterFunc(30*time.Second, func() { e.answer.Body.Close() })
+	defer timeout.Stop()
+	for some := false; ; {
+		line, err := e.lines.ReadString('\n')
+		if err == io.EOF && line == "" && !some {
+			return "", "", "", false
+		}
+		if err != nil {
+			e.t.Fatalf("the stream breaks off: %q, %v", line, err)
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		switch name {
+		case "id":
+			id = value
+		case "event":
+			kind = value
+		case "data":
+			data = value
+		case "":
+			if data != "" {
+				return id, kind, data, true
+			}
+			some = false
+			continue
+		}
+		some = true
+	}
+}
+
+// want reads events of these types.
+func (e *events) want(kinds ...string) (lastID string) {
+	e.t.Helper()
+	for _, want := range kinds {
+		id, kind, data, ok := e.next()
+		if !ok || kind != want || !strings.Contains(data, fmt.Sprintf(`"type":%q`, kind)) || !strings.Contains(data, fmt.Sprintf(`{"cursor":%q`, id)) {
+			e.t.Fatalf("event %q with the id %q and the data %s, want %q", kind, id, data, want)
+		}
+		lastID = id
+	}
+	return lastID
+}
+
+// ends checks that the stream ends as it should, with nothing more.
+func (e *events) ends() {
+	e.t.Helper()
+	if _, kind, data, ok := e.next(); ok {
+		e.t.Fatalf("%s %s instead of the end", kind, data)
+	}
+}
+
+func TestChangesAreAPage(t *testing.T) {
+	s := newStreaming(t)
+	var page struct {
+		Changes []struct {
+			Cursor, Type, App, Version string
+			By                         struct{ URN string }
+		}
+		Next string
+		More bool
+	}
+	s.by("editor", "GET", "/x/changes?after=now", "").want(200, `{"changes":[],"next":"`, `"more":false}`).read(&page)
+	start := page.Next
+	id := s.create("editor", "x", network+":site=1")
+	s.by("editor", "PATCH", "/apps/"+id, titlePatch(0, "y")).want(200)
+	s.by("one", "GET", "/x/changes?after="+start, "").want(200).read(&page)
+	if len(page.Changes) != 2 || page.Changes[1].Type != "app.updated" || page.Changes[1].App != id || page.Changes[1].Version != "1" || page.Changes[1].By.URN != editor.URN {
+		t.Fatalf("%+v", page)
+	}
+	s.by("one", "GET", "/x/changes?limit=1&after="+start, "").want(200, `"more":true`, `"type":"app.created"`)
+	s.by("one", "GET", "/x/changes?types=app.updated,tag.set&app="+id, "").want(200, `{"changes":[{"cursor":"`+page.Changes[1].Cursor+`","type":"app.updated"`)
+	for _, path := range []string{"/x/changes?app=" + id, "/x/changes?app=none", "/x/changes"} {
+		s.by("stranger", "GET", path, "").want(200, `{"changes":[],`)
+	}
+	for _, bad := range []string{"after=", "after=x", "after=" + start + "A", "limit=0", "limit=501", "types=", "types=app", "types=tag.set,,", "app=", "after=now&after=now"} {
+		s.by("one", "GET", "/x/changes?"+bad, "").want(400, `"code":"invalid"`)
+	}
+	if err := s.db.ResetFeed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.by("one", "GET", "/x/changes?after="+start, "").want(410, `"code":"gone"`, `"parameter":"after"`)
+	s.by("one", "GET", "/x/changes?after="+start, "", header("Accept", "text/event-stream")).want(410, `"code":"gone"`)
+}
+
+func TestAStreamSendsWhatComes(t *testing.T) {
+	s := newStreaming(t)
+	first := s.create("editor", "x", network+":site=1")
+	e := s.open(t, "one", "").began()
+	e.want("app.created")
+	s.by("editor", "PATCH", "/apps/"+first, titlePatch(0, "y")).want(200)
+	last := e.want("app.updated")
+	s.create("editor", "hidden", network+":site=2")
+	s.by("editor", "PUT", "/apps/"+first+"/tags/live", `{"appVersion":"1"}`).want(201)
+	e.want("tag.set")
+	again := s.open(t, "one", "?after=now", header("Last-Event-ID", last)).began()
+	again.want("tag.set")
+	of := s.open(t, "one", "?types=component.created,tag.deleted&after="+last).began()
+	s.by("editor", "DELETE", "/apps/"+first+"/tags/live", "").want(204)
+	of.want("tag.deleted")
+	again.want("tag.deleted")
+	s.by("one", "HEAD", "/x/changes", "", header("Accept", "text/event-stream")).want(200)
+}
+
+func TestAStreamEndsWhenRightsEnd(t *testing.T) {
+	for name, end := range map[string]func(s *streaming){
+		"a server that stops":     func(s *streaming) { s.streams.Close() },
+		"an identity that is not": func(s *streaming) { s.people.set("one", httpapi.Principal{}); s.streams.Recheck() },
+		"another principal": func(s *streaming) {
+			s.people.set("one", httpapi.Principal{URN: siteOne.URN, Moderates: []string{network + ":site=2"}})
+			s.streams.Recheck()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStreaming(t)
+			e, other := s.open(t, "one", "?after=now").began(), s.open(t, "editor", "?after=now").began()
+			s.create("editor", "x", network+":site=1")
+			e.want("app.created")
+			other.want("app.created")
+			end(s)
+			if name == "a server that stops" {
+				e.ends()
+				other.ends()
+				return
+			}
+			s.create("editor", "y", network+":site=1") // nobody waits in between: the stream asks before it reads
+			e.ends()
+			other.want("app.created")
+		})
+	}
+	t.Run("a token that expires", func(t *testing.T) {
+		s := newStreaming(t)
+		short := siteOne
+		short.Expires = time.Now().Add(2 * time.Second)
+		s.people.set("one", short)
+		e := s.open(t, "one", "?after=now").began()
+		e.ends()
+		if time.Now().Before(short.Expires) {
+			t.Error("it has ended before")
+		}
+	})
+	t.Run("a principal that is renewed", func(t *testing.T) {
+		s := newStreaming(t)
+		renewed := siteOne
+		renewed.Expires = time.Now().Add(time.Hour)
+		s.people.set("one", renewed)
+		e := s.open(t, "one", "?after=now").began()
+		renewed.Expires = renewed.Expires.Add(time.Hour)
+		s.people.set("one", renewed)
+		s.streams.Recheck()
+		s.create("editor", "x", network+":site=1")
+		e.want("app.created")
+	})
+}
+
+// alwaysMore is a feed that never comes to its end: each page takes a second and says that there is more.
+type alwaysMore struct {
+	httpapi.Apps
+	begun time.Time
+}
+
+func (a alwaysMore) Changes(context.Context, appsvc.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+	time.Sleep(time.Second)
+	if time.Since(a.begun) > time.Hour {
+		return appsvc.ChangesPage{}, errors.New("the stream is not ended")
+	}
+	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
+}
+
+func (a alwaysMore) Watch(by appsvc.Caller, in appsvc.ChangesRequest) *appsvc.Watch {
+	return appsvc.New(memory.New().Apps(), nil).Watch(by, in)
+}
+
+// A client that is far behind is asked for as often as one that waits.
+func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, asked := time.Now(), 0
+		handler, err := httpapi.New(httpapi.Config{Apps: alwaysMore{begun: begun}, Authenticate: func(*http.Request) (httpapi.Principal, error) {
+			asked++
+			if time.Since(begun) > 90*time.Second {
+				return httpapi.Principal{}, httpapi.ErrUnauthenticated
+			}
+			return editor, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "/x/changes", nil)
+		r.Header.Set("Accept", "text/event-stream")
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+		if took := time.Since(begun); took > 3*time.Minute || took < 90*time.Second || asked < 3 {
+			t.Errorf("it ended after %v, and the caller was authenticated %d times", took, asked)
+		}
+	})
+}
+
+// A stream takes memory for the page that it sends and nothing while it waits, and a page is small.
+func TestAStreamReadsSmallPages(t *testing.T) {
+	s := newStreaming(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
+	var ids []string
+	var add []string
+	for i := range 2000 {
+		add = append(add, fmt.Sprintf(`{"id":"p%d","generator":{"id":"g"},"content":{"content":"x"}}`, i))
+	}
+	var made struct{ Added []struct{ ID string } }
+	s.by("editor", "POST", library+"/assets", `{"add":[`+strings.Join(add, ",")+`]}`).want(200).read(&made)
+	for _, a := range made.Added {
+		ids = append(ids, strconv.Quote(a.ID))
+	}
+	for i := range 10 {
+		s.by("editor", "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%s],"add":[{"key":"k","value":"%d"}]}`, strings.Join(ids, ","), i)).want(200)
+	}
+	e := s.openAt(t, "editor", library+"/changes").began()
+	for range 11 {
+		if _, kind, data, ok := e.next(); !ok || kind != "assets.changed" || len(data) < 20<<10 {
+			t.Fatalf("%s of %d bytes", kind, len(data))
+		}
+	}
+}
+
+// An app that is taken away in the middle of a stream sends app.left and nothing after it.
+func TestAStreamSendsNothingOfAnAppThatLeft(t *testing.T) {
+	s := newStreaming(t)
+	id := s.create("editor", "x", network+":site=1")
+	e := s.open(t, "one", "?after=now").began()
+	move := func(version int, site string) string {
+		return fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, version, network+site)
+	}
+	s.by("editor", "PATCH", "/apps/"+id, titlePatch(0, "y")).want(200)
+	e.want("app.updated")
+	s.by("editor", "PATCH", "/apps/"+id, move(1, ":site=2")).want(200)
+	for v := 2; v < 10; v++ {
+		s.by("editor", "PATCH", "/apps/"+id, titlePatch(v, fmt.Sprint(v))).want(200)
+	}
+	last := s.create("editor", "last", network+":site=1")
+	if _, kind, data, _ := e.next(); kind != "app.left" || strings.Contains(data, `"by"`) || strings.Contains(data, `"version"`) {
+		t.Errorf("%s %s", kind, data)
+	}
+	if _, kind, data, _ := e.next(); kind != "app.created" || !strings.Contains(data, last) {
+		t.Errorf("%s %s, want only the app of the site", kind, data)
+	}
+}
+
+func TestStreamsAreBounded(t *testing.T) {
+	s := newStreaming(t, func(c *httpapi.Config) { c.Limits.Streams = 18 })
+	stream := func(name string) reply {
+		t.Helper()
+		e := s.open(t, name, "?after=now")
+		if e.answer.StatusCode == 200 {
+			e.began()
+			return reply{t, "stream", 200, e.answer.Header, ""}
+		}
+		text, _ := io.ReadAll(e.answer.Body)
+		return reply{t, "stream", e.answer.StatusCode, e.answer.Header, string(text)}
+	}
+	for range 16 {
+		stream("one").want(200)
+	}
+	if r := stream("one").want(429, `"code":"too_many"`); r.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	stream("editor").want(200)
+	stream("editor").want(200)
+	stream("stranger").want(429, `"code":"too_many"`)
+	s.by("one", "GET", "/x/changes", "").want(200)
+	s.streams.Close()
+	for range 1000 { // the streams end one after the other
+		if e := s.open(t, "one", "?after=now"); e.answer.StatusCode == 200 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the streams that ended are counted still")
+}
+
+// A stream is behind from a change on until it was sent, also where the client does not read.
+func TestTheLagOfStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor}}, streams: httpapi.NewStreams(), db: memory.New()}
+		apps := appsvc.New(s.db.Apps(), nil)
+		handler, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: s.people.authenticate, Streams: s.streams, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		server := &http.Server{Handler: handler}
+		go func() { _ = server.Serve(listener) }()
+		defer server.Close()
+		near, far := net.Pipe() // without a buffer: the server waits until each byte is read
+		defer near.Close()
+		listener.conns <- far
+		if _, err := io.WriteString(near, "GET /x/changes?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer editor\r\nAccept: text/event-stream\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		lag := func(when string, want time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			// Followers are woken some milliseconds after a change, so that changes that come together wake them once.
+			if have := s.streams.Lag(); have > want || have < want-10*time.Millisecond {
+				t.Errorf("%s the lag is %s, want %s", when, have, want)
+			}
+		}
+		in := bufio.NewReader(near)
+		until := func(line string) {
+			t.Helper()
+			for {
+				text, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasPrefix(text, line) {
+					return
+				}
+			}
+		}
+		create := func() {
+			t.Helper()
+			if _, err := apps.CreateApp(t.Context(), appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(3 * time.Second)
+		lag("while the client does not take the headers", 3*time.Second)
+		until("\r\n")
+		lag("at the end of the feed", 0)
+		create()
+		lag("with a change that is not taken", 0)
+		time.Sleep(2 * time.Second)
+		create()
+		time.Sleep(3 * time.Second)
+		lag("with two changes that are not taken", 5*time.Second)
+		until("data:")
+		until("data:")
+		until("\n")
+		lag("when both are taken", 0)
+		near.Close()
+		lag("without a stream", 0)
+	})
+}
+
+// pipes is a listener of connections without any buffer: who does not read has the other side wait at its first byte.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// piped serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns a client of it.
+func piped(t *testing.T, c httpapi.Config) *http.Client {
+	t.Helper()
+	c.Log = slog.New(slog.DiscardHandler)
+	handler, err := httpapi.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: handler}
+	go func() { _ = server.Serve(listener) }()
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		listener.conns <- far
+		return near, nil
+	}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return &http.Client{Transport: transport}
+}
+
+// 1,000 followers that do not read take 64 MiB at most, and no write waits for them.
+func TestFollowersThatDoNotReadCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("1,000 connections")
+	}
+	const followers, most = 1000, 64 << 20
+	var begun atomic.Int64
+	s := newStreaming(t, func(c *httpapi.Config) {
+		c.Limits.StreamsOfCaller = followers
+		c.Streams.Began = func(context.Context) func() { begun.Add(1); return nil }
+	})
+	id := s.create("editor", "x", network+":site=1")
+	for v := range 60 {
+		s.by("editor", "PATCH", "/apps/"+id, titlePatch(v, fmt.Sprint(v))).want(200)
+	}
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: s.handler}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	memory := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	before := memory()
+	var clients []net.Conn
+	for range followers {
+		near, far := net.Pipe()
+		listener.conns <- far
+		if _, err := io.WriteString(near, "GET /x/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer one\r\nAccept: text/event-stream\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, near)
+	}
+	for begun.Load() < followers {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for v := 60; v < 80; v++ {
+		s.by("editor", "PATCH", "/apps/"+id, titlePatch(v, fmt.Sprint(v))).want(200)
+	}
+	if used := int64(memory()) - int64(before); used > most {
+		t.Errorf("%d followers take %d MiB, want %d at most", followers, used>>20, most>>20)
+	} else {
+		t.Logf("%d followers take %d KiB each", followers, used/followers>>10)
+	}
+	for _, c := range slices.Backward(clients) {
+		c.Close()
+	}
+}

@@ -1,0 +1,263 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/gunzip"
+)
+
+// uploads are the imports of reviews that are under way. They may be of any size and take any time, so
+// they have slots of their own: so many in all, of a network and of a caller. When all are taken, the
+// slowest client makes room for a new one.
+type uploads struct {
+	limits Limits
+	now    func() time.Time
+
+	mu   sync.Mutex
+	open map[*upload]struct{}
+	left chan struct{} // closed when a slot comes free, and made anew
+}
+
+const (
+	uploadRate   = 1 << 10  // bytes a second that an upload gives at least
+	uploadSafe   = 64 << 10 // from which no other upload displaces it
+	slotPatience = time.Second
+)
+
+func newUploads(l Limits) *uploads {
+	return &uploads{limits: l, now: time.Now, open: map[*upload]struct{}{}, left: make(chan struct{})}
+}
+
+// errEnded is what a client that is too slow has its body end with.
+var errEnded = errors.New("the upload was too slow and was ended")
+
+// upload is a body of any size. Of its time only that in which the client was waited for counts.
+type upload struct {
+	io.Reader
+	all             *uploads
+	caller, network string
+	body            io.Reader
+	control         *http.ResponseController
+	server          *http.Server // nil where the handler is not called by one
+	failed          error        // of the body; it stays
+
+	// Under the lock of all:
+	waits  bool          // for the client
+	since  time.Time     // that it waits
+	waited time.Duration // before
+	pace   pace          // on a clock that shows for how long the client was waited for
+	ended  bool          // for its slowness
+}
+
+// enter takes a slot, or says which of the bounds is reached.
+func (a *uploads) enter(u *upload) error {
+	timeout := time.NewTimer(slotPatience)
+	defer timeout.Stop()
+	for {
+		left, err := a.tryEnter(u)
+		if left == nil {
+			return err
+		}
+		select {
+		case <-left:
+		case <-timeout.C:
+			return err
+		}
+	}
+}
+
+// tryEnter takes a slot. If all are taken, it ends the slowest upload, and returns what is closed when
+// a slot comes free.
+func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ofCaller, ofNetwork := 0, 0
+	for other := range a.open {
+		if other.caller == u.caller {
+			ofCaller++
+		}
+		if other.network == u.network {
+			ofNetwork++
+		}
+	}
+	switch {
+	case ofCaller >= a.limits.UploadsOfCaller:
+		return nil, refuse(http.StatusTooManyRequests, "%d uploads of this caller are under way, as many as may be: wait until one of them has ended", ofCaller)
+	case ofNetwork >= a.limits.UploadsOfNetwork:
+		return nil, refuse(http.StatusTooManyRequests, "%d uploads for this network are under way, as many as may be: wait until one of them has ended", ofNetwork)
+	case len(a.open) < a.limits.Uploads:
+		a.open[u] = struct{}{}
+		u.pace = newPace(a.limits.Pause, time.Time{})
+		return nil, nil
+	}
+	if slowest := a.slowest(); slowest != nil {
+		slowest.end()
+	}
+	return a.left, refuse(http.StatusTooManyRequests, "%d uploads are under way, as many as may be: try again when one of them has ended", len(a.open))
+}
+
+// slowest is the upload whose client has given least of late, nil where none is so slow that it must
+// make room. A client is judged when it has been waited for during a tenth of the period.
+func (a *uploads) slowest() (slowest *upload) {
+	least := float64(uploadSafe)
+	for u := range a.open {
+		now := u.clock()
+		if u.ended || now.Sub(u.pace.begun) < u.pace.period/10 {
+			continue
+		}
+		if rate := u.pace.recent(now); rate < least {
+			slowest, least = u, rate
+		}
+	}
+	return slowest
+}
+
+// leave gives the slot back.
+func (a *uploads) leave(u *upload) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, u)
+	close(a.left)
+	a.left = make(chan struct{})
+}
+
+// newUpload returns the body, decompressed if Content-Encoding says that it must be, when there is
+// a slot for it; end gives the slot back. That a file may be compressed without saying so is the
+// importer's affair.
+func newUpload(c *call, network string) (*upload, error) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
+	if coding != "" && coding != "identity" && coding != "gzip" {
+		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+	}
+	u := &upload{all: c.h.uploads, caller: c.room.caller, network: network, body: c.r.Body, control: http.NewResponseController(c.ResponseWriter)}
+	if err := u.all.enter(u); err != nil {
+		return nil, err
+	}
+	u.server, _ = c.ctx().Value(http.ServerContextKey).(*http.Server)
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet. A writer
+	// that knows no deadlines sets none.
+	_ = u.control.SetWriteDeadline(time.Time{})
+	u.Reader = readerFunc(u.readBody)
+	if coding == "gzip" {
+		u.Reader = &unpacked{packed: u.Reader}
+	}
+	return u, nil
+}
+
+// unpacked is a gzip file. Its header is read with the first byte that is asked for.
+type unpacked struct {
+	packed io.Reader
+	plain  io.Reader
+}
+
+// codingError is a fault of a body whose Content-Encoding says that it is gzip.
+type codingError struct{ error }
+
+func (e codingError) Unwrap() error { return e.error }
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.plain == nil {
+		plain, err := gunzip.NewReader(u.packed)
+		if err != nil {
+			return 0, codingError{err}
+		}
+		u.plain = plain
+	}
+	return u.plain.Read(p)
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func (u *upload) readBody(p []byte) (int, error) {
+	if u.failed == nil {
+		u.failed = u.begin()
+	}
+	if u.failed != nil { // a reader that asks again must not get another pause
+		return 0, u.failed
+	}
+	n, err := u.body.Read(p)
+	if slow := u.took(n, err); slow != nil {
+		err = slow
+	}
+	if err != io.EOF {
+		u.failed = err
+	}
+	return n, err
+}
+
+// begin waits for the client from now on, for one period at most.
+func (u *upload) begin() error {
+	u.all.mu.Lock()
+	defer u.all.mu.Unlock()
+	if u.ended {
+		return errEnded
+	}
+	u.waits, u.since = true, u.all.now()
+	_ = u.control.SetReadDeadline(time.Now().Add(u.pace.period))
+	return nil
+}
+
+// took counts bytes that the client has given. The error is errEnded for a client that is too slow.
+func (u *upload) took(n int, err error) error {
+	u.all.mu.Lock()
+	defer u.all.mu.Unlock()
+	now := u.clock()
+	u.waited, u.waits = now.Sub(time.Time{}), false
+	u.pace.add(now, n)
+	if err == io.EOF {
+		return nil
+	}
+	u.ended = u.ended || errors.Is(err, os.ErrDeadlineExceeded) || u.pace.below(uploadRate, now)
+	if u.ended {
+		return errEnded
+	}
+	return nil
+}
+
+// clock shows for how long the client was waited for. It is called with the lock held.
+func (u *upload) clock() time.Time {
+	shows := time.Time{}.Add(u.waited)
+	if u.waits {
+		shows = shows.Add(u.all.now().Sub(u.since))
+	}
+	return shows
+}
+
+// end has the body end here. It is called with the lock held.
+func (u *upload) end() {
+	u.ended = true
+	_ = u.control.SetReadDeadline(time.Now())
+}
+
+// fault says what of err is about the body; "" is an error of the store, or none.
+func (u *upload) fault(err error) string {
+	var damaged *gunzip.Error
+	var coding codingError
+	switch {
+	case err == nil:
+		return ""
+	case u.failed != nil:
+		return "the body did not arrive whole"
+	case errors.As(err, &coding):
+		return "header Content-Encoding: " + coding.Error()
+	case errors.As(err, &damaged):
+		return damaged.Error()
+	}
+	return ""
+}
+
+// leave gives the slot back, and the answer the time that the server gives any answer.
+func (u *upload) leave() {
+	u.all.leave(u)
+	if u.server != nil && u.server.WriteTimeout > 0 {
+		_ = u.control.SetWriteDeadline(time.Now().Add(u.server.WriteTimeout))
+	}
+}

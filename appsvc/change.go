@@ -1,0 +1,109 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// ChangeType says what a Change does.
+type ChangeType string
+
+// The types of changes.
+const (
+	AppCreated       ChangeType = "app.created"       // a new app, version 0
+	AppUpdated       ChangeType = "app.updated"       // a new version by a patch
+	AppRestored      ChangeType = "app.restored"      // a new version with the content of an older one
+	TagSet           ChangeType = "tag.set"           // a tag is made, or moved to another version
+	TagDeleted       ChangeType = "tag.deleted"       // a tag is removed
+	ComponentCreated ChangeType = "component.created" // a new version of a component
+	ComponentDeleted ChangeType = "component.deleted" // all versions of a component are removed
+
+	// AppLeft is an Event for those who could read an app by groups that were taken away from it, and cannot now. It
+	// is no Change.
+	AppLeft ChangeType = "app.left"
+)
+
+// Change describes a write to Options.Check before it is committed. Its slices belong to the service and
+// must not be changed.
+type Change struct {
+	Type  ChangeType
+	AppID string // "" for changes of components
+
+	// Before and After are the Head of the app's latest version before and after the change. Before is zero for
+	// AppCreated. For a change of a tag the two are equal.
+	Before, After Head
+
+	// Old is the content of the app's latest version before the change; nil for AppCreated and for tags.
+	// New is the content of the new version, or of the version that a tag will point to; nil for
+	// TagDeleted. Body.Content reads title, groups and elements. Both are nil for components.
+	Old, New Body
+
+	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero
+	// for AppCreated and for a tag that is new; To is zero for TagDeleted.
+	From, To Version
+
+	Restored Version // the version whose content an AppRestored brings back
+	Tag      string  // name of the tag of TagSet and TagDeleted
+
+	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
+	Component Component
+}
+
+// record finishes a change that passed all other rules: it asks the rule of the embedding program, and writes the
+// change into the feed. It is the last step of the transaction, when the store has locked what the change depends on.
+func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error {
+	if err := s.permit(ctx, by, c); err != nil {
+		return err
+	}
+	return s.addToFeed(ctx, tx, by, c)
+}
+
+// permit asks the rule of the embedding program about a change.
+func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
+	if s.check == nil {
+		return nil
+	}
+	return refused(s.check(ctx, by, c))
+}
+
+// answerable are the kinds that an error of Options.Check may have. If the error is not an *Error, it gets the
+// code beside its kind.
+var answerable = []struct {
+	kind error
+	code string
+}{
+	{ErrInvalid, CodeInvalid}, {ErrForbidden, CodeForbidden}, {ErrNotFound, CodeNotFound}, {ErrConflict, CodeStaleVersion},
+	{ErrTooLarge, CodeTooLarge}, {ErrUnprocessable, CodeNotApplicable},
+}
+
+// passing are errors of Options.Check that mean that the check could not be made. They are returned unchanged.
+var passing = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
+
+// refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;
+// errors.Is and errors.As also find the error of the check.
+type refusedChange struct {
+	as    *Error
+	cause error
+}
+
+func (r *refusedChange) Error() string   { return r.as.Error() }
+func (r *refusedChange) Unwrap() []error { return []error{r.as, r.cause} }
+
+// refused returns an error of Options.Check as an error of this package: ErrForbidden, unless it has another
+// kind.
+func refused(err error) error {
+	is := func(target error) bool { return errors.Is(err, target) }
+	if err == nil || slices.ContainsFunc(passing, is) {
+		return err
+	}
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind != nil {
+		return &refusedChange{e, err}
+	}
+	for _, a := range answerable {
+		if is(a.kind) {
+			return &refusedChange{&Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
+		}
+	}
+	return &refusedChange{&Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: err.Error()}, err}
+}

@@ -1,0 +1,251 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// watched is a service whose Check notes every change and answers with refuse.
+type watched struct {
+	*workshop
+	seen   []appsvc.Change
+	by     []string
+	refuse error
+}
+
+func newWatched(t *testing.T) *watched {
+	return watchedOn(t, memory.New().Apps())
+}
+
+func watchedOn(t *testing.T, store appsvc.Store) *watched {
+	w := &watched{workshop: newWorkshop(t)}
+	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by appsvc.Caller, c appsvc.Change) error {
+		w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
+		return w.refuse
+	}})
+	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/text.js","configSchema":{}}`)
+	w.component(`{"name":"any","version":"1","main":"any.js","configSchema":{}}`)
+	w.seen, w.by = nil, nil
+	return w
+}
+
+// step is one call that changes something, and what Check is to see of it.
+type step struct {
+	name string
+	do   func(w *watched, app appsvc.App) error
+	want string
+}
+
+func ignoring[T any](_ T, err error) error { return err }
+
+// The steps follow one another on one app, which is at version 0 before the first.
+var steps = []step{
+	{"create an app", func(w *watched, _ appsvc.App) error {
+		return ignoring(w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}}))
+	}, `app.created  -> 0 groups [] -> [` + site1 + `] titles "" -> "Second"`},
+	{"patch", func(w *watched, app appsvc.App) error {
+		return ignoring(w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
+	}, `app.updated 0 -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "First" -> "Winter"`},
+	{"restore", func(w *watched, app appsvc.App) error {
+		return ignoring(w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}))
+	}, `app.restored 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "Winter" -> "First" of 0`},
+	{"make a tag", func(w *watched, app appsvc.App) error {
+		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(1)}))
+	}, `tag.set live  -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "Winter"`},
+	{"move a tag", func(w *watched, app appsvc.App) error {
+		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest}))
+	}, `tag.set live 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
+	{"delete a tag", func(w *watched, app appsvc.App) error {
+		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
+	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
+	{"create a component", func(w *watched, _ appsvc.App) error {
+		return ignoring(w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"3","main":"new.js","configSchema":{}}`)}))
+	}, `component.created new 3 new.js`},
+	{"delete a component", func(w *watched, _ appsvc.App) error {
+		return w.DeleteComponent(context.Background(), editor, appsvc.DeleteComponentRequest{Name: "new"})
+	}, `component.deleted new  `},
+}
+
+// say writes a change as the steps have it.
+func say(t *testing.T, c appsvc.Change) string {
+	if c.AppID == "" {
+		return fmt.Sprintf("%s %s %s %s", c.Type, c.Component.Name, c.Component.Version, c.Component.Main)
+	}
+	var titles []string
+	for _, body := range []appsvc.Body{c.Old, c.New} {
+		if body == nil {
+			titles = append(titles, "")
+			continue
+		}
+		content, err := body.Content()
+		if err != nil {
+			t.Fatal(err)
+		}
+		titles = append(titles, content.Title)
+	}
+	out := string(c.Type)
+	if c.Tag != "" {
+		out += " " + c.Tag
+	}
+	out += fmt.Sprintf(" %s -> %s groups %v -> %v titles %q -> %q", c.From, c.To, c.Before.Groups, c.After.Groups, titles[0], titles[1])
+	if !c.Restored.IsZero() {
+		out += " of " + c.Restored.String()
+	}
+	return out
+}
+
+func TestCheckSeesEveryChange(t *testing.T) {
+	w := newWatched(t)
+	app := w.app()
+	for _, step := range steps {
+		w.seen, w.by = nil, nil
+		if err := step.do(w, app); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if len(w.seen) != 1 || !slices.Equal(w.by, []string{editor.URN}) {
+			t.Fatalf("%s: %d changes are checked, by %v, want one by the editor", step.name, len(w.seen), w.by)
+		}
+		if got := say(t, w.seen[0]); got != step.want {
+			t.Errorf("%s: the check sees\n%s\nwant\n%s", step.name, got, step.want)
+		}
+		if c := w.seen[0]; step.name != "create an app" && c.AppID != "" && c.AppID != app.ID {
+			t.Errorf("%s: the check sees app %q, want %q", step.name, c.AppID, app.ID)
+		}
+	}
+}
+
+func TestARefusedChangeIsNotMade(t *testing.T) {
+	own := errors.New("not on Fridays")
+	w := newWatched(t)
+	app := w.app()
+	for _, step := range steps {
+		before := w.all()
+		w.refuse = own
+		err := step.do(w, app)
+		if !errors.Is(err, own) || !errors.Is(err, appsvc.ErrForbidden) {
+			t.Errorf("%s: %v, want the error of the check and ErrForbidden", step.name, err)
+		}
+		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Code != appsvc.CodeForbidden || e.Error() != own.Error() || err.Error() != own.Error() {
+			t.Errorf("%s: the error is %v, want an *Error with the check's own sentence", step.name, err)
+		}
+		if after := w.all(); after != before {
+			t.Errorf("%s was refused, and the store changed from\n%s\nto\n%s", step.name, before, after)
+		}
+		w.refuse = nil
+		if err := step.do(w, app); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if after := w.all(); after == before {
+			t.Errorf("%s was allowed, and nothing changed: this shows nothing", step.name)
+		}
+	}
+}
+
+func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
+	own := errors.New("own")
+	exact := &appsvc.Error{Kind: appsvc.ErrUnprocessable, Code: "frozen", Reason: "the front page is frozen"}
+	for _, test := range []struct {
+		name   string
+		err    error
+		kind   error
+		code   string // "" = no *Error
+		refuse error
+	}{
+		{"another kind", fmt.Errorf("%w: %w", appsvc.ErrUnprocessable, own), appsvc.ErrUnprocessable, appsvc.CodeNotApplicable, own},
+		{"conflict", fmt.Errorf("later: %w", appsvc.ErrConflict), appsvc.ErrConflict, appsvc.CodeStaleVersion, nil},
+		{"an Error", fmt.Errorf("rule 7: %w", exact), appsvc.ErrUnprocessable, "frozen", exact},
+		{"an Error without a kind", &appsvc.Error{Reason: "no"}, appsvc.ErrForbidden, appsvc.CodeForbidden, nil},
+		{"not found", fmt.Errorf("%w: %w", appsvc.ErrNotFound, own), appsvc.ErrNotFound, appsvc.CodeNotFound, own},
+		{"busy", fmt.Errorf("directory: %w", appsvc.ErrBusy), appsvc.ErrBusy, "", nil},
+		{"canceled", context.Canceled, context.Canceled, "", nil},
+	} {
+		w := newWatched(t)
+		app := w.app()
+		w.refuse = test.err
+		_, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: app.Version})
+		if !errors.Is(err, test.kind) || test.refuse != nil && !errors.Is(err, test.refuse) {
+			t.Errorf("%s: %v, want %v", test.name, err, test.kind)
+		}
+		if test.kind != appsvc.ErrForbidden && errors.Is(err, appsvc.ErrForbidden) {
+			t.Errorf("%s: %v is ErrForbidden too", test.name, err)
+		}
+		if e, ok := errors.AsType[*appsvc.Error](err); ok != (test.code != "") || ok && (e.Code != test.code || e.Pointer != "") {
+			t.Errorf("%s: the error is %#v, want the code %q", test.name, e, test.code)
+		}
+	}
+}
+
+func TestWhatChangesNothingIsNotChecked(t *testing.T) {
+	ctx, w := context.Background(), newWatched(t)
+	app := w.app()
+	put := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0), IdempotencyKey: "k1"}
+	if _, err := w.PutTag(ctx, editor, put); err != nil {
+		t.Fatal(err)
+	}
+	create := appsvc.CreateAppRequest{Title: "Twice", Groups: []string{site1}, IdempotencyKey: "k2"}
+	if _, err := w.CreateApp(ctx, editor, create); err != nil {
+		t.Fatal(err)
+	}
+	w.seen, w.refuse = nil, errors.New("never")
+	if _, err := w.PutTag(ctx, editor, put); err != nil {
+		t.Errorf("a repeat of PutTag: %v", err)
+	}
+	if _, err := w.CreateApp(ctx, editor, create); err != nil {
+		t.Errorf("a repeat of CreateApp: %v", err)
+	}
+	put.IdempotencyKey = ""
+	if _, err := w.PutTag(ctx, editor, put); err != nil {
+		t.Errorf("PutTag to where the tag points: %v", err)
+	}
+	if _, err := w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
+		t.Errorf("a patch that changes nothing: %v", err)
+	}
+	stranger := appsvc.Caller{URN: "urn:vitrine:example.test:user=stranger"}
+	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("DeleteTag by a stranger: %v, want ErrNotFound", err)
+	}
+	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("DeleteTag of no tag: %v, want ErrNotFound", err)
+	}
+	if len(w.seen) > 0 {
+		t.Errorf("%d changes were checked, first %s", len(w.seen), say(t, w.seen[0]))
+	}
+}
+
+// again is a store that runs every update twice.
+type again struct{ appsvc.Store }
+
+var errAgain = errors.New("once more")
+
+func (s again) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+	err := s.Store.Update(ctx, func(tx appsvc.Tx) error { return errors.Join(fn(tx), errAgain) })
+	if !errors.Is(err, errAgain) {
+		return err
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+func TestCheckSeesTheSameWhenATransactionRunsAgain(t *testing.T) {
+	w := watchedOn(t, again{memory.New().Apps()})
+	app := w.app()
+	for _, step := range steps {
+		w.seen = nil
+		if err := step.do(w, app); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if len(w.seen) != 2 {
+			t.Fatalf("%s: checked %d times, want twice", step.name, len(w.seen))
+		}
+		for _, c := range w.seen {
+			if got := say(t, c); got != step.want {
+				t.Errorf("%s: the check sees\n%s\nwant\n%s", step.name, got, step.want)
+			}
+		}
+	}
+}

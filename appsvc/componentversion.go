@@ -1,0 +1,134 @@
+package appsvc
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
+
+// ListComponentVersionsRequest asks for the versions of a component, the one created last first.
+type ListComponentVersionsRequest struct {
+	Name  string // of the component
+	Limit int    // 1 to 500; 0 = 50
+	After string // only versions created before this one; "" = from the newest on
+}
+
+// ListComponentVersions returns a page of the versions of a component. The Manifest of each has only id,
+// name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
+// them. It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of
+// range or After is not a version of the component.
+func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
+	var out Page[Component]
+	if err := by.check(); err != nil {
+		return out, err
+	}
+	limit, err := s.limits.pageLimit(in.Limit, 50)
+	if err != nil {
+		return out, err
+	}
+	err = s.store.View(ctx, func(r Reader) error {
+		versions, err := componentVersions(ctx, r, in.Name)
+		if err != nil {
+			return err
+		}
+		if in.After != "" {
+			at := slices.Index(versions, in.After)
+			if at < 0 {
+				return invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
+			}
+			versions = versions[at+1:]
+		}
+		page := newGathering[Component](ctx, limit, s.limits.PageBytes)
+		for _, version := range versions {
+			c, err := findComponent(ctx, r, ComponentRef{in.Name, version}, false)
+			if err != nil {
+				return err
+			}
+			if c, err = c.listed(); err != nil {
+				return err
+			}
+			if ok, err := page.add(c, len(c.Manifest)); err != nil {
+				return err
+			} else if !ok {
+				break
+			}
+		}
+		out = (Page[Component]{Items: page.items})
+		if page.more {
+			out.Next = page.items[len(page.items)-1].Version
+		}
+		return nil
+	})
+	return out, err
+}
+
+// componentVersions returns the names of the versions of a component, the newest first. It returns
+// ErrNotFound if there is no component of this name.
+func componentVersions(ctx context.Context, r Reader, name string) (versions []string, err error) {
+	if name == "" { // a store would take it for all components
+		return nil, noComponent(name)
+	}
+	for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, c.Version)
+	}
+	if len(versions) == 0 {
+		return nil, noComponent(name)
+	}
+	slices.Reverse(versions)
+	return versions, nil
+}
+
+// listed returns the component as lists show it: the manifest without configSchema and without the
+// members that the service does not know.
+func (c Component) listed() (Component, error) {
+	var err error
+	c.Manifest, err = json.Marshal(struct {
+		ID          string  `json:"id"`
+		Name        string  `json:"name"`
+		Version     string  `json:"version"`
+		Main        string  `json:"main"`
+		Description *string `json:"description"`
+	}{c.ID, c.Name, c.Version, c.Main, c.Description()})
+	return c, err
+}
+
+// AllComponentVersions yields the versions of a component from in.After on, page by page.
+func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
+	return paging.All(in.After, func(after string) ([]Component, string, error) {
+		in.After = after
+		page, err := s.ListComponentVersions(ctx, by, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ComponentVersion returns one version of a component. Its Manifest has all members that CreateComponent
+// got, and also id and description if CreateComponent got none. Every caller may read it. It returns
+// ErrNotFound if there is no such version.
+func (s *Service) ComponentVersion(ctx context.Context, by Caller, name, version string) (Component, error) {
+	if err := by.check(); err != nil {
+		return Component{}, err
+	}
+	var found Component
+	err := s.store.View(ctx, func(r Reader) error {
+		if name == "" || version == "" { // a store would take it for any
+			return noComponentVersion(name, version)
+		}
+		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Version: version}) {
+			found = c
+			return err
+		}
+		return noComponentVersion(name, version)
+	})
+	return found, err
+}
+
+func noComponentVersion(name, version string) error {
+	return notFound("component %q has no version %q", name, version)
+}

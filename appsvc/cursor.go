@@ -1,0 +1,37 @@
+package appsvc
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+)
+
+// sorts are the orders of apps; a cursor holds an index into them.
+var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
+
+// cursor encodes a position in the order of sort as an opaque string: base64url of a checksum, the order, the time
+// and the ID. The checksum detects a damaged cursor. It is not a secret: a caller who makes up a cursor sees nothing but
+// another page of the same list.
+func (p AppPosition) cursor(sort Sort) string {
+	b := make([]byte, 4, 4+1+8+len(p.ID))
+	b = append(b, byte(slices.Index(sorts, sort)))
+	b = binary.BigEndian.AppendUint64(b, uint64(p.Time))
+	b = append(b, p.ID...)
+	binary.BigEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// parseCursor reads what cursor wrote for the same order. It returns ErrInvalid for anything else.
+func parseCursor(s string, sort Sort) (AppPosition, error) {
+	var p AppPosition
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err == nil && len(b) > 13 {
+		p = AppPosition{int64(binary.BigEndian.Uint64(b[5:])), string(b[13:])}
+	}
+	// The decoder skips line ends, and a store need not take every string as an ID.
+	if p.ID == "" || p.cursor(sort) != s || !isText(p.ID) {
+		return AppPosition{}, invalidParameter("after", "not a cursor of this list in this order")
+	}
+	return p, nil
+}

@@ -1,0 +1,651 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// page is the content of a version, as the tests of differences write it.
+type page struct {
+	title    string
+	groups   []string
+	elements []appsvc.NewElement
+}
+
+func newPage(elements ...appsvc.NewElement) page { return page{"Page", []string{site1}, elements} }
+
+// any returns an element that takes every config.
+func anyElement(config string) appsvc.NewElement {
+	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(config)}
+}
+
+func textElement(version, config string) appsvc.NewElement {
+	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: version}, Config: json.RawMessage(config)}
+}
+
+var designer = appsvc.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+
+// history stores the pages as the versions of a new app, and returns its id. Every element is written for every
+// version.
+func (w *workshop) history(pages ...page) string {
+	w.t.Helper()
+	first := pages[0]
+	app, err := w.CreateApp(context.Background(), designer, appsvc.CreateAppRequest{Title: first.title, Groups: first.groups, Elements: first.elements})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for v, p := range pages[1:] {
+		if app, err = w.Patch(context.Background(), designer, app.ID, p.replacing(v)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return app.ID
+}
+
+// replacing returns the patch that replaces title, groups and elements of a version whole.
+func (p page) replacing(v int) []byte {
+	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%s},`+
+		`{"op":"replace","path":"/apps/0/groups","value":%s},{"op":"replace","path":"/apps/0/elements","value":%s}]`,
+		v, quoted(p.title), quoted(p.groups), quoted(p.list()))
+}
+
+// list returns the elements, never nil.
+func (p page) list() []appsvc.NewElement { return append([]appsvc.NewElement{}, p.elements...) }
+
+func quoted(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func (w *workshop) diff(id string, from, to int) appsvc.Diff {
+	w.t.Helper()
+	d, err := w.Diff(context.Background(), designer, appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(from), To: appsvc.NewVersion(to)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+// operations returns the operations of a patch behind the version test, as texts.
+func operations(t *testing.T, d appsvc.Diff) []string {
+	t.Helper()
+	var ops []json.RawMessage
+	if err := json.Unmarshal(d.Patch, &ops); err != nil {
+		t.Fatalf("%s: %v", d.Patch, err)
+	}
+	if want := fmt.Sprintf(`{"op":"test","path":"/apps/0/version","value":"%s"}`, d.From); len(ops) == 0 || string(ops[0]) != want {
+		t.Fatalf("the patch begins with %s, want %s", d.Patch[:min(80, len(d.Patch))], want)
+	}
+	out := []string{}
+	for _, op := range ops[1:] {
+		out = append(out, string(op))
+	}
+	return out
+}
+
+// checkDiff checks that the diff between two versions, applied to the older one as the latest, gives the newer one.
+func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
+	w.t.Helper()
+	ctx := context.Background()
+	d := w.diff(id, from, to)
+	restored, err := w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(from)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	again := w.diff(id, int(restored.Version.Number()), to)
+	if a, b := operations(w.t, d), operations(w.t, again); !slices.Equal(a, b) {
+		w.t.Fatalf("equal versions have different diffs:\n%s\n%s", d.Patch, again.Patch)
+	}
+	got, err := w.Patch(ctx, designer, id, again.Patch)
+	if err != nil {
+		w.t.Fatalf("the patch is not accepted: %v\n%.3000s", err, again.Patch)
+	}
+	want, err := w.Version(ctx, designer, id, appsvc.NewVersion(to))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if a, b := plain(w.t, got), plain(w.t, want); a != b {
+		w.t.Fatalf("the patch\n%.3000s\ngives\n%.3000s\nwant\n%.3000s", again.Patch, a, b)
+	}
+	return d
+}
+
+// plain returns title, groups and elements of a version in one canonical form, in which numbers keep their text.
+func plain(t *testing.T, a appsvc.App) string {
+	t.Helper()
+	c, err := a.Body.Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []any{c.Title, c.Groups}
+	for _, e := range c.Elements {
+		var config any
+		decoder := json.NewDecoder(strings.NewReader(string(e.Config)))
+		decoder.UseNumber()
+		if err := decoder.Decode(&config); err != nil {
+			t.Fatal(err)
+		}
+		var ref appsvc.ComponentRef
+		if err := json.Unmarshal(e.Component, &ref); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, ref, config)
+	}
+	return quoted(out)
+}
+
+func TestOneChangeIsOneOperation(t *testing.T) {
+	long := strings.Repeat("lorem ipsum ", 20)
+	base := func() page {
+		return newPage(
+			anyElement(`{"heading":"One","size":1,"text":"`+long+`1"}`),
+			anyElement(`{"heading":"Two","size":1,"list":["a","b","c"],"deep":{"a/b":{"m~n":[{"x":1},{"x":2}]}},"n":1.10}`),
+			textElement("1.0.0", `{"size":3}`),
+			anyElement(`{}`),
+			anyElement(`{"heading":"Five","null":null,"":"empty"}`),
+		)
+	}
+	tests := []struct {
+		name   string
+		change func(p *page)
+		want   []string
+	}{
+		{"nothing", func(p *page) {}, nil},
+		{"the title", func(p *page) { p.title = "Other \"page\"" }, []string{`{"op":"replace","path":"/apps/0/title","value":"Other \"page\""}`}},
+		{"a group more", func(p *page) { p.groups = append(p.groups, site2) }, []string{`{"op":"add","path":"/apps/0/groups/1","value":"` + site2 + `"}`}},
+		{"a group in front", func(p *page) { p.groups = []string{site2, site1} }, []string{`{"op":"add","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
+		{"another group", func(p *page) { p.groups = []string{site2} }, []string{`{"op":"replace","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
+		{"a field", func(p *page) { p.elements[2].Config = json.RawMessage(`{"size":4}`) }, []string{`{"op":"replace","path":"/apps/0/elements/2/config/size","value":4}`}},
+		{"a field more", func(p *page) { p.elements[3].Config = json.RawMessage(`{"a":"x"}`) }, []string{`{"op":"add","path":"/apps/0/elements/3/config/a","value":"x"}`}},
+		{"a field less", func(p *page) { p.elements[2].Config = json.RawMessage(`{}`) }, []string{`{"op":"remove","path":"/apps/0/elements/2/config/size"}`}},
+		{"the order of fields", func(p *page) {
+			p.elements[4].Config = json.RawMessage(`{"":"empty","null":null,"heading":"F\u0069ve"}`)
+		}, nil},
+		{"the text of a number", func(p *page) { replaceIn(p, 1, "1.10", "1.1") }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`}},
+		{"null for a value", func(p *page) { replaceIn(p, 1, "1.10", "null") }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":null}`}},
+		{"a value for null", func(p *page) { replaceIn(p, 4, `:null`, `:0`) }, []string{`{"op":"replace","path":"/apps/0/elements/4/config/null","value":0}`}},
+		{"null removed", func(p *page) { replaceIn(p, 4, `"null":null,`, ``) }, []string{`{"op":"remove","path":"/apps/0/elements/4/config/null"}`}},
+		{"a field with an empty name", func(p *page) { replaceIn(p, 4, `"empty"`, `"full"`) }, []string{`{"op":"replace","path":"/apps/0/elements/4/config/","value":"full"}`}},
+		{"a field deep inside, with names that need escapes", func(p *page) { replaceIn(p, 1, `"x":2`, `"x":3`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/deep/a~1b/m~0n/1/x","value":3}`}},
+		{"an item more", func(p *page) { replaceIn(p, 1, `"a","b"`, `"a","+","b"`) }, []string{`{"op":"add","path":"/apps/0/elements/1/config/list/1","value":"+"}`}},
+		{"an item less", func(p *page) { replaceIn(p, 1, `"a","b"`, `"b"`) }, []string{`{"op":"remove","path":"/apps/0/elements/1/config/list/0"}`}},
+		{"an item", func(p *page) { replaceIn(p, 1, `"b"`, `"B"`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list/1","value":"B"}`}},
+		{"a list for an object", func(p *page) { replaceIn(p, 1, `["a","b","c"]`, `{"0":"a"}`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list","value":{"0":"a"}}`}},
+		{"three fields", func(p *page) {
+			replaceIn(p, 0, `"One"`, `"Uno"`)
+			replaceIn(p, 0, `"size":1`, `"size":2`)
+			replaceIn(p, 0, `ipsum 1`, `ipsum 2`)
+		}, []string{
+			`{"op":"replace","path":"/apps/0/elements/0/config/heading","value":"Uno"}`, `{"op":"replace","path":"/apps/0/elements/0/config/size","value":2}`,
+			`{"op":"replace","path":"/apps/0/elements/0/config/text","value":"` + long + `2"}`,
+		}},
+		{"an element in front", func(p *page) { p.elements = slices.Insert(p.elements, 0, anyElement(`{"heading":"Zero"}`)) },
+			[]string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Zero"}}}`}},
+		{"an element at the end", func(p *page) { p.elements = append(p.elements, anyElement(`{}`)) },
+			[]string{`{"op":"add","path":"/apps/0/elements/5","value":{"component":{"name":"any","version":"1"},"config":{}}}`}},
+		{"an element less", func(p *page) { p.elements = slices.Delete(p.elements, 1, 2) }, []string{`{"op":"remove","path":"/apps/0/elements/1"}`}},
+		{"all elements less", func(p *page) { p.elements = nil }, []string{`{"op":"replace","path":"/apps/0/elements","value":[]}`}},
+		{"an element to the front", func(p *page) { p.elements = append([]appsvc.NewElement{p.elements[4]}, p.elements[:4]...) },
+			[]string{`{"op":"move","from":"/apps/0/elements/4","path":"/apps/0/elements/0"}`}},
+		{"an element to the end", func(p *page) { p.elements = append(p.elements[1:], p.elements[0]) },
+			[]string{`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/4"}`}},
+		{"an element moved and edited", func(p *page) {
+			replaceIn(p, 0, `"One"`, `"Uno"`)
+			p.elements = append(p.elements[1:], p.elements[0])
+		}, []string{`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/4"}`, `{"op":"replace","path":"/apps/0/elements/4/config/heading","value":"Uno"}`}},
+		{"another version of a component", func(p *page) {
+			p.elements[2] = textElement("2.0.0", `{"size":"3"}`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/2/component/version","value":"2.0.0"}`, `{"op":"replace","path":"/apps/0/elements/2/config/size","value":"3"}`}},
+		{"another component with the same config", func(p *page) {
+			p.elements[2] = appsvc.NewElement{Component: appsvc.ComponentRef{Name: "other", Version: "1.0.0"}, Config: json.RawMessage(`{"size":3}`)}
+		}, []string{`{"op":"replace","path":"/apps/0/elements/2/component/name","value":"other"}`}},
+		{"another element in its place", func(p *page) { p.elements[0] = textElement("1.0.0", `{"size":9}`) },
+			[]string{`{"op":"replace","path":"/apps/0/elements/0","value":{"component":{"name":"text","version":"1.0.0"},"config":{"size":9}}}`}},
+		{"one removed and one far away added", func(p *page) { p.elements = append(p.elements[1:], anyElement(`{"heading":"Six"}`)) },
+			[]string{`{"op":"remove","path":"/apps/0/elements/0"}`, `{"op":"add","path":"/apps/0/elements/4","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Six"}}}`}},
+		{"one inserted and its neighbour edited", func(p *page) {
+			replaceIn(p, 0, `"One"`, `"Uno"`)
+			p.elements = slices.Insert(p.elements, 0, anyElement(`{"heading":"Zero"}`))
+		}, []string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Zero"}}}`, `{"op":"replace","path":"/apps/0/elements/1/config/heading","value":"Uno"}`}},
+		{"a name that is longer than what replaces it", func(p *page) { replaceIn(p, 3, `{}`, `{"`+strings.Repeat("~", 2000)+`":1}`) },
+			[]string{`{"op":"replace","path":"/apps/0/elements/3/config","value":{"` + strings.Repeat("~", 2000) + `":1}}`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			w.component(`{"name":"other","version":"1.0.0","main":"https://example.test/text.js","configSchema":{}}`)
+			changed := base()
+			test.change(&changed)
+			id := w.history(base(), changed)
+			if got := operations(t, w.checkDiff(id, 0, 1)); !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+			w.checkDiff(id, 1, 0)
+		})
+	}
+}
+
+func replaceIn(p *page, element int, old, new string) {
+	before := string(p.elements[element].Config)
+	if !strings.Contains(before, old) {
+		panic(before + " has no " + old)
+	}
+	p.elements[element].Config = json.RawMessage(strings.Replace(before, old, new, 1))
+}
+
+// An edited text is found again by its words, also beside others and in another place.
+func TestDiffFindsEditedTexts(t *testing.T) {
+	text := func(s string) appsvc.NewElement { return anyElement(quoted(map[string]string{"text": s})) }
+	const a = "Tea was first carried to the coast on mules, and a cup of it cost as much as a day of work."
+	const b = "The harbour is closed on Mondays. Boats for the islands leave from the small pier behind the market."
+	const c = "Every guest receives one key; lost keys are replaced at the reception desk between nine and five."
+	edited := strings.Replace(a, "mules", "donkeys", 1)
+	for _, test := range []struct {
+		name     string
+		from, to page
+		want     []string
+	}{
+		{"one inserted in front of one that is edited", newPage(text(a)), newPage(text(c), text(edited)), []string{"add /apps/0/elements/0", "replace /apps/0/elements/1/config/text"}},
+		{"one removed in front of one that is edited", newPage(text(c), text(a)), newPage(text(edited)), []string{"remove /apps/0/elements/0", "replace /apps/0/elements/0/config/text"}},
+		{"moved and edited", newPage(text(a), text(b), text(c)), newPage(text(b), text(c), text(edited)), []string{"move /apps/0/elements/2", "replace /apps/0/elements/2/config/text"}},
+		{"all replaced", newPage(text(a), text(b)), newPage(text("Nothing of it is left here."), text(c)), []string{"replace /apps/0/elements/0/config/text", "replace /apps/0/elements/1/config/text"}},
+	} {
+		w := newWorkshop(t)
+		id := w.history(test.from, test.to)
+		w.checkDiff(id, 0, 1)
+		var got []string
+		for _, c := range w.entries(appsvc.ListHistoryRequest{AppID: id}).Items[0].Changes {
+			got = append(got, c.Op+" "+c.Path)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// An element whose component was made anew has another manifest after it was written again. No field differs, so
+// the diff writes it again too.
+func TestDiffOfManifests(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.history(newPage(anyElement(`{"a":1}`), textElement("1.0.0", `{}`)))
+	if err := w.DeleteComponent(ctx, designer, appsvc.DeleteComponentRequest{Name: "any"}); err != nil {
+		t.Fatal(err)
+	}
+	w.component(`{"name":"any","version":"1","main":"new.js","configSchema":{}}`)
+	if _, err := w.Patch(ctx, designer, id, newPage(anyElement(`{"a":1}`), textElement("1.0.0", `{}`)).replacing(0)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"op":"replace","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"a":1}}}`
+	if got := operations(t, w.checkDiff(id, 0, 1)); len(got) != 1 || got[0] != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDiffErrors(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.history(newPage(), newPage(anyElement(`{}`)))
+	v := appsvc.NewVersion[int]
+	for _, test := range []struct {
+		name     string
+		by       appsvc.Caller
+		id       string
+		from, to appsvc.Version
+		want     error
+	}{
+		{"no version from", designer, id, appsvc.Version{}, v(1), appsvc.ErrInvalid},
+		{"no version to", designer, id, v(0), appsvc.Version{}, appsvc.ErrInvalid},
+		{"a version from that is not there", designer, id, v(2), v(1), appsvc.ErrNotFound},
+		{"a version to that is not there", designer, id, v(1), v(2), appsvc.ErrNotFound},
+		{"no such app", designer, "x", v(0), v(1), appsvc.ErrNotFound},
+		{"a stranger", moderator(site2), id, v(0), v(1), appsvc.ErrNotFound},
+		{"tags only", appsvc.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, id, v(0), v(1), appsvc.ErrForbidden},
+		{"a bad caller", appsvc.Caller{URN: "x"}, id, v(0), v(1), appsvc.ErrInvalid},
+		{"a reader", appsvc.Caller{URN: designer.URN + "2", Reads: []string{site1}}, id, v(0), v(1), nil},
+		{"the latest", designer, id, v(0), appsvc.Latest, nil},
+		{"a version and itself", designer, id, v(1), v(1), nil},
+	} {
+		d, err := w.Diff(ctx, test.by, appsvc.DiffRequest{AppID: test.id, From: test.from, To: test.to})
+		if !errors.Is(err, test.want) || test.want == nil && (d.From != test.from || d.To != v(1)) {
+			t.Errorf("%s: %+v, %v, want %v", test.name, d, err, test.want)
+		}
+	}
+}
+
+// A diff has as many operations as a patch may have, and no more.
+func TestDiffHasAtMostAsManyOperationsAsAPatch(t *testing.T) {
+	numbers := func(elements, fields, from int) page {
+		p := newPage()
+		for e := range elements {
+			var config []string
+			for f := range fields {
+				config = append(config, fmt.Sprintf(`"field%d":%d`, f, from+e*fields+f))
+			}
+			config = append(config, `"text":"`+strings.Repeat("x", 300)+`"`)
+			p.elements = append(p.elements, anyElement("{"+strings.Join(config, ",")+"}"))
+		}
+		return p
+	}
+	for _, test := range []struct {
+		name             string
+		elements, fields int
+		want             int
+		first            string
+	}{
+		{"999 fields", 333, 3, 999, `{"op":"replace","path":"/apps/0/elements/0/config/field0"`},
+		{"1,000 fields", 250, 4, 997, `{"op":"replace","path":"/apps/0/elements/0/config","value"`},
+		{"2,000 fields of 1,000 elements", 1000, 2, 1, `{"op":"replace","path":"/apps/0/elements","value"`},
+		{"1,000 fields of one config", 1, 1000, 1, `{"op":"replace","path":"/apps/0/elements/0/config","value"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorkshop(t)
+			id := w.history(numbers(test.elements, test.fields, 0), numbers(test.elements, test.fields, 1_000_000))
+			ops := operations(t, w.checkDiff(id, 0, 1))
+			if len(ops) != test.want || !strings.HasPrefix(ops[0], test.first) {
+				t.Errorf("%d operations, the first %.100s; want %d, %s", len(ops), ops[0], test.want, test.first)
+			}
+		})
+	}
+}
+
+// Operations on a document with a very long list are so few that a patch of them is accepted.
+func TestDiffIsAcceptedBesideALongList(t *testing.T) {
+	long := func(value int) page {
+		p := newPage(anyElement(`{"list":[0` + strings.Repeat(",0", 150_000) + `]}`))
+		for range 300 {
+			p.elements = append(p.elements, anyElement(fmt.Sprintf(`{"a":"%s","b":%d}`, strings.Repeat("x", 100), value)))
+			value++
+		}
+		return p
+	}
+	w := newWorkshop(t)
+	id := w.history(long(0), long(1000))
+	if ops := operations(t, w.checkDiff(id, 0, 1)); len(ops) != 1 {
+		t.Errorf("%d operations, want 1", len(ops))
+	}
+}
+
+// One random change of a page whose elements are all different is one operation.
+func TestOneRandomChangeIsOneOperation(t *testing.T) {
+	for seed := range uint64(300) {
+		r := randomPages{rand.New(rand.NewPCG(seed, 2))}
+		text := func() string { return quoted(fmt.Sprintf("%s %x", strings.Repeat("word ", 12), r.Uint64())) }
+		element := func() appsvc.NewElement {
+			return anyElement(fmt.Sprintf(`{"heading":%s,"size":%d,"more":{"list":["a",%s],"text":%s}}`, text(), r.IntN(2), text(), text()))
+		}
+		before := newPage()
+		for range 1 + r.IntN(20) {
+			before.elements = append(before.elements, element())
+		}
+		after := before
+		after.elements = slices.Clone(before.elements)
+		n := len(after.elements)
+		i := r.IntN(n)
+		switch r.IntN(4) {
+		case 0:
+			after.elements = slices.Insert(after.elements, r.IntN(n+1), element())
+		case 1:
+			after.elements = slices.Delete(after.elements, i, i+1)
+		case 2:
+			after.elements = slices.Insert(slices.Delete(after.elements, i, i+1), r.IntN(n), before.elements[i])
+		case 3:
+			field := []string{`"size":`, `"heading":`, `"text":`, `["a",`}[r.IntN(4)]
+			was := string(before.elements[i].Config)
+			head, rest, _ := strings.Cut(was, field)
+			end := strings.IndexAny(rest, ",}]")
+			after.elements[i].Config = json.RawMessage(head + field + text() + rest[end:])
+		}
+		w := newWorkshop(t)
+		id := w.history(before, after)
+		want := 1
+		if slices.EqualFunc(before.elements, after.elements, func(x, y appsvc.NewElement) bool { return string(x.Config) == string(y.Config) }) {
+			want = 0 // moved to where it was
+		}
+		for from := range 2 {
+			if ops := operations(t, w.checkDiff(id, from, 1-from)); len(ops) != want {
+				t.Fatalf("seed %d: %d operations, want %d:\n%s", seed, len(ops), want, strings.Join(ops, "\n"))
+			}
+		}
+	}
+}
+
+// A comparison that takes too long is ended, and what was not compared is replaced whole.
+func TestDiffIsCoarserBeyondItsBudget(t *testing.T) {
+	nested := func(text string, n int) page {
+		config := fmt.Sprintf(`{"text":"%s","n":%d}`, text, n)
+		for range 40 {
+			config = `{"a":` + config + `}`
+		}
+		return newPage(anyElement(config))
+	}
+	w := newLimitedWorkshop(t, appsvc.Limits{PatchBytes: 64 << 20})
+	small, big := "x", strings.Repeat("x", 3<<20)
+	id := w.history(nested(small, 1), nested(small, 2), nested(big, 1), nested(big, 2))
+	for _, test := range []struct {
+		from, low, high int // levels
+	}{{0, 41, 41}, {2, 5, 30}} {
+		ops := operations(t, w.checkDiff(id, test.from, test.from+1))
+		levels := strings.Count(ops[0][:min(300, len(ops[0]))], "/a") + strings.Count(ops[0][:min(300, len(ops[0]))], "/n") - 1 // of /apps
+		if len(ops) != 1 || levels < test.low || levels > test.high {
+			t.Errorf("version %d: %d operations, %d levels deep, want 1, between %d and %d levels", test.from, len(ops), levels, test.low, test.high)
+		}
+	}
+}
+
+// Configs as deep as a patch can add them fit into no list of elements in a patch.
+func TestDiffOfTheDeepestConfigs(t *testing.T) {
+	deepest := strings.Repeat(`{"a":`, 60) + "{}" + strings.Repeat("}", 60)
+	w := newWorkshop(t)
+	many, others := newPage(), newPage()
+	for i := range 1000 { // 2,000 changes, more than a patch may have
+		many.elements = append(many.elements, anyElement(fmt.Sprintf(`{"a":%d,"b":%d}`, i, i)))
+		others.elements = append(others.elements, anyElement(fmt.Sprintf(`{"a":%d,"b":%d}`, i+5000, i+5000)))
+	}
+	id := w.history(many, others)
+	app, err := w.Patch(context.Background(), designer, id, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
+		`{"op":"replace","path":"/apps/0/elements/7","value":`+quoted(anyElement(deepest))+`}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := operations(t, w.checkDiff(id, 0, int(app.Version.Number())))
+	if len(ops) != 2 || !strings.HasPrefix(ops[1], `{"op":"add","path":"/apps/0/elements/7"`) {
+		t.Errorf("%d operations: %.500s", len(ops), ops)
+	}
+}
+
+// randomPages makes pages of which one comes from another by some random changes.
+type randomPages struct{ *rand.Rand }
+
+func (r randomPages) page() page {
+	p := page{title: r.text(), groups: r.groups()}
+	for range r.IntN(1 + r.IntN(12)) {
+		p.elements = append(p.elements, r.element())
+	}
+	return p
+}
+
+func (r randomPages) text() string {
+	return []string{"a", "b", "ü \"\\", "<&>", "1", "\u2028", strings.Repeat("long ", 30)}[r.IntN(7)]
+}
+
+func (r randomPages) groups() []string {
+	all := []string{site1, site2, "urn:vitrine:example.test", "urn:vitrine:example.test:site=3"}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:1+r.IntN(len(all))]
+}
+
+func (r randomPages) element() appsvc.NewElement {
+	if r.IntN(4) == 0 {
+		return textElement("1.0.0", fmt.Sprintf(`{"size":%d}`, r.IntN(3)))
+	}
+	e := anyElement(r.object(4))
+	e.Component.Name = []string{"any", "any", "other"}[r.IntN(3)]
+	return e
+}
+
+func (r randomPages) object(depth int) string {
+	names := []string{"a", "b", "", "~", "/", "a/b", "~1", "é", "0", "01", "-", "\\\""}
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	var members []string
+	for _, name := range names[:r.IntN(4)] {
+		members = append(members, quoted(name)+":"+r.value(depth-1))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func (r randomPages) value(depth int) string {
+	switch n := r.IntN(8); {
+	case depth > 0 && n == 0:
+		return r.object(depth)
+	case depth > 0 && n < 3:
+		items := make([]string, r.IntN(6))
+		for i := range items {
+			items[i] = r.value(depth - 1)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case n < 6:
+		return []string{"1", "1.0", "1e0", "9007199254740993", "null", "true", `"1"`, `"\u0061"`, `"a"`, "-0"}[r.IntN(10)]
+	}
+	return quoted(r.text())
+}
+
+// changed returns the page with some changes.
+func (r randomPages) changed(p page) page {
+	p.elements = slices.Clone(p.elements)
+	for range r.IntN(6) {
+		n := len(p.elements)
+		switch k := r.IntN(9); {
+		case k == 0:
+			p.title = r.text()
+		case k == 1:
+			p.groups = r.groups()
+		case k == 2:
+			p.elements = slices.Insert(p.elements, r.IntN(n+1), r.element())
+		case n == 0:
+		case k == 3:
+			i := r.IntN(n)
+			p.elements = slices.Delete(p.elements, i, i+1)
+		case k == 4:
+			i := r.IntN(n)
+			e := p.elements[i]
+			p.elements = slices.Delete(p.elements, i, i+1)
+			p.elements = slices.Insert(p.elements, r.IntN(n), e)
+		case k == 5:
+			p.elements = slices.Insert(p.elements, r.IntN(n+1), p.elements[r.IntN(n)])
+		case k == 6:
+			p.elements[r.IntN(n)] = r.element()
+		default:
+			i := r.IntN(n)
+			if e := p.elements[i]; e.Component.Name != "text" {
+				e.Config = json.RawMessage(r.edited(string(e.Config)))
+				p.elements[i] = e
+			}
+		}
+	}
+	return p
+}
+
+// edited changes one value in a config.
+func (r randomPages) edited(config string) string {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(config), &members); err != nil {
+		panic(err)
+	}
+	for name, value := range members {
+		if r.IntN(2) == 0 && value[0] == '[' {
+			var items []json.RawMessage
+			_ = json.Unmarshal(value, &items)
+			members[name] = json.RawMessage(quoted(slices.Insert(items, r.IntN(len(items)+1), json.RawMessage(r.value(2)))))
+		} else {
+			members[name] = json.RawMessage(r.value(3))
+		}
+		return quoted(members)
+	}
+	return r.object(3)
+}
+
+// checkLength checks that a diff takes at most 1.2 times the bytes of a patch that replaces what differs of title,
+// groups and elements.
+func (w *workshop) checkLength(id string, d appsvc.Diff) {
+	w.t.Helper()
+	most := 0
+	from, to := w.members(id, d.From), w.members(id, d.To)
+	for _, member := range []string{"title", "groups", "elements"} {
+		if from[member] != to[member] {
+			most += len(`{"op":"replace","path":"/apps/0/","value":},`) + len(member) + len(to[member])
+		}
+	}
+	if got := len(strings.Join(operations(w.t, d), ",")); 5*got > 6*most {
+		w.t.Fatalf("%d bytes, where a replacement takes %d:\n%s", got, most, d.Patch)
+	}
+}
+
+// members returns title, groups and elements of a version as a patch would add them.
+func (w *workshop) members(id string, v appsvc.Version) map[string]string {
+	w.t.Helper()
+	app, err := w.Version(context.Background(), designer, id, v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(app.Body, &raw); err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := app.Body.Content()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var elements []string
+	for _, e := range c.Elements {
+		var ref appsvc.ComponentRef
+		if err := json.Unmarshal(e.Component, &ref); err != nil {
+			w.t.Fatal(err)
+		}
+		elements = append(elements, fmt.Sprintf(`{"component":%s,"config":%s}`, quoted(ref), e.Config))
+	}
+	return map[string]string{"title": string(raw["title"]), "groups": string(raw["groups"]), "elements": "[" + strings.Join(elements, ",") + "]"}
+}
+
+func checkRandomDiff(t *testing.T, seed uint64) {
+	r := randomPages{rand.New(rand.NewPCG(seed, 0))}
+	w := newWorkshop(t)
+	w.component(`{"name":"other","version":"1","main":"other.js","configSchema":{}}`)
+	a := r.page()
+	b := r.changed(a)
+	if r.IntN(5) == 0 {
+		b = r.page()
+	}
+	if len(a.elements) == 0 && len(b.elements) == 0 && a.title == b.title && slices.Equal(a.groups, b.groups) {
+		return // makes no version
+	}
+	id := w.history(a, b)
+	w.checkLength(id, w.checkDiff(id, 0, 1))
+	w.checkLength(id, w.checkDiff(id, 1, 0))
+}
+
+func TestDiffOfRandomVersions(t *testing.T) {
+	count := uint64(2000)
+	if testing.Short() {
+		count = 200
+	}
+	for seed := range count {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { checkRandomDiff(t, seed) })
+	}
+}
+
+func FuzzDiff(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed)
+	}
+	f.Fuzz(checkRandomDiff)
+}

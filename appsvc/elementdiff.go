@@ -1,0 +1,536 @@
+package appsvc
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsondiff"
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+)
+
+// elementDiff finds the operations that turn one list of elements into another. First it decides which element of
+// b is which element of a:
+//
+//  1. Elements with equal content, along a longest common subsequence; then the others with equal content, which
+//     have moved.
+//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first.
+//  3. Between elements that stay in their order, those that remain, in order: first those with the same component,
+//     then any.
+//
+// Elements of a that remain are removed, and elements of b that remain are added. The fewest possible elements are
+// moved. The operations come in this order: removals, moves, additions, and then the changes inside elements, so
+// that additions and changes have the indices of b.
+type elementDiff struct {
+	a, b   []comparedElement // without those at both ends that are the same
+	first  int               // index of the first of them
+	whole  [][]byte          // all elements of b
+	budget *jsondiff.Budget
+	most   int   // operations
+	from   []int // for each element of b its element of a, -1 = none
+	to     []int // for each element of a its element of b, -1 = none
+	err    error // of a stored element that cannot be read
+}
+
+// comparedElement is an element of one of the two versions. The other fields are set by open.
+type comparedElement struct {
+	kept     []byte // as in draftElement
+	opened   bool
+	manifest []byte
+	config   []byte
+	ref      ComponentRef
+}
+
+// elementChange is what changes inside one element.
+type elementChange struct {
+	ops   []jsondiff.Op // one for each field
+	whole jsondiff.Op   // one that does the same as all of ops
+}
+
+func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDiff {
+	d := &elementDiff{whole: b, budget: budget, most: most}
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0], b[0]) {
+		a, b = a[1:], b[1:]
+		d.first++
+	}
+	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[len(a)-1], b[len(b)-1]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	d.a, d.to = uncompared(a)
+	d.b, d.from = uncompared(b)
+	return d
+}
+
+// uncompared returns elements without partners.
+func uncompared(list [][]byte) (elements []comparedElement, partners []int) {
+	elements, partners = make([]comparedElement, len(list)), make([]int, len(list))
+	for i, kept := range list {
+		elements[i].kept, partners[i] = kept, -1
+	}
+	return elements, partners
+}
+
+// ops returns the operations, at most d.most where they can be so few.
+func (d *elementDiff) ops() ([]jsondiff.Op, error) {
+	if len(d.a) == 0 && len(d.b) == 0 {
+		return nil, nil
+	}
+	if !d.pair() {
+		return d.coarse(), d.err
+	}
+	ops, ok := d.structure()
+	if !ok {
+		return d.coarse(), d.err
+	}
+	var changes []elementChange
+	for j, i := range d.from {
+		if i >= 0 && !bytes.Equal(d.a[i].kept, d.b[j].kept) {
+			if c := d.change(i, j); len(c.ops) > 0 {
+				changes = append(changes, c)
+			}
+		}
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.fit(ops, changes)
+}
+
+// path returns the JSON pointer of the element of d.a or d.b with this index.
+func (d *elementDiff) path(index int) string { return elementPath(d.first + index) }
+
+func (d *elementDiff) set(i, j int) { d.to[i], d.from[j] = j, i }
+
+// open takes an element apart.
+func (d *elementDiff) open(e *comparedElement) *comparedElement {
+	if !e.opened {
+		var err error
+		e.opened = true
+		if e.manifest, e.config, err = (draftElement{kept: e.kept}).open(); err != nil && d.err == nil {
+			d.err = err
+		}
+		e.ref = storedRef(e.manifest)
+	}
+	return e
+}
+
+// pair decides which elements of a and b belong together. It returns false if the budget is spent.
+func (d *elementDiff) pair() bool {
+	texts := func(list []comparedElement) [][]byte {
+		out := make([][]byte, len(list))
+		for i, e := range list {
+			out[i] = e.kept
+		}
+		return out
+	}
+	common, ok := jsondiff.Common(texts(d.a), texts(d.b), d.budget)
+	if !ok {
+		return false
+	}
+	for _, p := range common {
+		d.set(p.A, p.B)
+	}
+	d.pairEqual()
+	d.pairSimilar()
+	d.pairInPlace(func(e *comparedElement) []byte { return []byte(d.open(e).ref.Name) })
+	d.pairInPlace(func(*comparedElement) []byte { return nil })
+	return !d.budget.Spent()
+}
+
+// rest returns the indices that have no partner yet.
+func rest(partners []int) (out []int) {
+	for i, p := range partners {
+		if p < 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// pairEqual pairs elements that have the same content in other places.
+func (d *elementDiff) pairEqual() {
+	left := rest(d.to)
+	if len(left) == 0 || len(rest(d.from)) == 0 {
+		return
+	}
+	places := map[string][]int{}
+	for _, i := range left {
+		places[string(d.a[i].kept)] = append(places[string(d.a[i].kept)], i)
+	}
+	for _, j := range rest(d.from) {
+		if same := places[string(d.b[j].kept)]; len(same) > 0 {
+			d.set(same[0], j)
+			places[string(d.b[j].kept)] = same[1:]
+		}
+	}
+}
+
+// candidate is a pair of elements whose configs share traits.
+type candidate struct {
+	i, j, shared int
+	score        float64 // the part of the two configs that is shared, 0 to 1
+}
+
+// pairSimilar pairs elements whose configs share traits, the most similar ones first. Those that would have to
+// move must share half of what they have; otherwise one was removed and the other one added.
+func (d *elementDiff) pairSimilar() {
+	left, right := rest(d.to), rest(d.from)
+	if len(left) == 0 || len(right) == 0 {
+		return
+	}
+	gapsA, gapsB := d.gaps()
+	if len(left) == 1 && len(right) == 1 && gapsA[left[0]] == gapsB[right[0]] {
+		return // pairInPlace pairs them anyway
+	}
+	seed := maphash.MakeSeed()
+	having := map[uint64][]int{} // indices into left of the elements that have a trait
+	weights := make([]int, len(left))
+	for n, i := range left {
+		for _, m := range d.traits(seed, &d.a[i]) {
+			having[m.hash] = append(having[m.hash], n)
+			weights[n] += m.weight
+		}
+	}
+	var found []candidate
+	shared := make([]int, len(left))
+	for _, j := range right {
+		clear(shared)
+		weight := 0
+		for _, m := range d.traits(seed, &d.b[j]) {
+			weight += m.weight
+			if same := having[m.hash]; len(same) <= common {
+				for _, n := range same {
+					shared[n] += m.weight
+				}
+			}
+		}
+		for n, s := range shared {
+			if s == 0 {
+				continue
+			}
+			c := candidate{left[n], j, s, 2 * float64(s) / float64(weights[n]+weight)}
+			inPlace := gapsA[c.i] == gapsB[j] && d.a[c.i].ref.Name == d.b[j].ref.Name
+			if c.score >= similar || inPlace {
+				found = append(found, c)
+			}
+		}
+		if !d.budget.Spend(len(left)) {
+			return
+		}
+	}
+	slices.SortFunc(found, func(x, y candidate) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.shared, x.shared),
+			cmp.Compare(distance(x), distance(y)), cmp.Compare(x.j, y.j), cmp.Compare(x.i, y.i))
+	})
+	for _, c := range found {
+		if d.to[c.i] < 0 && d.from[c.j] < 0 {
+			d.set(c.i, c.j)
+		}
+	}
+}
+
+func distance(c candidate) int { return max(c.i-c.j, c.j-c.i) }
+
+// similar is the part that two configs must share to count as versions of one element.
+const similar = 0.5
+
+// trait is something that two configs may share: a member, or a word of a long text.
+type trait struct {
+	hash   uint64
+	weight int // about its bytes
+}
+
+const (
+	stepsPerTrait = 96 // what it costs to hash a trait and to note who has it, in steps of a budget
+	longText      = 32 // bytes from which the words of a text count
+	mostWords     = 64 // of a text that count
+	shortWord     = 4  // bytes; shorter words are in every text
+	wordWeight    = 16 // at most
+	common        = 64 // a trait that more elements have says nothing about which one is which
+)
+
+// traits returns what is compared of the element's config.
+func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
+	d.open(e)
+	members := d.budget.Members(e.config)
+	out := make([]trait, 0, len(members))
+	for _, m := range members {
+		hash := maphash.String(seed, m.Name)
+		value := trait{hash ^ maphash.Bytes(seed, m.Value), min(len(m.Value), 64)}
+		if m.Value[0] != '"' || len(m.Value) < longText {
+			out = append(out, value)
+			continue
+		}
+		value.weight = wordWeight // its words count
+		out = append(out, value)
+		words := 0
+		for word := range bytes.FieldsFuncSeq(m.Value, notInWord) {
+			if words++; words > mostWords {
+				break
+			}
+			if len(word) >= shortWord {
+				out = append(out, trait{hash ^ maphash.Bytes(seed, word), min(len(word), wordWeight)})
+			}
+		}
+	}
+	if !d.budget.Spend(stepsPerTrait * len(out)) {
+		return nil
+	}
+	return out
+}
+
+func notInWord(r rune) bool { return r < '0' }
+
+// stays returns the pairs that need not move.
+func (d *elementDiff) stays() []jsondiff.Pair {
+	var list []int
+	var of []int
+	for j, i := range d.from {
+		if i >= 0 {
+			list, of = append(list, i), append(of, j)
+		}
+	}
+	var out []jsondiff.Pair
+	for _, k := range jsondiff.Increasing(list) {
+		out = append(out, jsondiff.Pair{A: list[k], B: of[k]})
+	}
+	return out
+}
+
+// gaps numbers the gaps between pairs that stay. It returns the gap of each element of a and of b.
+func (d *elementDiff) gaps() (a, b []int) {
+	a, b = make([]int, len(d.a)), make([]int, len(d.b))
+	i, j := 0, 0
+	for n, next := range append(d.stays(), jsondiff.Pair{A: len(d.a), B: len(d.b)}) {
+		for ; i < next.A; i++ {
+			a[i] = n
+		}
+		for ; j < next.B; j++ {
+			b[j] = n
+		}
+	}
+	return a, b
+}
+
+// pairInPlace pairs elements without partners that have the same key and stand between the same elements.
+func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
+	left, right := rest(d.to), rest(d.from)
+	if len(left) == 0 || len(right) == 0 {
+		return
+	}
+	gapsA, gapsB := d.gaps()
+	for len(left) > 0 && len(right) > 0 {
+		gap := max(gapsA[left[0]], gapsB[right[0]])
+		if gapsA[left[0]] < gap {
+			left = left[1:]
+			continue
+		}
+		if gapsB[right[0]] < gap {
+			right = right[1:]
+			continue
+		}
+		var keysA, keysB [][]byte
+		var inA, inB []int
+		for ; len(left) > 0 && gapsA[left[0]] == gap; left = left[1:] {
+			keysA, inA = append(keysA, key(&d.a[left[0]])), append(inA, left[0])
+		}
+		for ; len(right) > 0 && gapsB[right[0]] == gap; right = right[1:] {
+			keysB, inB = append(keysB, key(&d.b[right[0]])), append(inB, right[0])
+		}
+		pairs, ok := jsondiff.Common(keysA, keysB, d.budget)
+		if !ok {
+			return
+		}
+		for _, p := range pairs {
+			d.set(inA[p.A], inB[p.B])
+		}
+	}
+}
+
+// structure returns the operations that remove, move and add elements. ok is false if the budget is spent.
+func (d *elementDiff) structure() (ops []jsondiff.Op, ok bool) {
+	for i, j := range slices.Backward(d.to) {
+		if j < 0 {
+			ops = append(ops, jsondiff.Op{Kind: "remove", Path: d.path(i)})
+		}
+	}
+	moves, ok := d.moves()
+	if !ok {
+		return nil, false
+	}
+	ops = append(ops, moves...)
+	for j, i := range d.from {
+		if i < 0 {
+			ops = append(ops, jsondiff.Op{Kind: "add", Path: d.path(j), Value: d.open(&d.b[j]).asNew()})
+		}
+	}
+	return ops, true
+}
+
+// moves returns the operations that bring the elements that are kept into the order of b. Going through b, each
+// element that cannot stay is moved behind the element before it.
+func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
+	fixed := map[int]bool{} // indices of a
+	for _, p := range d.stays() {
+		fixed[p.A] = true
+	}
+	var now []int // indices of a, in the order that the operations so far have made
+	for i, j := range d.to {
+		if j >= 0 {
+			now = append(now, i)
+		}
+	}
+	if !d.budget.Spend(2 * len(now) * (len(now) - len(fixed))) {
+		return nil, false
+	}
+	before := -1
+	for _, i := range d.from {
+		if i < 0 {
+			continue
+		}
+		if !fixed[i] {
+			at := slices.Index(now, i)
+			now = slices.Delete(now, at, at+1)
+			to := 0
+			if before >= 0 {
+				to = slices.Index(now, before) + 1
+			}
+			now = slices.Insert(now, to, i)
+			if at != to {
+				ops = append(ops, jsondiff.Op{Kind: "move", From: d.path(at), Path: d.path(to)})
+			}
+		}
+		before = i
+	}
+	return ops, true
+}
+
+// change compares the element of a at i with the element of b at j.
+func (d *elementDiff) change(i, j int) elementChange {
+	was, is := d.open(&d.a[i]), d.open(&d.b[j])
+	if d.err != nil {
+		return elementChange{}
+	}
+	at := d.path(j)
+	replaced := jsondiff.Op{Kind: "replace", Path: at, Value: is.asNew()}
+	if was.ref.Name != is.ref.Name && !d.alike(was, is) {
+		return elementChange{[]jsondiff.Op{replaced}, replaced}
+	}
+	var ops []jsondiff.Op
+	if was.ref.Name != is.ref.Name {
+		ops = append(ops, jsondiff.Op{Kind: "replace", Path: at + "/component/name", Value: appendString(nil, is.ref.Name)})
+	}
+	if was.ref.Version != is.ref.Version {
+		ops = append(ops, jsondiff.Op{Kind: "replace", Path: at + "/component/version", Value: appendString(nil, is.ref.Version)})
+	}
+	whole := replaced
+	if len(ops) == 0 {
+		whole = jsondiff.Op{Kind: "replace", Path: at + "/config", Value: is.config}
+	}
+	ops = append(ops, jsondiff.Values(at+"/config", was.config, is.config, d.most, d.budget)...)
+	if len(ops) == 0 && !jsonpatch.Equal(was.manifest, is.manifest, jsonpatch.SameText) {
+		// The element was written again, with the same config, for a component that had been made anew.
+		ops, whole = []jsondiff.Op{replaced}, replaced
+	}
+	return elementChange{ops, whole}
+}
+
+// alike reports whether the configs of two elements are similar.
+func (d *elementDiff) alike(a, b *comparedElement) bool {
+	seed := maphash.MakeSeed()
+	having := map[uint64]bool{}
+	sum, shared := 0, 0
+	for _, t := range d.traits(seed, a) {
+		having[t.hash] = true
+		sum += t.weight
+	}
+	for _, t := range d.traits(seed, b) {
+		sum += t.weight
+		if having[t.hash] {
+			shared += 2 * t.weight
+		}
+	}
+	return float64(shared) >= similar*float64(sum)
+}
+
+// asNew returns the JSON of the element as one that a patch adds.
+func (e *comparedElement) asNew() []byte {
+	out := make([]byte, 0, len(e.config)+len(e.ref.Name)+len(e.ref.Version)+64)
+	out = appendString(append(out, `{"component":{"name":`...), e.ref.Name)
+	out = appendString(append(out, `,"version":`...), e.ref.Version)
+	return append(append(append(out, `},"config":`...), e.config...), '}')
+}
+
+// fit makes the operations coarser if they are too many, or much longer than a replacement of all elements.
+func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondiff.Op, error) {
+	all := func() []jsondiff.Op {
+		out := slices.Clip(ops)
+		for _, c := range changes {
+			out = append(out, c.ops...)
+		}
+		return out
+	}
+	count := len(all())
+	longest := make([]*elementChange, len(changes))
+	for n := range changes {
+		longest[n] = &changes[n]
+	}
+	slices.SortStableFunc(longest, func(x, y *elementChange) int { return len(y.ops) - len(x.ops) })
+	for _, c := range longest {
+		if count <= d.most || len(c.ops) == 1 {
+			break
+		}
+		count -= len(c.ops) - 1
+		c.ops = []jsondiff.Op{c.whole}
+	}
+	out := all()
+	const least = len(`{"component":{"name":"","version":""},"config":{}}`)
+	if len(out) <= d.most && shortEnough(jsondiff.Size(out...), least*len(d.whole)) {
+		return out, nil
+	}
+	whole := d.coarse()
+	most := jsondiff.Size(whole...)
+	if d.err != nil || len(out) <= d.most && shortEnough(jsondiff.Size(out...), most) {
+		return out, d.err
+	}
+	for n, c := range changes {
+		if jsondiff.Size(c.whole) < jsondiff.Size(c.ops...) {
+			changes[n].ops = []jsondiff.Op{c.whole}
+		}
+	}
+	if out = all(); len(out) <= d.most && shortEnough(jsondiff.Size(out...), most) {
+		return out, nil
+	}
+	return whole, nil
+}
+
+// shortEnough reports whether operations of so many bytes are at most a fifth longer than one operation that
+// replaces the whole.
+func shortEnough(bytes, whole int) bool { return 5*bytes <= 6*whole }
+
+// coarse replaces all elements with one operation. A config that is as deep as a patch can add it, but too deep for
+// a list of elements, is added by an operation of its own.
+func (d *elementDiff) coarse() []jsondiff.Op {
+	list := []byte{'['}
+	var deep []jsondiff.Op
+	for j, kept := range d.whole {
+		e := d.open(&comparedElement{kept: kept})
+		if isDeep(e.config) {
+			deep = append(deep, jsondiff.Op{Kind: "add", Path: elementPath(j), Value: e.asNew()})
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, e.asNew()...)
+	}
+	return append([]jsondiff.Op{{Kind: "replace", Path: elementsPath, Value: append(list, ']')}}, deep...)
+}
+
+// isDeep reports whether a config is as deep as a config can be.
+func isDeep(config []byte) bool {
+	opened := bytes.Count(config, []byte{'{'}) + bytes.Count(config, []byte{'['}) // much faster to count
+	return opened >= configDepth && rawjson.Depth(config) >= configDepth
+}

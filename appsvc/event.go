@@ -1,0 +1,247 @@
+package appsvc
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Event is an entry of the feed of changes. Which members are set depends on the type. In JSON the members that do not
+// apply are left out, and those that are stands in:
+//
+//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "tag", "from", "to", "component": {"name", "version"}}
+type Event struct {
+	Cursor string // goes into ChangesRequest.After, to read on after this entry
+	Type   ChangeType
+	At     int64  // milliseconds since the epoch
+	By     string // URN of the caller who made the change; "" for AppLeft
+
+	AppID   string  // of changes of apps and tags
+	Version Version // the new one, of AppCreated, AppUpdated and AppRestored
+
+	// Tag is the tag of TagSet and TagDeleted, which pointed to From and points to To. From is zero for a tag that is
+	// new, and To is zero for TagDeleted; in JSON they are null then.
+	Tag      string
+	From, To Version
+
+	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
+	Component ComponentRef
+}
+
+// eventText is an Event in JSON.
+type eventText struct {
+	Cursor    string          `json:"cursor,omitzero"`
+	Type      ChangeType      `json:"type"`
+	At        int64           `json:"at"`
+	By        *user           `json:"by,omitzero"`
+	App       string          `json:"app,omitzero"`
+	Version   *Version        `json:"version,omitzero"`
+	Tag       string          `json:"tag,omitzero"`
+	From      json.RawMessage `json:"from,omitzero"` // a version or null
+	To        json.RawMessage `json:"to,omitzero"`
+	Component *componentText  `json:"component,omitzero"`
+}
+
+type user struct {
+	URN string `json:"urn"`
+}
+
+type componentText struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitzero"`
+}
+
+// MarshalJSON writes the members that apply to the type. An empty Cursor is left out.
+func (e Event) MarshalJSON() ([]byte, error) {
+	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Tag: e.Tag}
+	if e.By != "" {
+		t.By = &user{e.By}
+	}
+	if !e.Version.IsZero() {
+		t.Version = &e.Version
+	}
+	if e.Tag != "" {
+		t.From, t.To = versionOrNull(e.From), versionOrNull(e.To)
+	}
+	if e.Component.Name != "" {
+		t.Component = &componentText{e.Component.Name, e.Component.Version}
+	}
+	return json.Marshal(t)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Event) UnmarshalJSON(text []byte) (err error) {
+	var t eventText
+	if err := json.Unmarshal(text, &t); err != nil {
+		return err
+	}
+	*e = Event{Cursor: t.Cursor, Type: t.Type, At: t.At, AppID: t.App, Tag: t.Tag}
+	if t.By != nil {
+		e.By = t.By.URN
+	}
+	if t.Version != nil {
+		e.Version = *t.Version
+	}
+	if t.Component != nil {
+		e.Component = ComponentRef{t.Component.Name, t.Component.Version}
+	}
+	if e.From, err = parseVersionOrNull(t.From); err == nil {
+		e.To, err = parseVersionOrNull(t.To)
+	}
+	return err
+}
+
+func versionOrNull(v Version) json.RawMessage {
+	if v.IsZero() {
+		return json.RawMessage("null")
+	}
+	return fmt.Appendf(nil, "%q", v)
+}
+
+func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
+	if len(text) == 0 || string(text) == "null" {
+		return Version{}, nil
+	}
+	return v, json.Unmarshal(text, &v)
+}
+
+// record is what the feed keeps of a change: more than its readers are told.
+type record struct {
+	Event           // without its cursor
+	groups []string // of the app, after the change
+	left   []string // groups that the change took away from the app
+}
+
+// recordOf returns the record of a change.
+func recordOf(by Caller, c Change, at int64) record {
+	r := record{Event: Event{Type: c.Type, At: at, By: by.URN, AppID: c.AppID, Tag: c.Tag}, groups: c.After.Groups}
+	switch c.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		r.Version, r.left = c.To, without(c.Before.Groups, c.After.Groups)
+	case TagSet, TagDeleted:
+		r.From, r.To = c.From, c.To
+	case ComponentCreated, ComponentDeleted:
+		r.Component = ComponentRef{c.Component.Name, c.Component.Version}
+	}
+	return r
+}
+
+// storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
+// for another type.
+var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
+
+// An entry begins with a byte: the number of its type, and hasUUID if the id of the app is a UUID, whose 16 bytes
+// follow. Another id follows with its length. Then a new version of an app follows as a number, or the two versions of
+// a tag, each plus one, and its name, or the name of a component with its length, and its version.
+const hasUUID = 0x80
+
+// groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
+const groupsSeparator = "\n"
+
+// entry returns the record as it is stored.
+func (r record) entry() FeedEntry {
+	kind := byte(slices.Index(storedTypes, r.Type))
+	e := FeedEntry{At: r.At, Names: []string{r.By}}
+	if id, err := uuid.Parse(r.AppID); err == nil && id.String() == r.AppID {
+		e.Data = append([]byte{kind | hasUUID}, id[:]...)
+	} else {
+		e.Data = appendText([]byte{kind}, r.AppID)
+	}
+	switch r.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.Version.Number()))
+	case TagSet, TagDeleted:
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.From.Number()+1))
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.To.Number()+1))
+		e.Data = append(e.Data, r.Tag...)
+	case ComponentCreated, ComponentDeleted:
+		e.Data = append(appendText(e.Data, r.Component.Name), r.Component.Version...)
+	}
+	if len(r.groups)+len(r.left) > 0 {
+		e.Names = append(e.Names, strings.Join(r.groups, groupsSeparator))
+	}
+	if len(r.left) > 0 {
+		e.Names = append(e.Names, strings.Join(r.left, groupsSeparator))
+	}
+	return e
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
+
+// readRecord reads what entry wrote.
+func readRecord(e FeedEntry) (r record, err error) {
+	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
+		return r, errStoredEntry
+	}
+	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]&^hasUUID]
+	if len(e.Names) > 1 {
+		r.groups = strings.Split(e.Names[1], groupsSeparator)
+	}
+	if len(e.Names) > 2 {
+		r.left = strings.Split(e.Names[2], groupsSeparator)
+	}
+	rest := fields{data: e.Data[1:]}
+	if e.Data[0]&hasUUID != 0 {
+		id, _ := uuid.FromBytes(rest.cut(16))
+		r.AppID = id.String()
+	} else {
+		r.AppID = string(rest.cut(rest.number()))
+	}
+	switch r.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		r.Version = NewVersion(rest.number())
+	case TagSet, TagDeleted:
+		r.From, r.To = rest.version(), rest.version()
+		r.Tag = string(rest.cut(len(rest.data)))
+	case ComponentCreated, ComponentDeleted:
+		r.Component.Name = string(rest.cut(rest.number()))
+		r.Component.Version = string(rest.cut(len(rest.data)))
+	}
+	if rest.short || len(rest.data) > 0 {
+		return record{}, errStoredEntry
+	}
+	return r, nil
+}
+
+// fields reads the fields of an entry. Data that ends too early sets short.
+type fields struct {
+	data  []byte
+	short bool
+}
+
+func (f *fields) cut(n int) []byte {
+	if n < 0 || n > len(f.data) {
+		f.short = true
+		return nil
+	}
+	out := f.data[:n]
+	f.data = f.data[n:]
+	return out
+}
+
+// version reads the version of a tag.
+func (f *fields) version() Version {
+	if n := f.number(); n > 0 {
+		return NewVersion(n - 1)
+	}
+	return Version{}
+}
+
+func (f *fields) number() int {
+	n, size := binary.Uvarint(f.data)
+	if size <= 0 || n > 1<<62 {
+		f.short = true
+		return 0
+	}
+	f.data = f.data[size:]
+	return int(n)
+}

@@ -1,0 +1,237 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
+// change. What changed nothing has no entry. A caller sees the changes of the apps that it may read at the time of
+// reading, and those of components.
+
+// Now, as ChangesRequest.After, begins with what comes after the call.
+const Now = "now"
+
+const (
+	// keepChanges is how long entries are kept by default.
+	keepChanges = 30 * 24 * time.Hour
+	// looks is how many entries one page looks at.
+	looks = 10_000
+	// Every removeEach-th entry that a Service writes takes up to removeMost old ones away.
+	removeEach, removeMost = 64, 256
+)
+
+// feedName tells this feed's cursors from those of other feeds of the store.
+const feedName = "apps"
+
+// ChangesRequest asks for entries of the feed of changes.
+type ChangesRequest struct {
+	After string       // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
+	Types []ChangeType // only these; nil = all
+	AppID string       // only changes of this app; "" = all
+	Limit int          // 1 to 500; 0 = 100
+}
+
+// ChangesPage is a page of the feed of changes.
+type ChangesPage struct {
+	Changes []Event `json:"changes"`
+	Next    string  `json:"next"` // After of the next page; always a cursor, also if Changes is empty
+	More    bool    `json:"more"` // the page ends before the end of the feed, also if Changes is empty
+}
+
+// Changes returns a page of the feed of changes, in an order in which the changes of one app, and those of components,
+// stand as they were committed. It waits for nothing. Whoever goes on from Next misses no change and meets none
+// twice. A change that took an app out of all groups by which the caller could read it is the event AppLeft.
+//
+// It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and
+// ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A page
+// looks at 10,000 entries at most, so it may be empty although More is true.
+func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (ChangesPage, error) {
+	if err := by.check(); err != nil {
+		return ChangesPage{}, err
+	}
+	limit, err := s.limits.pageLimit(in.Limit, 100)
+	if err != nil {
+		return ChangesPage{}, err
+	}
+	for _, t := range in.Types {
+		if t != AppLeft && !slices.Contains(storedTypes, t) {
+			return ChangesPage{}, invalidParameter("types", "there is no type %q: want some of %q", t, append(slices.Clone(storedTypes), AppLeft))
+		}
+	}
+	var out ChangesPage
+	err = s.store.View(ctx, func(r Reader) error {
+		out = ChangesPage{Changes: []Event{}}
+		v := viewer{r: r, by: by, heads: map[string]*Head{}}
+		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
+			if in.AppID != "" && change.AppID != in.AppID {
+				return false, nil
+			}
+			event, ok, err := v.sees(ctx, change)
+			if err != nil || !ok || in.Types != nil && !slices.Contains(in.Types, event.Type) {
+				return false, err
+			}
+			event.Cursor = cursor()
+			out.Changes = append(out.Changes, event)
+			return len(out.Changes) == limit, nil
+		})
+		return err
+	})
+	if err != nil {
+		return ChangesPage{}, err
+	}
+	return out, nil
+}
+
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, which is
+// the last pair: that of ctx when ctx is done. A follower goes on after the Cursor of the last event that
+// it has dealt with. in.Limit bounds what is read at a time.
+//
+// A follower that is slow holds nothing: neither memory for the entries that wait nor a snapshot of the store.
+func (s *Service) Follow(ctx context.Context, by Caller, in ChangesRequest) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		w := s.Watch(by, in)
+		defer w.Close()
+		feed.Follow(ctx, in.After, w.Next, func(after string) ([]Event, string, bool, error) {
+			in.After = after
+			page, err := s.Changes(ctx, by, in)
+			return page.Changes, page.Next, page.More, err
+		})(yield)
+	}
+}
+
+// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change of this
+// process, and within 500 ms after one of another. It may be closed without a cause. Take the channel, then
+// read the feed, and then wait.
+func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
+
+// OutboxRequest asks for entries of the feed for a program that acts for the operator.
+type OutboxRequest struct {
+	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
+	Limit int    // 1 to 500; 0 = 100
+}
+
+// OutboxEvent is a change with the groups of its app. Its type is that of the change, so it is never AppLeft.
+type OutboxEvent struct {
+	Event
+	Groups []string // of the app, after the change; nil for components
+	Left   []string // groups that the change took away from the app
+}
+
+// OutboxPage is a page of the feed for a program that acts for the operator.
+type OutboxPage struct {
+	Events []OutboxEvent
+	Next   string // After of the next page; always a cursor
+	More   bool   // the page ends before the end of the feed
+}
+
+// Outbox returns a page of the feed whoever may read the apps: it is for programs that deliver changes for the
+// operator of the store, such as adapters/webhook. Its cursors and its errors are those of Changes.
+func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, error) {
+	limit, err := s.limits.pageLimit(in.Limit, 100)
+	if err != nil {
+		return OutboxPage{}, err
+	}
+	var out OutboxPage
+	err = s.store.View(ctx, func(r Reader) error {
+		out = OutboxPage{}
+		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (bool, error) {
+			change.Cursor = cursor()
+			out.Events = append(out.Events, OutboxEvent{change.Event, change.groups, change.left})
+			return len(out.Events) == limit, nil
+		})
+		return err
+	})
+	if err != nil {
+		return OutboxPage{}, err
+	}
+	return out, nil
+}
+
+// walkFeed calls take with the entries after a cursor, until take is full, or until it has looked at as many as a page
+// may. It returns the cursor of where it stopped, and whether there is more.
+func walkFeed(ctx context.Context, r Reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
+	state, err := r.Feed(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	next, more, err = feed.Walk(feed.NewSeal(state, feedName), state, after, looks,
+		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] { return r.Entries(ctx, p, limit) },
+		func(e feed.Entry, cursor func() string) (bool, error) {
+			change, err := readRecord(e)
+			if err != nil {
+				return false, fmt.Errorf("at %v: %w", e.Position, err)
+			}
+			return take(change, cursor)
+		})
+	switch {
+	case errors.Is(err, feed.ErrForeign):
+		err = invalidParameter("after", "%s", err)
+	case errors.Is(err, feed.ErrGone):
+		err = &Error{Kind: ErrGone, Code: CodeGone, Parameter: "after", Reason: err.Error()}
+	}
+	return next, more, err
+}
+
+// viewer judges which changes a caller sees, by the rights that it has in one snapshot.
+type viewer struct {
+	r     Reader
+	by    Caller
+	heads map[string]*Head // of the apps that were asked for; nil = absent
+}
+
+// sees returns the change as an event for the caller. ok is false if the caller does not see it.
+func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
+	if change.AppID == "" {
+		return change.Event, true, nil
+	}
+	head, known := v.heads[change.AppID]
+	if !known {
+		h, err := v.r.Head(ctx, change.AppID)
+		switch {
+		case err == nil:
+			head = &h
+		case !errors.Is(err, ErrNotFound):
+			return Event{}, false, err
+		}
+		v.heads[change.AppID] = head
+	}
+	switch {
+	case head == nil:
+		return Event{}, false, nil
+	case v.by.mayRead(*head):
+		return change.Event, true, nil
+	case v.by.readsOneOf(change.left):
+		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
+	}
+	return Event{}, false, nil
+}
+
+// readsOneOf reports whether the caller moderates or reads one of the groups.
+func (c Caller) readsOneOf(groups []string) bool {
+	return slices.ContainsFunc(groups, func(group string) bool {
+		return c.moderates(group) || slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
+	})
+}
+
+// addToFeed writes the entry of a change. Some calls also remove old entries.
+func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
+	at := s.millis()
+	if c.After.Version != c.Before.Version { // the time of the new version
+		at = c.After.UpdatedAt
+	}
+	if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {
+		return err
+	}
+	if s.keep < 0 || s.writes.Add(1)%removeEach != 1 {
+		return nil
+	}
+	return tx.RemoveEntries(ctx, s.millis()-s.keep.Milliseconds(), removeMost)
+}

@@ -1,0 +1,374 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// A caller who moderates a site, and one who reads it.
+var (
+	ofSite1  = appsvc.Caller{URN: "urn:vitrine:example.test:user=one", Moderates: []string{site1}}
+	ofSite2  = appsvc.Caller{URN: "urn:vitrine:example.test:user=two", Moderates: []string{site2}}
+	readers1 = appsvc.Caller{URN: "urn:vitrine:example.test:user=three", Reads: []string{site1}}
+	ofBoth   = appsvc.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+)
+
+// follower reads a feed page by page.
+type follower struct {
+	t     *testing.T
+	s     *appsvc.Service
+	by    appsvc.Caller
+	in    appsvc.ChangesRequest
+	pages int
+}
+
+// next returns what is new, an event a line, without times.
+func (f *follower) next() []string {
+	f.t.Helper()
+	var out []string
+	for {
+		page, err := f.s.Changes(context.Background(), f.by, f.in)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.in.After = page.Next
+		f.pages++
+		for _, e := range page.Changes {
+			out = append(out, tell(f.t, e))
+		}
+		if !page.More {
+			return out
+		}
+	}
+}
+
+func tell(t *testing.T, e appsvc.Event) string {
+	t.Helper()
+	if e.Cursor == "" || e.At == 0 {
+		t.Errorf("%+v has no cursor or no time", e)
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again appsvc.Event
+	if err := json.Unmarshal(text, &again); err != nil || again != e {
+		t.Errorf("%s comes back as %+v, %v", text, again, err)
+	}
+	e.Cursor, e.At = "", 0
+	text, _ = json.Marshal(e)
+	return strings.ReplaceAll(string(text), `,"at":0`, "")
+}
+
+func (f *follower) check(want ...string) {
+	f.t.Helper()
+	if got := f.next(); !slices.Equal(got, want) {
+		f.t.Errorf("%s sees\n%s\nwant\n%s", f.by.URN, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func newFollower(w *workshop, by appsvc.Caller) *follower {
+	f := &follower{t: w.t, s: w.Service, by: by, in: appsvc.ChangesRequest{After: appsvc.Now, Limit: 2}}
+	f.check()
+	return f
+}
+
+// patch changes an app by one operation.
+func (w *workshop) patch(by appsvc.Caller, id, op string) {
+	w.t.Helper()
+	app, err := w.App(context.Background(), by, id)
+	if err == nil {
+		_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestTheFeedHasEveryChangeOnce(t *testing.T) {
+	w := newWorkshop(t)
+	ctx := context.Background()
+	w.clock = w.clock.Add(time.Second)
+	f := newFollower(w, ofBoth)
+	app, err := w.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`)
+	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`) // no change
+	for range 2 {
+		if _, err := w.Restore(ctx, ofSite1, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0), IdempotencyKey: "r"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range []int{0, 0, 2} {
+		if _, err := w.PutTag(ctx, ofBoth, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.NewVersion(v)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Fatal(err)
+	}
+	w.component(`{"name":"clock","version":"3","main":"c.js","configSchema":{}}`)
+	if err := w.DeleteComponent(ctx, ofBoth, appsvc.DeleteComponentRequest{Name: "clock"}); err != nil {
+		t.Fatal(err)
+	}
+	by := func(c appsvc.Caller) string { return `"by":{"urn":"` + c.URN + `"}` }
+	of := `,"app":"` + app.ID + `"`
+	want := []string{
+		`{"type":"app.created",` + by(ofSite1) + of + `,"version":"0"}`,
+		`{"type":"app.updated",` + by(ofSite1) + of + `,"version":"1"}`,
+		`{"type":"app.restored",` + by(ofSite1) + of + `,"version":"2"}`,
+		`{"type":"tag.set",` + by(ofBoth) + of + `,"tag":"production","from":null,"to":"0"}`,
+		`{"type":"tag.set",` + by(ofBoth) + of + `,"tag":"production","from":"0","to":"2"}`,
+		`{"type":"tag.deleted",` + by(ofBoth) + of + `,"tag":"production","from":"2","to":null}`,
+		`{"type":"component.created",` + by(editor) + `,"component":{"name":"clock","version":"3"}}`,
+		`{"type":"component.deleted",` + by(ofBoth) + `,"component":{"name":"clock"}}`,
+	}
+	f.check(want...)
+	f.check()
+	newFollower(w, ofBoth)
+
+	for types, from := range map[appsvc.ChangeType][]int{appsvc.TagSet: {3, 4}, appsvc.AppCreated: {0}, appsvc.AppLeft: {}, appsvc.ComponentDeleted: {7}} {
+		var some []string
+		for _, i := range from {
+			some = append(some, want[i])
+		}
+		(&follower{t: t, s: w.Service, by: ofBoth, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{types}}}).check(some...)
+	}
+	one := &follower{t: t, s: w.Service, by: ofBoth, in: appsvc.ChangesRequest{AppID: app.ID, Limit: 500}}
+	one.check(want[:6]...)
+	for _, hidden := range []string{app.ID, "none"} {
+		(&follower{t: t, s: w.Service, by: ofSite2, in: appsvc.ChangesRequest{AppID: hidden}}).check()
+	}
+}
+
+// firstAfter returns the cursor after the components of the workshop.
+func firstAfter(t *testing.T, w *workshop) string {
+	t.Helper()
+	page, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 3})
+	if err != nil || len(page.Changes) != 3 || page.Changes[2].Type != appsvc.ComponentCreated || !page.More {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	return page.Next
+}
+
+func TestTheFeedIsReadByTheRightsOfNow(t *testing.T) {
+	w := newWorkshop(t)
+	ctx := context.Background()
+	one, two, three := newFollower(w, ofSite1), newFollower(w, ofSite2), newFollower(w, readers1)
+	app, err := w.CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, by := `,"app":"`+app.ID+`"`, `"by":{"urn":"`+ofBoth.URN+`"}`
+	made := `{"type":"app.created",` + by + of + `,"version":"0"}`
+	one.check(made)
+	two.check()
+	three.check(made)
+
+	w.patch(ofBoth, app.ID, `{"op":"replace","path":"/apps/0/groups","value":["`+site2+`"]}`)
+	w.patch(ofBoth, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`)
+	left := `{"type":"app.left"` + of + `}`
+	one.check(left)
+	three.check(left)
+	moved, changed := `{"type":"app.updated",`+by+of+`,"version":"1"}`, `{"type":"app.updated",`+by+of+`,"version":"2"}`
+	two.check(moved, changed)
+	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(left)
+	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppUpdated}}}).check()
+	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppLeft}}}).check(left)
+
+	w.patch(ofBoth, app.ID, `{"op":"add","path":"/apps/0/groups/-","value":"`+site1+`"}`)
+	back := `{"type":"app.updated",` + by + of + `,"version":"3"}`
+	one.check(back) // what it has passed does not come back
+	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(made, moved, changed, back)
+
+	outbox, err := w.Outbox(ctx, appsvc.OutboxRequest{After: firstAfter(t, w)})
+	if err != nil || len(outbox.Events) != 4 {
+		t.Fatalf("%+v, %v", outbox, err)
+	}
+	if e := outbox.Events[1]; e.Type != appsvc.AppUpdated || !slices.Equal(e.Groups, []string{site2}) || !slices.Equal(e.Left, []string{site1}) {
+		t.Errorf("%+v", e)
+	}
+	if e := outbox.Events[0]; !slices.Equal(e.Groups, []string{site1}) || e.Left != nil || e.By != ofBoth.URN {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestCursorsOfTheFeed(t *testing.T) {
+	w, other := newWorkshop(t), newWorkshop(t)
+	ctx := context.Background()
+	foreign, err := other.Changes(ctx, editor, appsvc.ChangesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, after := range []string{foreign.Next, foreign.Changes[0].Cursor, "0", "Now", foreign.Next + "x"} {
+		_, err := w.Changes(ctx, editor, appsvc.ChangesRequest{After: after})
+		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrInvalid || e.Parameter != "after" {
+			t.Errorf("after %q: %v", after, err)
+		}
+	}
+	for _, in := range []appsvc.ChangesRequest{{Limit: -1}, {Limit: 501}} {
+		if _, err := w.Changes(ctx, editor, in); !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+	_, err = w.Changes(ctx, editor, appsvc.ChangesRequest{Types: []appsvc.ChangeType{"app.gone"}})
+	if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrInvalid || e.Parameter != "types" {
+		t.Errorf("an unknown type: %v", err)
+	}
+	if _, err := w.Changes(ctx, editor, appsvc.ChangesRequest{Limit: 500}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
+	db := memory.New()
+	clock := time.UnixMilli(1_700_000_000_000)
+	s := appsvc.New(db.Apps(), &appsvc.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
+	ctx := context.Background()
+	create := func() {
+		t.Helper()
+		if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{})
+	if err != nil || start.Next == "" || start.More || len(start.Changes) != 0 {
+		t.Fatalf("%+v, %v", start, err)
+	}
+	for range 64 {
+		create()
+	}
+	page, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: start.Next, Limit: 500})
+	if err != nil || len(page.Changes) != 64 {
+		t.Fatalf("%d, %v", len(page.Changes), err)
+	}
+	clock = clock.Add(time.Hour + time.Millisecond)
+	create()
+	gone := []string{start.Next, page.Changes[0].Cursor, page.Changes[62].Cursor}
+	for _, after := range gone {
+		_, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after})
+		if e, ok := errors.AsType[*appsvc.Error](err); !ok || e.Kind != appsvc.ErrGone || e.Code != appsvc.CodeGone {
+			t.Errorf("after an entry that was removed: %v", err)
+		}
+	}
+	for _, after := range []string{"", page.Next} {
+		if now, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
+			t.Errorf("after %q: %+v, %v", after, now, err)
+		}
+	}
+	if err := db.ResetFeed(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, appsvc.ErrGone) {
+		t.Errorf("after a reset: %v", err)
+	}
+}
+
+func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
+	store := memory.New().Apps()
+	s := appsvc.New(store, nil)
+	ctx := context.Background()
+	if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+		t.Fatal(err)
+	}
+	add := func(n int) {
+		if err := store.Update(ctx, func(tx appsvc.Tx) error {
+			for e, err := range tx.Entries(ctx, appsvc.FeedPosition{}, 1) {
+				for i := 0; i < n && err == nil; i++ {
+					err = tx.AddEntry(ctx, e)
+				}
+				return err
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(9_999)
+	page, err := s.Changes(ctx, ofSite2, appsvc.ChangesRequest{})
+	if err != nil || len(page.Changes) != 0 || page.More {
+		t.Fatalf("10,000 hidden entries: %d, more %t, %v", len(page.Changes), page.More, err)
+	}
+	add(1)
+	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{})
+	if err != nil || len(page.Changes) != 0 || !page.More {
+		t.Fatalf("10,001 hidden entries: %d, more %t, %v", len(page.Changes), page.More, err)
+	}
+	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{After: page.Next})
+	if err != nil || len(page.Changes) != 0 || page.More {
+		t.Fatalf("the rest: %d, more %t, %v", len(page.Changes), page.More, err)
+	}
+}
+
+func TestFollowWaitsForChanges(t *testing.T) {
+	w := newWorkshop(t)
+	ctx, stop := context.WithCancel(context.Background())
+	events := make(chan appsvc.Event)
+	ended := make(chan error, 1)
+	go func() {
+		for e, err := range w.Follow(ctx, editor, appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppUpdated}}) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			events <- e
+		}
+	}()
+	app := w.app()
+	for v := 1; v < 4; v++ {
+		w.patch(editor, app.ID, fmt.Sprintf(`{"op":"replace","path":"/apps/0/title","value":"%d"}`, v))
+		select {
+		case e := <-events:
+			if e.Version != appsvc.NewVersion(v) || e.AppID != app.ID {
+				t.Fatalf("%+v, want version %d", e, v)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing came")
+		}
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+	for _, err := range w.Follow(context.Background(), editor, appsvc.ChangesRequest{After: "none"}) {
+		if !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("a cursor that is none: %v", err)
+		}
+	}
+}
+
+// A Check that refuses, and a transaction that fails, leave no entry.
+func TestWhatIsRefusedIsNotInTheFeed(t *testing.T) {
+	w := newWatched(t)
+	app := w.app()
+	before, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.refuse = errors.New("not now")
+	for _, s := range steps {
+		_ = s.do(w, app)
+	}
+	after, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 500})
+	if err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("%+v, %v, want %+v", after, err, before)
+	}
+}

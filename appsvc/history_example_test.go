@@ -1,0 +1,79 @@
+package appsvc_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// What changed between production and now.
+func ExampleService_Diff() {
+	ctx := context.Background()
+	apps, me, app := example()
+	must := func(_ any, err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	must(apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}))
+	must(apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+		{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`)))
+	must(apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},
+		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
+
+	live, err := apps.Tag(ctx, me, appsvc.TagRequest{AppID: app.ID, Name: "production"})
+	if err != nil {
+		panic(err)
+	}
+	d, err := apps.Diff(ctx, me, appsvc.DiffRequest{AppID: app.ID, From: live.AppVersion, To: appsvc.Latest})
+	fmt.Println(string(d.Patch), err)
+	// Output:
+	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}] <nil>
+}
+
+func ExampleService_AllHistory() {
+	ctx := context.Background()
+	apps, me, app := example()
+	if _, err := apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)); err != nil {
+		panic(err)
+	}
+	if _, err := apps.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.NewVersion(0)}); err != nil {
+		panic(err)
+	}
+	for e, err := range apps.AllHistory(ctx, me, appsvc.ListHistoryRequest{AppID: app.ID}) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%s by %s, restored from %q: %v\n", e.Version, e.UpdatedBy, e.RestoredFrom, e.Changes)
+	}
+	// Output:
+	// 2 by urn:vitrine:example.test:user=me, restored from "0": [{replace  /apps/0/title}]
+	// 1 by urn:vitrine:example.test:user=me, restored from "": [{replace  /apps/0/title}]
+	// 0 by urn:vitrine:example.test:user=me, restored from "": []
+}
+
+// Roll production back, if nobody else has moved it meanwhile.
+func ExamplePointsTo() {
+	ctx := context.Background()
+	apps, me, app := example()
+	next, err := apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`))
+	if err != nil {
+		panic(err)
+	}
+	put := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: next.Version}
+	if _, err := apps.PutTag(ctx, me, put); err != nil {
+		panic(err)
+	}
+
+	put.Version, put.From = app.Version, appsvc.PointsTo(next.Version)
+	live, err := apps.PutTag(ctx, me, put)
+	fmt.Println(live.AppVersion, err)
+	_, err = apps.PutTag(ctx, me, put) // production is at version 0 by now
+	fmt.Println(err)
+	// Output:
+	// 0 <nil>
+	// /from: the tag "production" points to version "0", and not to version "1"
+}

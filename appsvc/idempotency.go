@@ -1,0 +1,163 @@
+package appsvc
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// resultLife is how long the result of a write is stored for a retry.
+const resultLife = 24 * time.Hour
+
+// keyHeader is the header that carries an idempotency key over HTTP.
+const keyHeader = "Idempotency-Key"
+
+// errRepeated rolls back a transaction because the same write was done before.
+var errRepeated = errors.New("done before")
+
+// idempotentWrite identifies a write by its caller and its idempotency key. When a client retries the write with the
+// same key, the service returns the result of the first attempt and writes nothing. A write without a key is always
+// done.
+//
+// The result of the first attempt is stored in the transaction of the write, so there is no moment at which the write
+// is done and a retry would do it again.
+type idempotentWrite struct {
+	by      Caller
+	key     string           // "" = none
+	request []byte           // SHA-256 of the operation and its input, to detect another request with the same key
+	app     string           // before a retry is answered, the caller must be able to use this app; "" = none
+	may     func(Head) error // further rights that the caller needs then; nil = none
+}
+
+func newIdempotentWrite(by Caller, key, operation string, input any) (idempotentWrite, error) {
+	w := idempotentWrite{by: by, key: key}
+	if key == "" {
+		return w, nil
+	}
+	if err := checkKey(key); err != nil {
+		return w, err
+	}
+	text, err := json.Marshal(input)
+	if err != nil {
+		return w, invalid("", "%s", err)
+	}
+	sum := sha256.Sum256(append([]byte(operation+"\n"), text...))
+	w.request = sum[:]
+	return w, nil
+}
+
+func checkKey(key string) error {
+	ok := len(key) <= 255
+	for i := range len(key) {
+		ok = ok && key[i] > ' ' && key[i] < 0x7f
+	}
+	if !ok {
+		return invalidParameter(keyHeader, "an idempotency key has 1 to 255 visible ASCII characters")
+	}
+	return nil
+}
+
+// replay returns errRepeated if this write was done before, and fills result with the result of then. It returns
+// ErrUnprocessable if the key was used for another request. It first checks the rights that the caller has now.
+func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result any) error {
+	if w.key == "" {
+		return nil
+	}
+	if w.app != "" {
+		h, err := usable(ctx, r, w.by, w.app)
+		if err == nil && w.may != nil {
+			err = w.may(h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a, err := r.Answer(ctx, w.by.URN, w.key)
+	switch {
+	case errors.Is(err, ErrNotFound) || err == nil && a.Expires <= now:
+		return nil
+	case err != nil:
+		return err
+	case !bytes.Equal(a.Request, w.request):
+		return &Error{Kind: ErrUnprocessable, Code: CodeKeyReused, Parameter: keyHeader,
+			Reason: fmt.Sprintf("the key %q was used for another request within a day", w.key)}
+	}
+	if err := json.Unmarshal(a.Result, result); err != nil {
+		return fmt.Errorf("stored answer: %w", err)
+	}
+	return errRepeated
+}
+
+// remember stores the result for a retry.
+func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result any) error {
+	if w.key == "" {
+		return nil
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	return tx.KeepAnswer(ctx, Answer{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
+}
+
+// write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result. If the
+// write was done before, write calls neither, and fills result with the result of then.
+func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(Tx) error) (repeated bool, err error) {
+	if w.key != "" {
+		err := s.store.View(ctx, func(r Reader) error { return w.replay(ctx, r, s.millis(), result) })
+		if err != nil {
+			return errors.Is(err, errRepeated), ignore(err, errRepeated)
+		}
+	}
+	if prepare != nil {
+		if err := prepare(); err != nil {
+			return false, err
+		}
+	}
+	err = s.store.Update(ctx, func(tx Tx) error {
+		now := s.millis()
+		if err := w.replay(ctx, tx, now, result); err != nil {
+			return err
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return w.remember(ctx, tx, now, result)
+	})
+	return errors.Is(err, errRepeated), ignore(err, errRepeated)
+}
+
+func ignore(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
+}
+
+// versionRef is what is stored for a retry of a write that makes a version of an app.
+type versionRef struct {
+	ID      string
+	Version int64
+}
+
+// writeVersion is write for operations that return the version that they make.
+func (s *Service) writeVersion(ctx context.Context, w idempotentWrite, prepare func() error, fn func(Tx) (App, error)) (App, error) {
+	var ref versionRef
+	var app App
+	repeated, err := s.write(ctx, w, &ref, prepare, func(tx Tx) (err error) {
+		app, err = fn(tx)
+		ref = versionRef{app.ID, app.Version.Number()}
+		return err
+	})
+	if err != nil {
+		return App{}, err
+	}
+	if repeated {
+		return s.Version(ctx, w.by, ref.ID, NewVersion(ref.Version))
+	}
+	return app, nil
+}

@@ -1,0 +1,105 @@
+package schemaguard
+
+import (
+	"fmt"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Formats are the formats that refuse configs. All others are annotations. The zero value has none.
+type Formats struct {
+	Standard bool                          // all of StandardFormats that are checked
+	Own      map[string]func(string) error // by name; one of a standard name replaces it
+}
+
+// standard is the formats that JSON Schema defines. Those that are false are not checked by us.
+var standard = map[string]bool{
+	"date-time": true, "date": true, "time": true, "duration": true,
+	"email": true, "hostname": true, "ipv4": true, "ipv6": true,
+	"uri": true, "uri-reference": true, "iri": true, "iri-reference": true, "uri-template": true,
+	"uuid": true, "json-pointer": true, "relative-json-pointer": true, "regex": true,
+	"idn-email": false, "idn-hostname": false,
+}
+
+// Prices of checking a format, in nanoseconds. An own function is counted on to be as quick as the
+// standard ones.
+const (
+	formatPrice     = 1_500
+	formatBytePrice = 80
+	regexBytePrice  = 10_000
+	foldPrice       = 4_000_000
+)
+
+func (f Formats) any() bool { return f.Standard || len(f.Own) > 0 }
+
+// install tells a compiler which formats to keep in its schemas.
+func (f Formats) install(c *jsonschema.Compiler) {
+	if !f.any() {
+		return
+	}
+	c.AssertFormat()
+	for name := range f.Own {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+	}
+}
+
+// asserted returns the format that a compiled schema checks, nil if it is an annotation.
+func (f Formats) asserted(compiled *jsonschema.Format) *jsonschema.Format {
+	if compiled == nil {
+		return nil
+	}
+	name := compiled.Name
+	if own := f.Own[name]; own != nil {
+		return &jsonschema.Format{Name: name, Validate: ofStrings(func(s string) error {
+			if err := own(s); err != nil {
+				return &ownFormatError{err}
+			}
+			return nil
+		})}
+	}
+	switch {
+	case !f.Standard || !standard[name]:
+		return nil
+	case name == "regex":
+		return &jsonschema.Format{Name: name, Validate: ofStrings(checkRegex)}
+	}
+	return compiled
+}
+
+// ownFormatError is the error of an embedder's function. Its text is reported.
+type ownFormatError struct{ error }
+
+// ofStrings makes a format of f that takes everything but strings.
+func ofStrings(f func(string) error) func(any) error {
+	return func(v any) error {
+		if s, ok := v.(string); ok {
+			return f(s)
+		}
+		return nil
+	}
+}
+
+// checkRegex returns an error if text is no ECMA 262 pattern, or longer than those of a schema may
+// be. It compiles nothing.
+func checkRegex(text string) error {
+	if len(text) > MaxPattern {
+		return fmt.Errorf("it is longer than %d bytes", MaxPattern)
+	}
+	_, _, err := parsePattern(text)
+	return err
+}
+
+// formatCost is the price of checking whether text is of a format.
+func formatCost(format, text string) int64 {
+	if format != "regex" {
+		return formatPrice + formatBytePrice*int64(len(text))
+	}
+	price := int64(formatPrice)
+	if len(text) <= MaxPattern {
+		price += regexBytePrice * int64(len(text))
+		if t, err := translate(text, false); err == nil {
+			price += foldPrice * int64(t.folded)
+		}
+	}
+	return price
+}

@@ -1,0 +1,208 @@
+package schemaguard
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+)
+
+// Warning names something in a schema that has no effect, so that the schema accepts more than its
+// author may think.
+type Warning struct {
+	Pointer string // JSON pointer into the schema
+	Message string
+}
+
+// maxWarnings is how many warnings there are of one schema, and maxNames how many names of its own
+// are held against the keywords: that takes some microseconds a name.
+const (
+	maxWarnings = 100
+	maxNames    = 1_000
+)
+
+// Warnings returns the keywords of a schema that its draft ignores, the names that look like
+// misspelt keywords, and the formats that neither JSON Schema nor own knows, by pointer. Annotations
+// are never warned of: nothing depends on them. The error is that of Compile.
+func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
+	doc, err := read(schema)
+	if err != nil {
+		return nil, err
+	}
+	w := warner{knows: own, list: []Warning{}, meant: map[string]string{}}
+	if _, err := surveyWith(doc, w.schema); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.list, func(a, b Warning) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
+	})
+	return w.list[:min(len(w.list), maxWarnings)], nil
+}
+
+type warner struct {
+	knows func(format string) bool
+	list  []Warning
+	meant map[string]string // the keyword that a name stands for, "" if none
+}
+
+// since is the first draft of each keyword that can refuse a config, or that applies a schema that can.
+var since = map[string]draft{
+	"$ref": draft4, "type": draft4, "enum": draft4, "multipleOf": draft4, "maximum": draft4, "exclusiveMaximum": draft4,
+	"minimum": draft4, "exclusiveMinimum": draft4, "maxLength": draft4, "minLength": draft4, "pattern": draft4,
+	"items": draft4, "additionalItems": draft4, "maxItems": draft4, "minItems": draft4, "uniqueItems": draft4,
+	"maxProperties": draft4, "minProperties": draft4, "required": draft4, "properties": draft4, "patternProperties": draft4,
+	"additionalProperties": draft4, "dependencies": draft4, "allOf": draft4, "anyOf": draft4, "oneOf": draft4, "not": draft4, "format": draft4,
+	"const": draft6, "contains": draft6, "propertyNames": draft6,
+	"if": draft7, "then": draft7, "else": draft7,
+	"dependentRequired": draft2019, "dependentSchemas": draft2019, "unevaluatedItems": draft2019, "unevaluatedProperties": draft2019,
+	"minContains": draft2019, "maxContains": draft2019, "$recursiveRef": draft2019,
+	"prefixItems": draft2020, "$dynamicRef": draft2020,
+}
+
+// needs are the keywords without which another one has no effect.
+var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
+
+// annotations are the keywords of any draft that refuse nothing.
+var annotations = map[string]bool{
+	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true,
+	"$comment": true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true, "examples": true,
+	"deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+}
+
+func (d draft) String() string {
+	switch d {
+	case draft2019:
+		return "draft 2019-09"
+	case draft2020:
+		return "draft 2020-12"
+	}
+	return fmt.Sprintf("draft-%02d", int(d))
+}
+
+// schema warns of what stands in one subschema.
+func (w *warner) schema(object map[string]any, pointer string, d draft) {
+	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		if len(w.list) >= 10*maxWarnings {
+			return
+		}
+		at := pointer + "/" + jsonpointer.Escape(keyword)
+		if message := w.keyword(object, keyword, d); message != "" {
+			w.list = append(w.list, Warning{at, message})
+		}
+	}
+}
+
+// keyword returns what keeps a keyword from having an effect, "" if nothing does.
+func (w *warner) keyword(object map[string]any, keyword string, d draft) string {
+	first, known := since[keyword]
+	ref, _ := object["$ref"].(string)
+	_, needed := object[needs[keyword]]
+	switch {
+	case !known && annotations[keyword]:
+		return ""
+	case !known:
+		if meant := w.misspelt(keyword); meant != "" {
+			return fmt.Sprintf("%q is no keyword and has no effect; is %q meant?", shorten(keyword), meant)
+		}
+	case ref != "" && keyword != "$ref" && d < draft2019:
+		return fmt.Sprintf("%s ignores %q beside $ref; put the $ref into an allOf, or use draft 2019-09 or later", d, keyword)
+	case d < first:
+		return fmt.Sprintf("%s ignores %q; it came with %s", d, keyword, first)
+	case keyword == "$recursiveRef" && d > draft2019:
+		return fmt.Sprintf("%s ignores %q; $dynamicRef has taken its place", d, keyword)
+	case keyword == "additionalItems" && d > draft2019:
+		return fmt.Sprintf("%s ignores %q; items beside prefixItems has taken its place", d, keyword)
+	case keyword == "additionalItems" && object["items"] == nil:
+		return fmt.Sprintf("%q has no effect without %q", keyword, "items")
+	case needs[keyword] != "" && !needed:
+		return fmt.Sprintf("%q has no effect without %q", keyword, needs[keyword])
+	case keyword == "format":
+		return w.format(object[keyword])
+	}
+	return ""
+}
+
+func (w *warner) format(v any) string {
+	name, ok := v.(string)
+	if _, known := standard[name]; !ok || known || w.knows != nil && w.knows(name) {
+		return ""
+	}
+	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
+}
+
+// misspelt returns the keyword that name is probably meant to be, "" if it may well be a name of the
+// author's own.
+func (w *warner) misspelt(name string) string {
+	meant, known := w.meant[name]
+	if !known && len(w.meant) < maxNames {
+		meant = nearest(name)
+		w.meant[name] = meant
+	}
+	return meant
+}
+
+// keywords is those of since in a fixed order.
+var keywords = slices.Sorted(maps.Keys(since))
+
+// nearest returns the keyword that is nearest to name, "" if none is near.
+func nearest(name string) string {
+	if strings.HasPrefix(name, "x-") || len(name) > 30 {
+		return ""
+	}
+	best, near := "", 3
+	for _, keyword := range keywords {
+		if strings.EqualFold(name, keyword) || "$"+name == keyword {
+			return keyword
+		}
+		most := allowed(name, keyword)
+		if most == 0 || max(len(name)-len(keyword), len(keyword)-len(name)) > most {
+			continue
+		}
+		if distance := editDistance(name, keyword); distance <= most && distance < near {
+			best, near = keyword, distance
+		}
+	}
+	return best
+}
+
+// allowed is the largest edit distance at which a name counts as a misspelt keyword. Many short words differ by one
+// letter, so a short name counts only if it is the plural of the keyword or has the same letters in another order.
+func allowed(name, keyword string) int {
+	switch {
+	case len(keyword) >= 9:
+		return 2
+	case len(keyword) >= 5 || name == keyword+"s":
+		return 1
+	case len(name) == len(keyword) && slices.Equal(letters(name), letters(keyword)):
+		return 1
+	}
+	return 0
+}
+
+func letters(s string) []byte { return slices.Sorted(slices.Values([]byte(s))) }
+
+// editDistance is how many letters are inserted, removed, replaced, or swapped with their neighbour.
+func editDistance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+				continue
+			case a[i-1] == b[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

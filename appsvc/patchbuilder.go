@@ -1,0 +1,207 @@
+package appsvc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+)
+
+// Patch builds a JSON Patch for one version of an app, beginning with the version test that
+// Service.Patch requires. Each method adds one operation; later operations see the effect of
+// earlier ones, so indices are those of the elements as they stand at that moment.
+//
+// After the first mistake, such as an index that is out of range, the methods do nothing; Err and Bytes return
+// the mistake.
+type Patch struct {
+	version Version
+	doc     []byte // {"apps":[App]} with the operations so far applied
+	ops     []patchOp
+	err     error
+}
+
+// patchOp is an operation as it is written. Value is nil where the operation has none.
+type patchOp struct {
+	Op    string          `json:"op"`
+	From  string          `json:"from,omitempty"`
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// NewPatch returns a Patch for app. It does not change app.
+func NewPatch(app App) *Patch {
+	doc := append(app.AppendJSON([]byte(docBegin)), docEnd...)
+	return &Patch{version: app.Version, doc: doc}
+}
+
+// SetTitle sets the title of the app.
+func (p *Patch) SetTitle(title string) *Patch { return p.set(appPath+"/title", title) }
+
+// SetGroups replaces the groups of the app.
+func (p *Patch) SetGroups(groups ...string) *Patch { return p.set(appPath+"/groups", groups) }
+
+// SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a
+// missing member; "-" as the last token appends to a list. The pointer starts at the config; ""
+// replaces the whole config. The value is encoded by encoding/json; a json.RawMessage is copied.
+func (p *Patch) SetConfig(element int, pointer string, value any) *Patch {
+	return p.set(elementPath(element)+"/config"+pointer, value)
+}
+
+// RemoveConfig removes a member or an item from the config of an element. The pointer starts at
+// the config.
+func (p *Patch) RemoveConfig(element int, pointer string) *Patch {
+	if pointer == "" {
+		return p.fail(errors.New("RemoveConfig needs a pointer to a member or an item: an element always has a config"))
+	}
+	return p.do(patchOp{Op: "remove", Path: elementPath(element) + "/config" + pointer})
+}
+
+// SetComponent changes the component of an element, or its version.
+func (p *Patch) SetComponent(element int, c ComponentRef) *Patch {
+	at := elementPath(element) + "/component"
+	return p.set(at+"/name", c.Name).set(at+"/version", c.Version)
+}
+
+// InsertElement adds an element before the one at this index. If at is the number of elements, it appends
+// the element.
+func (p *Patch) InsertElement(at int, e NewElement) *Patch {
+	value, err := json.Marshal(e)
+	if err != nil {
+		return p.fail(err)
+	}
+	return p.do(patchOp{Op: "add", Path: elementPath(at), Value: value})
+}
+
+// AppendElement adds an element after the last one.
+func (p *Patch) AppendElement(e NewElement) *Patch {
+	value, err := json.Marshal(e)
+	if err != nil {
+		return p.fail(err)
+	}
+	return p.do(patchOp{Op: "add", Path: elementsPath + "/-", Value: value})
+}
+
+// RemoveElement removes an element.
+func (p *Patch) RemoveElement(at int) *Patch {
+	return p.do(patchOp{Op: "remove", Path: elementPath(at)})
+}
+
+// MoveElement moves the element at index from, so that its index becomes to.
+func (p *Patch) MoveElement(from, to int) *Patch {
+	return p.do(patchOp{Op: "move", From: elementPath(from), Path: elementPath(to)})
+}
+
+// Empty reports whether the patch has no operation beside its version test.
+func (p *Patch) Empty() bool { return len(p.ops) == 0 }
+
+// Err returns the first mistake, nil if there is none.
+func (p *Patch) Err() error { return p.err }
+
+// Bytes returns the patch as JSON for Service.Patch. It returns the first mistake, if there was one.
+func (p *Patch) Bytes() ([]byte, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	test, err := json.Marshal(p.version.String())
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(append([]patchOp{{Op: "test", Path: versionPath, Value: test}}, p.ops...))
+}
+
+func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
+
+// set replaces the value at path, or adds it if there is none yet.
+func (p *Patch) set(path string, value any) *Patch {
+	if p.err != nil {
+		return p
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return p.fail(err)
+	}
+	if doc, err := p.apply(patchOp{Op: "replace", Path: path, Value: text}); err == nil {
+		p.doc = doc
+		p.ops = append(p.ops, patchOp{Op: "replace", Path: path, Value: text})
+		return p
+	}
+	return p.do(patchOp{Op: "add", Path: path, Value: text})
+}
+
+func (p *Patch) do(op patchOp) *Patch {
+	if p.err != nil {
+		return p
+	}
+	doc, err := p.apply(op)
+	if err != nil {
+		return p.fail(err)
+	}
+	p.doc, p.ops = doc, append(p.ops, op)
+	return p
+}
+
+func (p *Patch) apply(op patchOp) ([]byte, error) {
+	text, err := json.Marshal([]patchOp{op})
+	if err != nil {
+		return nil, err
+	}
+	ops, err := jsonpatch.Decode(text, 1)
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.Apply(p.doc, ops, jsonpatch.Limits{Document: math.MaxInt, Looks: math.MaxInt, Moves: math.MaxInt})
+}
+
+func (p *Patch) fail(err error) *Patch {
+	if p.err == nil {
+		p.err = fmt.Errorf("operation %d of the patch: %w", len(p.ops), err)
+	}
+	return p
+}
+
+// Patcher reads and patches apps for one caller.
+type Patcher interface {
+	App(ctx context.Context, id string) (App, error)
+	Patch(ctx context.Context, id string, patch []byte) (App, error)
+}
+
+// Change reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
+// the app meanwhile; see ChangeApp.
+func (s *Service) Change(ctx context.Context, by Caller, id string, fn func(App, *Patch) error) (App, error) {
+	return ChangeApp(ctx, s.As(by), id, fn)
+}
+
+// changeAttempts is how often ChangeApp reads and sends before it gives up on a busy app.
+const changeAttempts = 10
+
+// ChangeApp reads the latest version of an app, lets fn build a patch for it, and sends the patch.
+// If somebody else has changed the app meanwhile, it starts over with the new latest version. It returns
+// ErrConflict after ten attempts. It returns an error of fn at once. It does not send a patch without
+// operations, and returns the version that it read then.
+func ChangeApp(ctx context.Context, apps Patcher, id string, fn func(App, *Patch) error) (App, error) {
+	for attempt := 1; ; attempt++ {
+		app, err := apps.App(ctx, id)
+		if err != nil {
+			return App{}, err
+		}
+		p := NewPatch(app)
+		if err := fn(app, p); err != nil {
+			return App{}, err
+		}
+		patch, err := p.Bytes()
+		if err != nil {
+			return App{}, err
+		}
+		if p.Empty() {
+			return app, nil
+		}
+		app, err = apps.Patch(ctx, id, patch)
+		if !errors.Is(err, ErrConflict) || attempt == changeAttempts {
+			return app, err
+		}
+	}
+}

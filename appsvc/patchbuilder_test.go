@@ -1,0 +1,113 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	app := w.app()
+	added := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{"n":1.10}`)}
+	patch, err := appsvc.NewPatch(app).
+		SetTitle("Second").
+		SetGroups(site1).
+		SetConfig(0, "/size", 7).
+		SetConfig(1, "/new", json.RawMessage(`{"list":[1]}`)).
+		SetConfig(1, "/new/list/-", 2).
+		SetConfig(1, "/new/list/0", "first").
+		InsertElement(0, added).
+		AppendElement(added).
+		MoveElement(0, 2).
+		RemoveElement(3).
+		Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := w.Patch(ctx, editor, app.ID, patch)
+	if err != nil {
+		t.Fatalf("%s: %v", patch, err)
+	}
+	c, err := after.Body.Content()
+	if err != nil || c.Title != "Second" || len(c.Elements) != 3 {
+		t.Fatalf("%s, %v", after.Body, err)
+	}
+	var configs []string
+	for _, e := range c.Elements {
+		configs = append(configs, string(e.Config))
+	}
+	if got := strings.Join(configs, " "); !strings.Contains(configs[0], `"size":7`) || !strings.Contains(configs[1], `"new":{"list":["first",2]}`) || configs[2] != `{"n":1.10}` {
+		t.Errorf("the configs are %s", got)
+	}
+	if patch, err = appsvc.NewPatch(after).RemoveConfig(1, "/new").SetComponent(0, appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err = w.Patch(ctx, editor, app.ID, patch); err != nil || strings.Contains(string(after.Body), `"new"`) {
+		t.Errorf("%s, %v", after.Body, err)
+	}
+}
+
+func TestTheFirstMistakeInAPatchIsTold(t *testing.T) {
+	app := newWorkshop(t).app()
+	for name, p := range map[string]*appsvc.Patch{
+		"an element that is not there":  appsvc.NewPatch(app).SetConfig(9, "/size", 1),
+		"a removal of what is missing":  appsvc.NewPatch(app).RemoveConfig(0, "/none"),
+		"a removal of a whole config":   appsvc.NewPatch(app).RemoveConfig(0, ""),
+		"a value that is not JSON":      appsvc.NewPatch(app).SetConfig(0, "/size", func() {}),
+		"a config that is not JSON":     appsvc.NewPatch(app).AppendElement(appsvc.NewElement{Config: json.RawMessage(`{`)}),
+		"an insertion beyond the end":   appsvc.NewPatch(app).InsertElement(7, appsvc.NewElement{Config: json.RawMessage(`{}`)}),
+		"a move of what is not there":   appsvc.NewPatch(app).MoveElement(5, 0),
+		"a mistake before what is good": appsvc.NewPatch(app).RemoveElement(8).SetTitle("x"),
+	} {
+		if _, err := p.Bytes(); err == nil || p.Err() == nil {
+			t.Errorf("%s is not told", name)
+		}
+	}
+}
+
+func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	app, runs := w.app(), 0
+	other := func() {
+		if _, err := w.Change(ctx, editor, app.ID, func(_ appsvc.App, p *appsvc.Patch) error {
+			p.SetTitle(fmt.Sprint("other ", runs))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := w.Change(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.Patch) error {
+		if runs++; runs < 4 {
+			other()
+		}
+		p.SetConfig(0, "/size", runs)
+		return nil
+	})
+	if err != nil || runs != 4 || after.Version.Number() != 4 || !strings.Contains(string(after.Body), "other 3") || !strings.Contains(string(after.Body), `"size":4`) {
+		t.Errorf("after %d runs: version %s, %s, %v", runs, after.Version, after.Body, err)
+	}
+	runs = 0
+	_, err = w.Change(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.Patch) error {
+		runs++
+		other()
+		p.SetConfig(0, "/size", runs)
+		return nil
+	})
+	if !errors.Is(err, appsvc.ErrConflict) || runs != 10 {
+		t.Errorf("an app that never rests: %d runs, %v", runs, err)
+	}
+	stop := errors.New("stop")
+	if _, err := w.Change(ctx, editor, app.ID, func(appsvc.App, *appsvc.Patch) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("an error of the function is %v", err)
+	}
+	before, _ := w.App(ctx, editor, app.ID)
+	if same, err := w.Change(ctx, editor, app.ID, func(appsvc.App, *appsvc.Patch) error { return nil }); err != nil || same.Version != before.Version {
+		t.Errorf("nothing to change: version %s, %v", same.Version, err)
+	}
+}

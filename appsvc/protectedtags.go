@@ -1,0 +1,48 @@
+package appsvc
+
+import (
+	"context"
+	"slices"
+)
+
+// Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a
+// moderator of all of its groups decides what is delivered. The groups of an app decide who that is, so they are
+// protected too while the app has a protected tag. Otherwise an owner could take away the groups of others first.
+
+// moderatesAll reports whether the caller moderates every group of the app.
+func (c Caller) moderatesAll(h Head) bool {
+	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !c.moderates(g) })
+}
+
+// mayMoveTag returns ErrForbidden if the tag is protected and the caller may not create, move or delete it.
+func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
+	if s.protected(name) && !by.moderatesAll(h) {
+		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", name)
+	}
+	return nil
+}
+
+// mayRegroup is the rule of changing the groups of an app to these: that of Caller, and that of protected tags. It is
+// applied in the transaction that changes the groups, since tags may come and go until then.
+func (s *Service) mayRegroup(ctx context.Context, r Reader, by Caller, at string, h Head, groups []string) error {
+	if err := by.mayRegroup(at, h, groups); err != nil {
+		return err
+	}
+	if sameGroups(h.Groups, groups) || by.moderatesAll(h) {
+		return nil
+	}
+	for tag, err := range r.Tags(ctx, TagQuery{AppID: h.ID}) {
+		if err != nil {
+			return err
+		}
+		if s.protected(tag.Name) {
+			err := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag.Name)
+			err.Pointer = at
+			return err
+		}
+	}
+	return nil
+}
+
+// sameGroups reports whether two lists have the same groups, in any order.
+func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }

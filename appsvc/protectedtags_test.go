@@ -1,0 +1,313 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// protecting is a workshop in which the tags production and live-… are protected.
+func protecting(t *testing.T) *workshop {
+	w := newWorkshop(t)
+	w.Service = appsvc.New(memory.New().Apps(), &appsvc.Options{
+		ProtectedTags: func(name string) bool { return name == "production" || strings.HasPrefix(name, "live-") }})
+	return w
+}
+
+// appIn creates an app of the owner with these groups and a second version.
+func (w *workshop) appIn(groups ...string) string {
+	w.t.Helper()
+	maker := admin
+	maker.URN = owner.URN
+	app, err := w.CreateApp(context.Background(), maker, appsvc.CreateAppRequest{Title: "x", Groups: groups})
+	if err == nil {
+		_, err = w.Restore(context.Background(), maker, appsvc.RestoreRequest{AppID: app.ID, Version: appsvc.Latest})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return app.ID
+}
+
+// Everything that returns a tag says whether it is protected.
+func TestTagsSayThatTheyAreProtected(t *testing.T) {
+	ctx, w := context.Background(), protecting(t)
+	by := moderator(network)
+	id := w.appIn(site1)
+	want := map[string]bool{"live-eu": true, "production": true, "staging": false}
+	for name := range want {
+		for _, version := range []appsvc.Version{appsvc.NewVersion(0), appsvc.NewVersion(0), appsvc.Latest} { // created, left, moved
+			tag, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version})
+			if err != nil || tag.Protected != want[name] {
+				t.Errorf("PutTag of %s: protected %v, %v", name, tag.Protected, err)
+			}
+		}
+		tag, err := w.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: name})
+		if err != nil || tag.Protected != want[name] {
+			t.Errorf("Tag of %s: protected %v, %v", name, tag.Protected, err)
+		}
+		tags, err := w.TagsNamed(ctx, by, name, []string{id})
+		if err != nil || len(tags) != 1 || tags[0].Protected != want[name] {
+			t.Errorf("TagsNamed of %s: %v, %v", name, tags, err)
+		}
+	}
+	page, err := w.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id})
+	if err != nil || len(page.Items) != len(want) {
+		t.Fatalf("ListTags: %v, %v", page.Items, err)
+	}
+	for _, tag := range page.Items {
+		if tag.Protected != want[tag.Name] {
+			t.Errorf("ListTags: %s: protected %v", tag.Name, tag.Protected)
+		}
+	}
+}
+
+func TestWhoMayMoveAProtectedTag(t *testing.T) {
+	ctx, v0, v1 := context.Background(), appsvc.NewVersion(0), appsvc.NewVersion(1)
+	both := []string{site1, site2}
+	for name, test := range map[string]struct {
+		by     appsvc.Caller
+		groups []string
+		want   error
+	}{
+		"a moderator of the network":           {moderator(network), both, nil},
+		"a moderator of every group":           {moderator(both...), both, nil},
+		"a moderator of the only group":        {moderator(site1), []string{site1}, nil},
+		"a moderator of one group":             {moderator(site1), both, appsvc.ErrForbidden},
+		"the owner":                            {owner, both, appsvc.ErrForbidden},
+		"the owner, who moderates one group":   {appsvc.Caller{URN: owner.URN, Moderates: []string{site1}}, both, appsvc.ErrForbidden},
+		"the owner, who moderates every group": {appsvc.Caller{URN: owner.URN, Moderates: both}, both, nil},
+		"a moderator of a site of the network": {moderator(site1), []string{network, site1}, appsvc.ErrForbidden},
+		"a reader":                             {appsvc.Caller{URN: network + ":user=r", Reads: []string{network}}, both, appsvc.ErrForbidden},
+		"nobody":                               {nobody, both, appsvc.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := protecting(t)
+			id := w.appIn(test.groups...)
+			put := func(by appsvc.Caller, name string, v appsvc.Version, from appsvc.TagGuard, key string) error {
+				_, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v, From: from, IdempotencyKey: key})
+				return err
+			}
+			for _, tag := range []string{"production", "live-2"} {
+				checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), test.want)
+				checkKind(t, put(admin, tag, v0, appsvc.TagGuard{}, ""), nil)
+				checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), test.want) // though it would not move
+				checkKind(t, put(test.by, tag, v1, appsvc.TagGuard{}, ""), test.want)
+				if test.want != nil {
+					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)                      // rights come before the guard
+					checkKind(t, put(test.by, tag, appsvc.NewVersion(9), appsvc.TagGuard{}, ""), test.want) // and before the version
+					checkKind(t, w.AdmitTagChange(ctx, test.by, id, tag), test.want)
+				}
+				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
+			}
+			if test.want != nil {
+				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}), test.want)
+			}
+			for _, tag := range []string{"Production", "staging"} { // which are not protected
+				if test.want != appsvc.ErrNotFound && test.by.Reads == nil {
+					checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), nil)
+				}
+			}
+		})
+	}
+}
+
+func TestGroupsStayWhileATagIsProtected(t *testing.T) {
+	ctx := context.Background()
+	both := []string{site1, site2}
+	half := appsvc.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}} // owns the app too
+	regroup := func(w *workshop, by appsvc.Caller, id string, groups ...string) error {
+		_, err := w.As(by).Change(ctx, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(groups...); return nil })
+		return err
+	}
+	restore := func(w *workshop, by appsvc.Caller, id string, v int) error {
+		_, err := w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: appsvc.NewVersion(v)})
+		return err
+	}
+	w := protecting(t)
+	id := w.appIn(site1)
+	checkKind(t, regroup(w, admin, id, both...), nil) // version 2
+	w.putTag(id, "staging", appsvc.NewVersion(0))
+	checkKind(t, regroup(w, half, id, site1), nil) // nothing is protected yet
+	checkKind(t, regroup(w, admin, id, both...), nil)
+	if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, groups := range [][]string{{site1}, {site2}, {site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
+		err := regroup(w, half, id, groups...)
+		checkKind(t, err, appsvc.ErrForbidden)
+		if e := new(appsvc.Error); !errors.As(err, &e) || !strings.HasPrefix(e.Pointer, "/apps/0/groups") {
+			t.Errorf("%q: %v", groups, err)
+		}
+	}
+	checkKind(t, restore(w, half, id, 0), appsvc.ErrForbidden) // which was in site 1 alone
+	checkKind(t, regroup(w, half, id, site2, site1), nil)      // the same groups
+	checkKind(t, restore(w, half, id, 2), nil)                 // likewise
+	checkKind(t, regroup(w, moderator(both...), id, site1), nil)
+	checkKind(t, restore(w, moderator(network), id, 2), nil)
+	if err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"}); err != nil {
+		t.Fatal(err)
+	}
+	checkKind(t, regroup(w, half, id, site1), nil)
+}
+
+// A repeat is refused to a caller who may no longer move the tag.
+func TestARepeatedMoveOfAProtectedTagNeedsTheRightsOfToday(t *testing.T) {
+	ctx, w := context.Background(), protecting(t)
+	id := w.appIn(site1)
+	by := moderator(site1)
+	put := appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0), IdempotencyKey: "put"}
+	remove := appsvc.DeleteTagRequest{AppID: id, Name: "production", IdempotencyKey: "remove"}
+	for _, want := range []error{nil, appsvc.ErrForbidden} {
+		_, err := w.PutTag(ctx, by, put)
+		checkKind(t, err, want)
+		checkKind(t, w.DeleteTag(ctx, by, remove), want)
+		w.regroup(id, []string{site1, site2})
+	}
+}
+
+// The protected tag may be created while a patch that takes a group away is being prepared.
+func TestATagIsProtectedInTheWrite(t *testing.T) {
+	ctx := context.Background()
+	store := memory.New().Apps()
+	free := appsvc.New(store, nil)
+	maker := admin
+	maker.URN = owner.URN
+	app, err := free.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1, site2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := &afterViews{Store: store, then: func() {
+		if _, err := free.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: appsvc.Latest}); err != nil {
+			t.Error(err)
+		}
+	}}
+	svc := appsvc.New(late, &appsvc.Options{ProtectedTags: func(name string) bool { return name == "production" }})
+	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
+	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
+	checkKind(t, err, appsvc.ErrForbidden)
+}
+
+// afterViews runs a function before the first Update.
+type afterViews struct {
+	appsvc.Store
+	then func()
+}
+
+func (s *afterViews) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
+	if then := s.then; then != nil {
+		s.then = nil
+		then()
+	}
+	return s.Store.Update(ctx, fn)
+}
+
+// Callers of whom none moderates every group of an app act together, at random, on a store in which they also own
+// apps and have keys of earlier requests. They never move a protected tag, and never change the groups of an app that has one.
+func TestNobodyGainsAProtectedTag(t *testing.T) {
+	ctx := context.Background()
+	sites := []string{site1, site2, network + ":site=3", network}
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
+	moved, changed, refused := 0, 0, 0
+	for seed := range rounds {
+		random := rand.New(rand.NewPCG(uint64(seed), 3))
+		some := func() []string {
+			var out []string
+			for _, i := range random.Perm(len(sites))[:1+random.IntN(3)] {
+				out = append(out, sites[i])
+			}
+			return out
+		}
+		w := protecting(t)
+		people := []appsvc.Caller{owner, {URN: network + ":user=a", Moderates: some()}, {URN: network + ":user=b", Moderates: some()[:1]},
+			{URN: network + ":user=c", Moderates: some()[:1], Reads: sites}}
+		people[0].Moderates = some()[:1]
+		id := w.appIn(some()...)
+		latest := func() (appsvc.App, []string) {
+			app, err := w.App(ctx, admin, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := app.Body.Content()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return app, content.Groups
+		}
+		step := func(by appsvc.Caller) error {
+			app, groups := latest()
+			version := appsvc.NewVersion(random.Int64N(app.Version.Number() + 1))
+			key := ""
+			if random.IntN(3) == 0 {
+				key = fmt.Sprint("key", random.IntN(4))
+			}
+			name := []string{"production", "staging"}[random.IntN(2)]
+			var err error
+			switch random.IntN(6) {
+			case 0:
+				_, err = w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version, IdempotencyKey: key})
+			case 1:
+				err = w.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: name, IdempotencyKey: key})
+			case 2:
+				_, err = w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: version, IdempotencyKey: key})
+			default:
+				next := some()
+				if random.IntN(2) == 0 { // one more or one less
+					next = append(slices.Clone(groups), sites[random.IntN(len(sites))])
+					next = slices.Compact(slices.Sorted(slices.Values(next)))
+				} else if len(groups) > 1 {
+					next = groups[1:]
+				}
+				_, err = w.As(by).Change(ctx, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(next...); return nil })
+			}
+			return err
+		}
+		for range 20 { // before the tag is protected they do as they may
+			_ = step(people[random.IntN(len(people))])
+		}
+		_, groups := latest()
+		together := slices.DeleteFunc(people, func(by appsvc.Caller) bool {
+			return !slices.ContainsFunc(groups, func(g string) bool {
+				return !slices.ContainsFunc(by.Moderates, func(m string) bool { return m == g || m == network })
+			})
+		})
+		if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(0)}); err != nil {
+			t.Fatal(err)
+		}
+		before := w.tagMoves(id, "production")
+		slices.Sort(groups)
+		for n := range 40 {
+			if len(together) == 0 {
+				break
+			}
+			by := together[random.IntN(len(together))]
+			if err := step(by); errors.Is(err, appsvc.ErrForbidden) {
+				refused++
+			} else if err == nil {
+				changed++
+			}
+			_, now := latest()
+			slices.Sort(now)
+			if after := w.tagMoves(id, "production"); !slices.Equal(after, before) || !slices.Equal(now, groups) {
+				t.Fatalf("seed %d, step %d: %+v moved the tag or changed the groups: %+v, was %+v; groups %q, were %q", seed, n, by, after, before, now, groups)
+			}
+		}
+		if _, err := w.PutTag(ctx, moderator(groups...), appsvc.PutTagRequest{AppID: id, Name: "production", Version: appsvc.NewVersion(1)}); err == nil {
+			moved++
+		}
+	}
+	t.Logf("%d steps succeeded, %d were forbidden, and %d moderators of every group moved the tag", changed, refused, moved)
+	if moved != rounds || refused < rounds || changed < rounds {
+		t.Error("this shows little")
+	}
+}

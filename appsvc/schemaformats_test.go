@@ -1,0 +1,136 @@
+package appsvc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+)
+
+func TestFormats(t *testing.T) {
+	asserted := newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: true}))
+	for _, tc := range []struct{ format, valid, invalid string }{
+		{"date-time", "2026-11-22T02:00:00Z", "yesterday"},
+		{"date", "2028-02-29", "2026-02-29"},
+		{"time", "02:00:00Z", "25:00:00Z"},
+		{"duration", "P1DT2H", "1 day"},
+		{"email", "a@example.test", "a"},
+		{"hostname", "a.example.test", "a_b.-"},
+		{"ipv4", "192.0.2.1", "192.0.2.256"},
+		{"ipv6", "2001:db8::1", "2001:db8::1::2"},
+		{"uri", "https://example.test/a", "/a"},
+		{"uri-reference", "/a?b#c", `\\a`},
+		{"iri", "https://example.test/é", "/é"},
+		{"iri-reference", "/é", `\\é`},
+		{"uri-template", "/a/{b}", "/a/{b"},
+		{"uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08"},
+		{"json-pointer", "/a~1b", "a"},
+		{"relative-json-pointer", "1/a", "/a"},
+		{"regex", `^(?!a)\p{L}$`, `^(?!a`},
+	} {
+		for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#",
+			"https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"} {
+			schema := fmt.Appendf(nil, `{"$schema":%q,"properties":{"a":{"format":%q}}}`, draft, tc.format)
+			for config, valid := range map[string]bool{tc.valid: true, tc.invalid: false} {
+				text := fmt.Appendf(nil, `{"a":%q}`, config)
+				err := asserted.validate(schema, text)
+				if have, _ := errors.AsType[violations](err); (err == nil) != valid ||
+					!valid && (len(have) != 1 || have[0] != Violation{"/a", "format", fmt.Sprintf("not of the format %q", tc.format)}) {
+					t.Errorf("%s, %s, %q: have %v, want valid: %v", draft, tc.format, config, err, valid)
+				}
+				if err := newSchemas(nil).validate(schema, text); err != nil {
+					t.Errorf("%s is no annotation by default: %v", tc.format, err)
+				}
+			}
+			if err := asserted.validate(schema, []byte(`{"a":1}`)); err != nil {
+				t.Errorf("%s refuses a number: %v", tc.format, err)
+			}
+		}
+	}
+	t.Run("what no draft defines stays an annotation", func(t *testing.T) {
+		for _, format := range []string{"semver", "period", "colour", "idn-email"} {
+			if err := asserted.validate(fmt.Appendf(nil, `{"format":%q}`, format), []byte(`"?"`)); err != nil {
+				t.Errorf("%s: %v", format, err)
+			}
+		}
+	})
+	t.Run("formats of one's own", func(t *testing.T) {
+		own := map[string]func(string) error{
+			"sku": func(s string) error {
+				return map[bool]error{false: errors.New("begin with SKU-")}[strings.HasPrefix(s, "SKU-")]
+			},
+			"email": func(s string) error { return nil },
+			"regex": func(s string) error { return errors.New("no") },
+			"bad":   func(string) error { panic("oops") },
+		}
+		for _, all := range []bool{false, true} {
+			s := newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: all, Formats: own}))
+			for _, tc := range []struct{ format, config, says string }{
+				{"sku", "SKU-1", ""},
+				{"sku", "1", `not of the format "sku": begin with SKU-`},
+				{"email", "?", ""},
+				{"regex", "a", `not of the format "regex": no`},
+				{"date", "?", map[bool]string{true: `not of the format "date"`}[all]},
+				{"bad", "?", "validating the config failed: oops"},
+			} {
+				err := s.validate(fmt.Appendf(nil, `{"format":%q}`, tc.format), fmt.Appendf(nil, "%q", tc.config))
+				if (err == nil) != (tc.says == "") || err != nil && err.Error() != tc.says {
+					t.Errorf("all %v, %s of %q: have %v, want %q", all, tc.format, tc.config, err, tc.says)
+				}
+			}
+		}
+	})
+	t.Run("regex for many at a time", func(t *testing.T) {
+		compiled, err := NewSchemaEngine(&SchemaOptions{AssertFormats: true}).Compile([]byte(`{"format":"regex"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				for j := range 100 { // more text than the patterns of a schema may have
+					if v, err := compiled.Validate(fmt.Appendf(nil, `"%d-%d%s"`, i, j, strings.Repeat("a", 1000))); err != nil || len(v) > 0 {
+						t.Error(v, err)
+					}
+				}
+			}()
+		}
+		all.Wait()
+	})
+}
+
+// TestFormatsAreFast checks the texts that take each format longest.
+func TestFormatsAreFast(t *testing.T) {
+	s := newSchemas(NewSchemaEngine(&SchemaOptions{AssertFormats: true}))
+	for _, tc := range []struct {
+		format, text string
+		costly       bool
+	}{
+		{"iri-reference", strings.Repeat("{}", 1<<19), false},
+		{"uri-template", strings.Repeat("{a,", 1<<18), false},
+		{"relative-json-pointer", "1" + strings.Repeat("/", 1<<20), false},
+		{"ipv4", strings.Repeat(".", 1<<20), false},
+		{"regex", strings.Repeat("(?=[\\p{L}\\p{N}])", 200), false},
+		{"regex", strings.Repeat("(", 1<<20), false},
+		{"regex", "(?i:" + strings.Repeat("[B-\U0001e942]", 16) + ")", false},
+	} {
+		start := time.Now()
+		err := s.validate(fmt.Appendf(nil, `{"format":%q}`, tc.format), fmt.Appendf(nil, "%q", tc.text))
+		if errors.Is(err, schemaguard.ErrCostly) != tc.costly {
+			t.Errorf("%s of %.20q: have %v, want too costly %v", tc.format, tc.text, err, tc.costly)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s of %.20q took %v", tc.format, tc.text, took)
+		}
+	}
+	many := jsonArray(2000, same(fmt.Sprintf("%q", strings.Repeat(`[\p{L}\P{N}]`, 30))))
+	if err := s.validate([]byte(`{"items":{"format":"regex"}}`), []byte(many)); !errors.Is(err, schemaguard.ErrCostly) {
+		t.Errorf("many patterns: have %v", err)
+	}
+}

@@ -1,0 +1,107 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+func TestASessionHasTheMethodsOfTheServiceWithoutTheCaller(t *testing.T) {
+	caller := reflect.TypeFor[appsvc.Caller]()
+	want := map[string]string{}
+	service := reflect.TypeFor[*appsvc.Service]()
+	for m := range service.Methods() {
+		// A server asks Admit… before it has read what to call. The others of these are for the operator's programs.
+		if strings.HasPrefix(m.Name, "Admit") || slices.Contains([]string{"As", "Changed", "Outbox", "Watch"}, m.Name) {
+			continue
+		}
+		var args []string
+		for i := range m.Type.NumIn() - 1 {
+			if in := m.Type.In(i + 1); in != caller {
+				args = append(args, in.String())
+			}
+		}
+		want[m.Name] = signature(args, m.Type)
+	}
+	have := map[string]string{}
+	for m := range reflect.TypeFor[*appsvc.Session]().Methods() {
+		var args []string
+		for i := range m.Type.NumIn() - 1 {
+			args = append(args, m.Type.In(i+1).String())
+		}
+		have[m.Name] = signature(args, m.Type)
+	}
+	if !reflect.DeepEqual(have, want) {
+		t.Errorf("a session has\n%v, want\n%v", have, want)
+	}
+}
+
+func signature(args []string, method reflect.Type) string {
+	var results []string
+	for i := range method.NumOut() {
+		results = append(results, method.Out(i).String())
+	}
+	return "(" + strings.Join(args, ", ") + ") (" + strings.Join(results, ", ") + ")"
+}
+
+func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	var again appsvc.App
+	text, err := json.Marshal(app)
+	if err == nil {
+		err = json.Unmarshal(text, &again)
+	}
+	if err != nil || !reflect.DeepEqual(again, app) {
+		t.Errorf("%s comes back as %+v, %v", text, again, err)
+	}
+	tag := appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(12)}
+	text, err = json.Marshal(tag)
+	if want := `{"appId":"` + app.ID + `","name":"live","appVersion":"12"}`; err != nil || string(text) != want {
+		t.Errorf("a tag is written %s, %v", text, err)
+	}
+	var tagAgain appsvc.Tag
+	if err := json.Unmarshal(text, &tagAgain); err != nil || tagAgain != tag {
+		t.Errorf("%s comes back as %+v, %v", text, tagAgain, err)
+	}
+	component, err := w.Component(context.Background(), editor, "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var componentAgain appsvc.Component
+	text, err = json.Marshal(component)
+	if err == nil {
+		err = json.Unmarshal(text, &componentAgain)
+	}
+	if err != nil || !reflect.DeepEqual(componentAgain, component) {
+		t.Errorf("%s comes back as %+v, %v", text, componentAgain, err)
+	}
+	for _, text := range []string{`{}`, `{"id":"a"}`, `{"id":"a","version":"0"}`, `{"id":"a","version":"x","title":"","owner":null,"groups":[],"elements":[]}`} {
+		if json.Unmarshal([]byte(text), &again) == nil {
+			t.Errorf("%s passes for an app", text)
+		}
+	}
+}
+
+func TestRequestsWithoutAVersionAreInvalid(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	app := w.app()
+	_, put := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live"})
+	_, restore := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID})
+	_, read := w.Version(ctx, editor, app.ID, appsvc.Version{})
+	for what, err := range map[string]error{"PutTag": put, "Restore": restore, "Version": read} {
+		var e *appsvc.Error
+		if !errors.As(err, &e) || e.Kind != appsvc.ErrInvalid || e.Pointer != "/appVersion" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if page, err := w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil || len(page.Items) != 1 {
+		t.Errorf("the newest page has %d versions, %v", len(page.Items), err)
+	}
+}

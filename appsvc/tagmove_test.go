@@ -1,0 +1,312 @@
+package appsvc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// nobody has no rights.
+var nobody = appsvc.Caller{URN: network + ":user=nobody"}
+
+func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
+	w.t.Helper()
+	var out []appsvc.TagMove
+	for m, err := range w.AllTagMoves(context.Background(), admin, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 2}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestATagRemembersItsMoves(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.tagged()
+	begin := w.clock.UnixMilli()
+	put := func(by appsvc.Caller, name string, v appsvc.Version) {
+		t.Helper()
+		w.clock = w.clock.Add(time.Second)
+		if _, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		w.clock = w.clock.Add(time.Second)
+		if err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "live"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v0, v1, v2 := appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2)
+	put(editor, "live", v1)
+	put(editor, "live", v1) // moves nothing
+	put(admin, "live", appsvc.Latest)
+	put(admin, "Live", v0) // another tag
+	w.clock = w.clock.Add(-time.Hour)
+	put(editor, "live", v0) // though the clock was set back
+	w.clock = w.clock.Add(time.Hour)
+	remove()
+	remove2 := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
+	checkKind(t, remove2, appsvc.ErrNotFound)
+	put(editor, "live", v2)
+	remove()
+	want := []appsvc.TagMove{
+		{At: begin + 8000, By: admin.URN, From: v2},
+		{At: begin + 7000, By: editor.URN, To: v2},
+		{At: begin + 6000, By: admin.URN, From: v0},
+		{At: begin + 3000, By: editor.URN, From: v2, To: v0},
+		{At: begin + 3000, By: admin.URN, From: v1, To: v2},
+		{At: begin + 1000, By: editor.URN, To: v1},
+	}
+	if got := w.tagMoves(id, "live"); !slices.Equal(got, want) {
+		t.Errorf("moves\n%+v, want\n%+v", got, want)
+	}
+	for limit := 1; limit <= len(want); limit++ {
+		var got []appsvc.TagMove
+		for after := ""; ; {
+			page, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: after, Limit: limit})
+			if err != nil || len(page.Items) > limit || len(page.Items) == 0 {
+				t.Fatalf("limit %d: page of %d, %v", limit, len(page.Items), err)
+			}
+			got = append(got, page.Items...)
+			if after = page.Next; after == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d: %+v", limit, got)
+		}
+	}
+}
+
+func TestWhoseTagsHaveAHistory(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.tagged("live")
+	for _, name := range []string{"Live", "", "-", "a b", "\xff", strings.Repeat("x", 129)} {
+		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name})
+		checkKind(t, err, appsvc.ErrNotFound)
+	}
+	_, hidden := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: id, Name: "live"})
+	_, absent := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: "absent", Name: "live"})
+	checkHidden(t, hidden, absent, id, "absent")
+	for _, limit := range []int{-1, 501} {
+		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", Limit: limit})
+		checkKind(t, err, appsvc.ErrInvalid)
+	}
+}
+
+func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id, other := w.tagged("live", "Live"), w.tagged("live")
+	next := func(id, name string) string {
+		w.putTag(id, name, appsvc.NewVersion(0))
+		w.putTag(id, name, appsvc.NewVersion(2))
+		page, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 1})
+		if err != nil || page.Next == "" {
+			t.Fatalf("page %+v, %v", page, err)
+		}
+		return page.Next
+	}
+	good := next(id, "live")
+	for _, bad := range []string{next(id, "Live"), next(other, "live"), "x", good + "=", good + "\n", good[1:], "AAAAAAAAAAAAAAAA", "1", strings.Repeat("x", 1000)} {
+		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: bad})
+		checkKind(t, err, appsvc.ErrInvalid)
+		if e := new(appsvc.Error); !errors.As(err, &e) || e.Parameter != "before" {
+			t.Errorf("cursor %q: %v", bad, err)
+		}
+	}
+}
+
+// Stores of the first release have tags of which no move is recorded.
+func TestATagWithoutRecordedMoves(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	store := memory.New().Apps()
+	w.Service = appsvc.New(store, nil)
+	app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v0 := appsvc.NewVersion(0)
+	if err := store.Update(ctx, func(tx appsvc.Tx) error {
+		return tx.SetTag(ctx, appsvc.Tag{AppID: app.ID, Name: "old", AppVersion: v0})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: app.ID, Name: "old"}); err != nil || len(page.Items) > 0 || page.Next != "" {
+		t.Errorf("before it moves: %+v, %v", page, err)
+	}
+	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.tagMoves(app.ID, "old"); len(got) != 1 || got[0].From != v0 || !got[0].To.IsZero() {
+		t.Errorf("after it was deleted: %+v", got)
+	}
+}
+
+func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	v0, v1, v2 := appsvc.NewVersion(0), appsvc.NewVersion(1), appsvc.NewVersion(2)
+	for _, test := range []struct {
+		name   string
+		at     appsvc.Version // zero = no tag
+		from   appsvc.TagGuard
+		to     appsvc.Version
+		failed bool
+	}{
+		{"no guard, no tag", appsvc.Version{}, appsvc.TagGuard{}, v1, false},
+		{"no guard, a tag", v0, appsvc.TagGuard{}, v1, false},
+		{"from there", v0, appsvc.PointsTo(v0), v1, false},
+		{"from there to there", v1, appsvc.PointsTo(v1), v1, false},
+		{"from elsewhere", v0, appsvc.PointsTo(v2), v1, true},
+		{"from elsewhere to where it is", v1, appsvc.PointsTo(v0), v1, true},
+		{"from a version that is not there", v0, appsvc.PointsTo(appsvc.NewVersion(9)), v1, true},
+		{"from a version, no tag", appsvc.Version{}, appsvc.PointsTo(v0), v1, true},
+		{"new", appsvc.Version{}, appsvc.NoTag(), v1, false},
+		{"new, but there", v0, appsvc.NoTag(), v1, true},
+		{"new, but there already", v1, appsvc.NoTag(), v1, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			id := w.tagged()
+			if !test.at.IsZero() {
+				w.putTag(id, "live", test.at)
+			}
+			_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: test.to, From: test.from})
+			if test.failed != (err != nil) {
+				t.Fatalf("error %v", err)
+			}
+			want := test.to
+			if test.failed {
+				want = test.at
+				e := new(appsvc.Error)
+				if !errors.As(err, &e) || e.Kind != appsvc.ErrConflict || e.Code != appsvc.CodeMoved || e.PointsTo != test.at || e.Version != v2 {
+					t.Errorf("error %#v", err)
+				}
+			}
+			if got := w.tagVersion(id, "live"); got != want {
+				t.Errorf("it points to %q, want %q", got, want)
+			}
+		})
+	}
+	id := w.tagged("live")
+	for _, from := range []appsvc.TagGuard{appsvc.PointsTo(appsvc.Version{}), appsvc.PointsTo(appsvc.Latest)} {
+		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: from})
+		checkKind(t, err, appsvc.ErrInvalid)
+		if _, err := json.Marshal(from); !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("marshalled: %v", err)
+		}
+	}
+	_, err := w.PutTag(ctx, nobody, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: appsvc.PointsTo(v0)})
+	checkKind(t, err, appsvc.ErrNotFound) // rights come before the guard
+}
+
+// A guarded move that was made and is sent again with its key is answered as before, though the tag is no longer
+// where the guard says.
+func TestAGuardedMoveCanBeRepeated(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	id := w.tagged("live")
+	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.NewVersion(2), From: appsvc.PointsTo(appsvc.NewVersion(1)), IdempotencyKey: "k"}
+	for range 3 {
+		tag, err := w.PutTag(ctx, editor, in)
+		if err != nil || tag.AppVersion != in.Version {
+			t.Fatalf("%+v, %v", tag, err)
+		}
+	}
+	if got := w.tagMoves(id, "live"); len(got) != 2 {
+		t.Errorf("%d moves, want 2: %+v", len(got), got)
+	}
+	for _, from := range []appsvc.TagGuard{{}, appsvc.NoTag(), appsvc.PointsTo(appsvc.NewVersion(0))} {
+		other := in
+		other.From = from
+		_, err := w.PutTag(ctx, editor, other)
+		if e := new(appsvc.Error); !errors.As(err, &e) || e.Code != appsvc.CodeKeyReused {
+			t.Errorf("with another guard: %v", err)
+		}
+	}
+	in.IdempotencyKey = "another"
+	_, err := w.PutTag(ctx, editor, in)
+	checkKind(t, err, appsvc.ErrConflict)
+}
+
+func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	store := memory.New().Apps()
+	w.Service = appsvc.New(store, nil)
+	create := func() string {
+		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return app.ID
+	}
+	id, other := create(), create()
+	v0 := appsvc.NewVersion(0)
+	name := func(n int) string { return fmt.Sprint("tag-", n) }
+	if err := store.Update(ctx, func(tx appsvc.Tx) error {
+		for n := range 9_997 { // which were deleted
+			move := appsvc.TagMove{By: editor.URN, From: v0}
+			if err := tx.AddTagMove(ctx, appsvc.TagMoveRecord{AppID: id, Name: name(n), Number: 1, TagMove: move}); err != nil {
+				return err
+			}
+		}
+		// Two have no moves, as in the first release.
+		return errors.Join(tx.SetTag(ctx, appsvc.Tag{AppID: id, Name: "old", AppVersion: v0}), tx.SetTag(ctx, appsvc.Tag{AppID: id, Name: "older", AppVersion: v0}))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.putTag(id, "last", v0)
+	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
+	if e := new(appsvc.Error); !errors.As(err, &e) || e.Kind != appsvc.ErrUnprocessable || e.Code != appsvc.CodeLimit {
+		t.Errorf("the name after 10,000: %v", err)
+	}
+	checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "old"}), nil)
+	_, err = w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
+	checkKind(t, err, appsvc.ErrUnprocessable)
+	for _, again := range []string{"old", "older", "last", name(0), name(9_996)} {
+		w.putTag(id, again, v0)
+	}
+	w.putTag(other, "one-more", v0)
+}
+
+func TestATagMoveIsJSON(t *testing.T) {
+	for want, m := range map[string]appsvc.TagMove{
+		`{"at":5,"by":{"urn":"urn:a:b:user=c"},"from":"0","to":"12"}`: {At: 5, By: "urn:a:b:user=c", From: appsvc.NewVersion(0), To: appsvc.NewVersion(12)},
+		`{"at":0,"by":{"urn":""},"from":null,"to":null}`:              {},
+	} {
+		text, err := json.Marshal(m)
+		if err != nil || string(text) != want {
+			t.Errorf("%s, %v; want %s", text, err, want)
+		}
+		var back appsvc.TagMove
+		if err := json.Unmarshal(text, &back); err != nil || back != m {
+			t.Errorf("%+v, %v; want %+v", back, err, m)
+		}
+	}
+}
+
+func TestATagGuardIsJSON(t *testing.T) {
+	for text, want := range map[string]appsvc.TagGuard{`null`: appsvc.NoTag(), `"0"`: appsvc.PointsTo(appsvc.NewVersion(0)), `"17"`: appsvc.PointsTo(appsvc.NewVersion(17))} {
+		var got appsvc.TagGuard
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if back, err := json.Marshal(want); err != nil || string(back) != text {
+			t.Errorf("%s, %v; want %s", back, err, text)
+		}
+	}
+	for _, text := range []string{`""`, `"00"`, `"latest"`, `"-1"`, `0`, `true`, `{}`, `[]`, `"+1"`, `"9223372036854775808"`} {
+		var got appsvc.TagGuard
+		if err := json.Unmarshal([]byte(text), &got); !errors.Is(err, appsvc.ErrInvalid) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package appsvc
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// If everybody who follows the feed read it after every commit, a thousand followers would leave no time for writers. So
+// one goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It decides
+// nothing: what a caller sees is decided when it reads.
+
+const (
+	// watchEvery is the least time between two reads of the feed for the watches.
+	watchEvery = 2 * time.Millisecond
+	// watchAgain is how long the watches wait after an error of the store.
+	watchAgain = 100 * time.Millisecond
+	// mostOwners is how many apps the owners are remembered of.
+	mostOwners = 10_000
+)
+
+// Watch waits for changes that a follower of the feed may see: see Service.Watch.
+type Watch struct {
+	all *watches
+	by  Caller
+	in  ChangesRequest
+
+	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
+	rung bool
+	// Of the entries after from and up to until, none concerns the watch. until is that of all watches as long as no
+	// entry does. Unknown: some entries may not have been looked at.
+	from, until feed.Position
+	unknown     bool
+}
+
+// watches are the watches of a Service.
+type watches struct {
+	store Store
+
+	mu     sync.Mutex
+	all    map[*Watch]struct{}
+	byApp  map[string]map[*Watch]struct{} // those that ask for one app
+	byURN  map[string]map[*Watch]struct{} // the others, by what their callers moderate and read, and as owners
+	stop   context.CancelFunc             // ends the goroutine; nil = there is none
+	begun  bool                           // it has read the feed
+	state  feed.State
+	seal   *feed.Seal
+	at     feed.Position     // the last entry that it has looked at
+	owners map[string]string // of apps
+}
+
+func newWatches(store Store) *watches {
+	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{},
+		byURN: map[string]map[*Watch]struct{}{}, owners: map[string]string{}}
+}
+
+// Watch returns a Watch of the changes that Changes would return for the caller and the request; After and Limit do not
+// matter. Close it when it is not needed any more.
+//
+// A follower calls Next before each read, and reads from the cursor that it returns. When it has reached the end of the
+// feed, it waits for the channel.
+func (s *Service) Watch(by Caller, in ChangesRequest) *Watch {
+	by.Moderates, by.Reads, in.Types = slices.Clone(by.Moderates), slices.Clone(by.Reads), slices.Clone(in.Types)
+	w := &Watch{all: s.watches, by: by, in: in, wake: make(chan struct{}), unknown: true}
+	a := w.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all[w] = struct{}{}
+	a.index(w, func(in map[string]map[*Watch]struct{}, key string) {
+		if in[key] == nil {
+			in[key] = map[*Watch]struct{}{}
+		}
+		in[key][w] = struct{}{}
+	})
+	if a.stop == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		a.stop, a.begun = stop, false
+		go a.run(ctx)
+	}
+	return w
+}
+
+// Next returns the cursor after which to read on, and a channel that is closed when there may be changes to see that came
+// after the call: within 10 ms after a change of this process, and within 500 ms after one of another. It may be closed
+// without a cause. The cursor is after itself, or a later one: no change between them was one that the caller could see.
+func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
+	a := w.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	from = after
+	if !w.unknown && a.begun {
+		until := a.at
+		if w.rung {
+			until = w.until
+		}
+		if p, err := a.seal.Open(after); err == nil && p.Compare(w.from) >= 0 && p.Compare(until) < 0 {
+			from = a.seal.Close(until)
+		}
+	}
+	w.from, w.unknown = a.at, !a.begun
+	if w.rung {
+		w.wake, w.rung = make(chan struct{}), false
+	}
+	return from, w.wake
+}
+
+// Close ends the watch. Its channel is not closed any more.
+func (w *Watch) Close() {
+	a := w.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.all, w)
+	a.index(w, func(in map[string]map[*Watch]struct{}, key string) {
+		if delete(in[key], w); len(in[key]) == 0 {
+			delete(in, key)
+		}
+	})
+	if len(a.all) == 0 && a.stop != nil {
+		a.stop()
+		a.stop = nil
+	}
+}
+
+// ring wakes who waits. until is the last entry that does not concern the watch.
+func (w *Watch) ring(until feed.Position) {
+	if !w.rung {
+		w.rung, w.until = true, until
+		close(w.wake)
+	}
+}
+
+// ownerKey stands for the apps that a user owns.
+func ownerKey(user string) string { return "owner " + user }
+
+// index calls each with the maps that have the watch, and its keys there.
+func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, key string)) {
+	if w.in.AppID != "" {
+		each(a.byApp, w.in.AppID)
+		return
+	}
+	each(a.byURN, ownerKey(w.by.URN))
+	for _, list := range [][]string{w.by.Moderates, w.by.Reads} {
+		for _, group := range list {
+			each(a.byURN, group)
+		}
+	}
+}
+
+// run looks at new entries until ctx is done.
+func (a *watches) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		changed := a.store.Changed()
+		pause := watchEvery
+		if err := a.advance(ctx); err != nil {
+			pause = watchAgain
+		} else {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// watchedEntry is an entry that was added to the feed.
+type watchedEntry struct {
+	record
+	at    feed.Position
+	owner string // of its app
+}
+
+// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. When it
+// cannot look at all of them, it wakes everybody.
+func (a *watches) advance(ctx context.Context) error {
+	a.mu.Lock()
+	begun, before, last := a.begun, a.state, a.at
+	a.mu.Unlock()
+	var state feed.State
+	var added []watchedEntry
+	var gap bool
+	err := a.store.View(ctx, func(r Reader) (err error) {
+		added, gap = nil, false
+		if state, err = r.Feed(ctx); err != nil {
+			return err
+		}
+		if !begun || !bytes.Equal(before.Identity, state.Identity) || state.Removed.Compare(last) > 0 {
+			gap = true
+			return nil
+		}
+		for e, err := range r.Entries(ctx, last, looks+1) {
+			if err != nil {
+				return err
+			}
+			if gap = len(added) == looks; gap {
+				return nil
+			}
+			change, err := readRecord(e)
+			if err != nil {
+				return err
+			}
+			x := watchedEntry{record: change, at: e.Position}
+			if x.owner, err = a.owner(ctx, r, change.AppID); err != nil {
+				return err
+			}
+			added = append(added, x)
+		}
+		return nil
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ctx.Err() != nil { // another goroutine may have begun
+		return ctx.Err()
+	}
+	if err != nil { // nobody is woken: whoever reads now meets the same error, and the entries are looked at later
+		for w := range a.all {
+			w.unknown = true
+		}
+		return err
+	}
+	if gap {
+		for w := range a.all {
+			w.ring(w.from)
+			w.unknown = true
+		}
+	}
+	for _, e := range added {
+		if !gap {
+			a.look(e)
+		}
+		a.at = e.at
+	}
+	if gap {
+		a.at, a.seal = state.Last, feed.NewSeal(state, feedName)
+	}
+	a.begun, a.state = true, state
+	return nil
+}
+
+// owner returns the owner of an app, which never changes.
+func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	a.mu.Lock()
+	owner, known := a.owners[id]
+	a.mu.Unlock()
+	if known {
+		return owner, nil
+	}
+	head, err := r.Head(ctx, id)
+	if err != nil {
+		return "", ignore(err, ErrNotFound)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.owners) == mostOwners {
+		clear(a.owners)
+	}
+	a.owners[id] = head.Owner
+	return head.Owner, nil
+}
+
+// look wakes those whom an entry, which comes after a.at, may concern.
+func (a *watches) look(e watchedEntry) {
+	wake := func(list map[*Watch]struct{}) {
+		for w := range list {
+			if !w.rung && w.concerns(e) {
+				w.ring(a.at)
+			}
+		}
+	}
+	if e.AppID == "" {
+		wake(a.all)
+		return
+	}
+	wake(a.byApp[e.AppID])
+	wake(a.byURN[ownerKey(e.owner)])
+	for _, list := range [][]string{e.groups, e.left} {
+		for _, group := range list {
+			for _, outer := range urn.Containers(group) {
+				wake(a.byURN[outer])
+			}
+		}
+	}
+}
+
+// concerns reports whether the caller may see the entry, and asks for it.
+func (w *Watch) concerns(e watchedEntry) bool {
+	if w.in.AppID != "" && w.in.AppID != e.AppID {
+		return false
+	}
+	if w.in.Types != nil && !slices.Contains(w.in.Types, e.Type) && !(slices.Contains(w.in.Types, AppLeft) && len(e.left) > 0) {
+		return false
+	}
+	return e.AppID == "" || e.owner == w.by.URN || w.by.readsOneOf(e.groups) || w.by.readsOneOf(e.left)
+}

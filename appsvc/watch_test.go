@@ -1,0 +1,214 @@
+package appsvc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// A watch is woken by what its caller may see and asks for, and by nothing else; what it skips is nothing of that.
+func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		svc := appsvc.New(memory.New().Apps(), nil)
+		const site1, site2 = "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
+		user := func(name string, groups ...string) appsvc.Caller {
+			return appsvc.Caller{URN: "urn:vitrine:example.test:user=" + name, Moderates: groups}
+		}
+		admin := user("admin", "urn:vitrine:example.test")
+		admin.ManageComponents = true
+		reader := user("reader")
+		reader.Reads = []string{site1}
+		one, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "One", Groups: []string{site1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := svc.CreateApp(ctx, user("owner", site2), appsvc.CreateAppRequest{Title: "Two", Groups: []string{site2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		type watch struct {
+			name  string
+			watch *appsvc.Watch
+			by    appsvc.Caller
+			in    appsvc.ChangesRequest
+			at    string
+			wake  <-chan struct{}
+		}
+		var all []*watch
+		read := func(w *watch) (events []appsvc.Event) {
+			t.Helper()
+			var from string
+			from, w.wake = w.watch.Next(w.at)
+			w.in.After = from
+			page, err := svc.Changes(ctx, w.by, w.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.at = page.Next
+			return page.Changes
+		}
+		for _, w := range []watch{
+			{name: "all", by: admin}, {name: "reader", by: reader}, {name: "site2", by: user("two", site2)}, {name: "owner", by: user("owner")},
+			{name: "app", by: admin, in: appsvc.ChangesRequest{AppID: one.ID}}, {name: "hidden", by: reader, in: appsvc.ChangesRequest{AppID: two.ID}},
+			{name: "tags", by: admin, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.TagSet}}},
+			{name: "left", by: reader, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppLeft}}}, {name: "nobody", by: user("nobody")},
+		} {
+			w.watch = svc.Watch(w.by, w.in)
+			defer w.watch.Close()
+			all = append(all, &w)
+		}
+		settle := func() {
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+		}
+		settle()
+		for _, w := range all {
+			read(w)
+		}
+		expect := func(what string, want ...string) {
+			t.Helper()
+			settle()
+			var woken []string
+			for _, w := range all {
+				select {
+				case <-w.wake:
+					woken = append(woken, w.name)
+				default:
+				}
+				if events := read(w); (len(events) > 0) != slices.Contains(want, w.name) {
+					t.Errorf("%s: %s reads %+v", what, w.name, events)
+				}
+			}
+			if !slices.Equal(woken, want) {
+				t.Errorf("%s wakes %q, want %q", what, woken, want)
+			}
+		}
+		change := func(_ appsvc.App, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect("nothing")
+		change(svc.Change(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle("One more"); return nil }))
+		expect("a change of one", "all", "reader", "app")
+		change(svc.Change(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle("Two more"); return nil }))
+		expect("a change of two", "all", "site2", "owner")
+		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: appsvc.Latest}); err != nil {
+			t.Fatal(err)
+		}
+		expect("a tag of two", "all", "site2", "owner", "tags")
+		change(svc.Change(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(site2); return nil }))
+		expect("one moves", "all", "reader", "site2", "app", "left")
+		if _, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
+			t.Fatal(err)
+		}
+		expect("a component", "all", "reader", "site2", "owner", "nobody")
+	})
+}
+
+// Whoever follows meets what it may see once and in order, whatever it asks for, and however many others write.
+func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
+	const apps, changes = 6, 300
+	ctx := t.Context()
+	svc := appsvc.New(memory.New().Apps(), nil)
+	group := func(i int) string { return fmt.Sprintf("urn:vitrine:example.test:site=%d", i) }
+	admin := appsvc.Caller{URN: "urn:vitrine:example.test:user=admin", Moderates: []string{"urn:vitrine:example.test"}}
+	var ids []string
+	for i := range apps {
+		app, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "App", Groups: []string{group(i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, app.ID)
+	}
+	type follower struct {
+		by   appsvc.Caller
+		in   appsvc.ChangesRequest
+		got  []appsvc.Event
+		done chan error
+	}
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	const last = "last"
+	var all []*follower
+	for i := range 24 {
+		f := &follower{by: admin, done: make(chan error, 1)}
+		switch i % 4 {
+		case 1:
+			f.by = appsvc.Caller{URN: fmt.Sprintf("urn:vitrine:example.test:user=%d", i), Moderates: []string{group(i % apps)}}
+		case 2:
+			f.in.AppID = ids[i%apps]
+		case 3:
+			f.in.Types = []appsvc.ChangeType{appsvc.TagSet, appsvc.TagDeleted}
+		}
+		f.in.Limit = 1 + i%5
+		all = append(all, f)
+		go func() {
+			for e, err := range svc.Follow(ctx, f.by, f.in) {
+				if err != nil || e.Tag == last && e.Type == appsvc.TagDeleted {
+					f.done <- err
+					return
+				}
+				f.got = append(f.got, e)
+			}
+		}()
+	}
+	errs := make(chan error, apps)
+	for i, id := range ids {
+		go func() {
+			var err error
+			for n := 0; n < changes/apps && err == nil; n++ {
+				if n%7 == i {
+					time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+				}
+				_, err = svc.Change(ctx, admin, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle(fmt.Sprint("App ", n)); return nil })
+				if n%5 == 0 {
+					_, tagged := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.Latest})
+					err = errors.Join(err, tagged)
+				}
+			}
+			errs <- err
+		}()
+	}
+	for range ids {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range ids {
+		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: last, Version: appsvc.Latest}); err != nil {
+			t.Fatal(err)
+		}
+		if err := svc.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: last}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, f := range all {
+		if err := <-f.done; err != nil {
+			t.Fatalf("follower %d: %v", i, err)
+		}
+		f.in.Limit, f.in.After = 500, ""
+		var want []appsvc.Event
+		for more := true; more; {
+			page, err := svc.Changes(ctx, f.by, f.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, more, f.in.After = append(want, page.Changes...), page.More, page.Next
+		}
+		end := slices.IndexFunc(want, func(e appsvc.Event) bool { return e.Tag == last && e.Type == appsvc.TagDeleted })
+		if !slices.Equal(f.got, want[:end]) {
+			t.Errorf("follower %d met %d changes, want %d", i, len(f.got), end)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package assets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// Auditor checks that the rows of one library are what a Service could have written. A program that
+// writes rows past the Service, such as storage/archive, audits them first, so that no later read
+// meets a row that it cannot serve.
+//
+// Give it every row in the order in which a Reader yields them: the folders, then the assets from the
+// lowest ordinal upwards. Each method returns an error that says which rule is broken.
+type Auditor struct {
+	lib    Library
+	state  State
+	limits Limits
+
+	folders []FolderRecord
+	tree    *tree // nil until Tree
+	origins map[Origin]bool
+	last    Record // the asset that was given last
+	count   int64
+}
+
+// NewAuditor returns an Auditor of a library with this State, whose Service has these limits. A zero
+// limit is the default. It returns an error for a name or a State that no library has.
+func NewAuditor(lib Library, s State, limits Limits) (*Auditor, error) {
+	a := &Auditor{lib: lib, state: s, limits: limits.withDefaults(), origins: map[Origin]bool{}}
+	network := "urn:vitrine:" + lib.Network // any vendor will do
+	if err := checkLibrary(lib, network, a.limits.Name); err != nil {
+		return nil, fmt.Errorf("library %q of %q: %w", lib.ID, lib.Network, err)
+	}
+	switch {
+	case !exists(s):
+		return nil, errors.New("the library has no key")
+	case s.Last < 0 || s.Last > MaxOrdinal:
+		return nil, fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(MaxOrdinal))
+	case s.Count < 0 || s.Count > s.Last:
+		return nil, fmt.Errorf("count is %d, want 0 to last, which is %d", s.Count, s.Last)
+	case !isTime(s.At):
+		return nil, errors.New("at is in no year from 1 to 9999")
+	}
+	return a, nil
+}
+
+// isTime reports whether a time, in milliseconds since the epoch, can be written as a date.
+func isTime(millis int64) bool {
+	t := time.UnixMilli(millis).UTC()
+	return t.UnixMilli() == millis && 1 <= t.Year() && t.Year() <= 9999
+}
+
+// Folder checks the next folder by itself. Tree checks where it is.
+func (a *Auditor) Folder(f FolderRecord) error {
+	if a.tree != nil {
+		return fmt.Errorf("folder %q: comes after an asset", f.ID)
+	}
+	if n := len(a.folders); n > 0 && f.ID <= a.folders[n-1].ID {
+		return fmt.Errorf("folder %q: comes after %q, want each once and in the order of ids", f.ID, a.folders[n-1].ID)
+	}
+	if err := a.checkFolder(f); err != nil {
+		return fmt.Errorf("folder %q: %w", f.ID, err)
+	}
+	f = f.Clone()
+	f.Permissions = nil
+	a.folders = append(a.folders, f)
+	return nil
+}
+
+func (a *Auditor) checkFolder(f FolderRecord) error {
+	if err := checkName("id", f.ID, a.limits.Name); err != nil {
+		return err
+	}
+	if err := checkName("label", f.Label, a.limits.Name); err != nil {
+		return err
+	}
+	if n := len(f.Permissions); n > a.limits.Permissions {
+		return fmt.Errorf("has %d permissions, at most %d are allowed", n, a.limits.Permissions)
+	}
+	ids, keys := map[string]bool{}, map[grantKey]bool{}
+	for i, p := range f.Permissions {
+		at := fmt.Sprintf("/permissions/%d", i)
+		network, ok := a.networkOf(p.RID, f.ID)
+		if !ok {
+			return fmt.Errorf("%s/rId: %q is not the resource of this folder", at, p.RID)
+		}
+		if err := checkSubject(p, at, a.limits); err != nil {
+			return err
+		}
+		if err := checkName(at+"/id", p.ID, a.limits.Name); err != nil {
+			return err
+		}
+		key := grantKeyOf(p, network)
+		switch {
+		case levelOf(p.Operation) == levelNone:
+			return fmt.Errorf("%s/operation: want view, edit or manage, have %q", at, string(p.Operation))
+		case p.RType != resourceType:
+			return fmt.Errorf("%s/rType: want %q", at, resourceType)
+		case ids[p.ID]:
+			return fmt.Errorf("%s: another permission has the id %q", at, p.ID)
+		case keys[key]:
+			return fmt.Errorf("%s: another permission grants the same", at)
+		}
+		ids[p.ID], keys[key] = true, true
+	}
+	return nil
+}
+
+// networkOf returns the URN of the network in the resource ID of a folder of the library. It has the
+// vendor of the Service, which the rows do not tell.
+func (a *Auditor) networkOf(rid, folder string) (string, bool) {
+	rest := resourceID("", a.lib, folder)
+	network, ok := strings.CutSuffix(rid, rest)
+	return network, ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
+}
+
+// Tree checks the folders against each other: every parent exists, no folder is below itself, and
+// none is too deep. Call it between the last folder and the first asset.
+func (a *Auditor) Tree() error {
+	t, err := newTree(func(yield func(FolderRecord, error) bool) {
+		for _, f := range a.folders {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range t.top {
+		if height := n.height(); height > a.limits.Depth {
+			return fmt.Errorf("folder %q: has %d levels, at most %d are allowed", n.ID, height, a.limits.Depth)
+		}
+	}
+	a.tree, a.folders = t, nil
+	return nil
+}
+
+// Asset checks the next asset.
+func (a *Auditor) Asset(r Record) error {
+	if a.tree == nil {
+		if err := a.Tree(); err != nil {
+			return err
+		}
+	}
+	if err := a.checkAsset(r); err != nil {
+		return fmt.Errorf("asset %d: %w", r.Ordinal, err)
+	}
+	a.last, a.origins[r.Origin] = r, true
+	a.last.Body = nil
+	a.count++
+	return nil
+}
+
+func (a *Auditor) checkAsset(r Record) error {
+	switch {
+	case r.Ordinal <= a.last.Ordinal:
+		return fmt.Errorf("comes after ordinal %d, want each once and from the lowest upwards", a.last.Ordinal)
+	case r.Ordinal > a.state.Last:
+		return fmt.Errorf("the highest ordinal of the library is %d", a.state.Last)
+	case a.origins[r.Origin]:
+		return errors.New("an asset before has the same origin")
+	case !isTime(r.CreatedAt) || !isTime(r.UpdatedAt):
+		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
+	case a.count > 0 && r.CreatedAt < a.last.CreatedAt:
+		return errors.New("createdAt is earlier than that of the asset before")
+	case r.CreatedAt > a.state.At:
+		return errors.New("createdAt is later than the last asset of the library was added")
+	case r.UpdatedAt < r.CreatedAt:
+		return errors.New("updatedAt is earlier than createdAt")
+	case len(r.Folders) > a.limits.AssetFolders:
+		return fmt.Errorf("is in %d folders, at most %d are allowed", len(r.Folders), a.limits.AssetFolders)
+	case len(unique(r.Folders)) != len(r.Folders):
+		return errors.New("is in one folder twice")
+	}
+	for _, id := range r.Folders {
+		if a.tree.nodes[id] == nil {
+			return fmt.Errorf("is in folder %q, which does not exist", id)
+		}
+	}
+	return checkBody(r, a.limits)
+}
+
+// checkBody reports what keeps the body of r from being one that a Service writes.
+func checkBody(r Record, lim Limits) error {
+	p, err := partsOf(r.Body)
+	if err != nil {
+		return err
+	}
+	if err := checkTags("/safe_tags", p.tags, lim); err != nil {
+		return err
+	}
+	if err := checkAttributes("/attributes", p.attributes, lim); err != nil {
+		return err
+	}
+	var origin struct {
+		ID        string    `json:"id"`
+		Generator Generator `json:"generator"`
+	}
+	if err := json.Unmarshal(p.content, &origin); err != nil {
+		return err
+	}
+	if err := checkName("/content/id", origin.ID, lim.Text); err != nil {
+		return err
+	}
+	if err := checkName("/content/generator/id", origin.Generator.ID, lim.Name); err != nil {
+		return err
+	}
+	if r.Origin != originOf(origin.Generator.ID, origin.ID) {
+		return errors.New("the origin is not that of its generator and foreign id")
+	}
+	content, err := contentHead(p.content, origin.ID, origin.Generator.ID, "/content")
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(finishContent(content, r.CreatedAt), p.content):
+		return errors.New("/content: is not in the form in which it is stored, or published is not createdAt")
+	case len(unique(p.tags)) != len(p.tags):
+		return errors.New("/safe_tags: one occurs twice")
+	case len(unique(p.attributes)) != len(p.attributes):
+		return errors.New("/attributes: one occurs twice")
+	case !bytes.Equal(p.body(), r.Body):
+		return errors.New("the body is not in the form in which it is stored")
+	}
+	_, err = IndexOf(r)
+	return err
+}
+
+// End checks the counts of the library when all of its rows were given.
+func (a *Auditor) End() error {
+	if a.tree == nil {
+		if err := a.Tree(); err != nil {
+			return err
+		}
+	}
+	if a.count != a.state.Count {
+		return fmt.Errorf("count is %d, and %d assets follow", a.state.Count, a.count)
+	}
+	return nil
+}

@@ -1,0 +1,459 @@
+package assets_test
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// add adds an asset as the moderator.
+func (d *desk) add(a assets.NewAsset) assets.Asset {
+	d.t.Helper()
+	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{a}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out.Added[0]
+}
+
+func (d *desk) label(id string, add ...assets.Attribute) {
+	d.t.Helper()
+	out, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: add})
+	if err != nil || out.Result[0] != assets.StatusOK {
+		d.t.Fatal(out.Result, err)
+	}
+}
+
+func TestTheBoundsOfASearch(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	d.add(newAsset("x", "text"))
+	list := func(n int, of string) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprint(of, i))
+		}
+		return out
+	}
+	attributes := func(n int) (out []assets.AttributeFilter) {
+		for _, key := range list(n, "k") {
+			out = append(out, assets.AttributeFilter{Key: key})
+		}
+		return out
+	}
+	long := strings.Repeat("v", 1024)
+	longer := long + "v"
+	for name, c := range map[string]struct {
+		in assets.SearchRequest
+		ok bool
+	}{
+		"16 tags":                           {assets.SearchRequest{Tags: list(16, "t")}, true},
+		"17 tags":                           {assets.SearchRequest{Tags: list(17, "t")}, false},
+		"16 attributes":                     {assets.SearchRequest{Attributes: attributes(16)}, true},
+		"17 attributes":                     {assets.SearchRequest{Attributes: attributes(17)}, false},
+		"8 facets":                          {assets.SearchRequest{Facets: list(8, "attribute:k")}, true},
+		"9 facets":                          {assets.SearchRequest{Facets: list(9, "attribute:k")}, false},
+		"an unknown facet":                  {assets.SearchRequest{Facets: []string{"tag"}}, false},
+		"an empty facet":                    {assets.SearchRequest{Facets: []string{""}}, false},
+		"a facet without a key":             {assets.SearchRequest{Facets: []string{"attribute:"}}, false},
+		"a facet of a key with a comma":     {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, false},
+		"a key of 128":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: long[:128]}}, Facets: []string{"attribute:" + long[:128]}}, true},
+		"a key of 129":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: long[:129]}}}, false},
+		"a facet of a key of 129":           {assets.SearchRequest{Facets: []string{"attribute:" + long[:129]}}, false},
+		"an empty key":                      {assets.SearchRequest{Attributes: []assets.AttributeFilter{{}}}, false},
+		"an empty key with a value":         {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Value: text("v")}}}, false},
+		"a value of 1,024":                  {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &long}}}, true},
+		"a value of 1,025":                  {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &longer}}}, false},
+		"16 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8)}, true},
+		"17 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8) + "ef*"}, false},
+		"a prefix of two characters":        {assets.SearchRequest{Query: "te*"}, true},
+		"a prefix of one character":         {assets.SearchRequest{Query: "t*"}, false},
+		"a prefix of one character of Han":  {assets.SearchRequest{Query: "漢*"}, true},
+		"a prefix of one folded character":  {assets.SearchRequest{Query: "é*"}, false},
+		"a key with a colon":                {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "a:b"}}}, false},
+		"the last year":                     {assets.SearchRequest{AddedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
+		"the year 10000":                    {assets.SearchRequest{AddedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
+		"a time that begins after its end":  {assets.SearchRequest{AddedFrom: d.now.Add(time.Hour), AddedBefore: d.now}, true},
+		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}}, true},
+	} {
+		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok && !errors.Is(err, assets.ErrInvalid) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	for n, ok := range map[int]bool{100: true, 101: false} {
+		for _, in := range []assets.ListFoldersRequest{{IDs: list(n, "id")}, {Paths: list(n, "/")}} {
+			if _, err := d.ListFolders(ctx, moderator, lib, in); (err == nil) != ok {
+				t.Errorf("%d ids or paths of folders: error %v", n, err)
+			}
+		}
+	}
+}
+
+func TestASearchEndsInTime(t *testing.T) {
+	d := newDesk(t, assets.Limits{SearchTime: 1})
+	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "text"})
+	if !errors.Is(err, assets.ErrBusy) || !strings.Contains(err.Error(), "longer than 1ns") {
+		t.Errorf("error %v, want ErrBusy", err)
+	}
+}
+
+func TestWordsBeginAsPrefixesDo(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	long := strings.Repeat("ก", 160) // 480 bytes
+	d.add(newAsset("1", "Launching the launchpad"))
+	d.add(newAsset("2", "lunch 漢字 "+long))
+	for query, want := range map[string]int64{
+		"launch*": 1, "la*": 1, "LAUN*": 1, "launching*": 1, "launchings*": 0, "lu*": 1, "launch": 0, "the la*": 1, "lu* la*": 0, "漢*": 1, "字*": 1,
+		"ก": 0, "กก*": 1, long + "*": 1, long: 1, long[:477] + "*": 1, long[:300] + "*": 1, long[:477]: 0, long + "ก*": 0,
+	} {
+		if n := d.total(member, assets.SearchRequest{Query: query}); n != want {
+			t.Errorf("%.40q of %d bytes finds %d, want %d", query, len(query), n, want)
+		}
+	}
+}
+
+func TestAttributesFilter(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	long := strings.Repeat("v", 1000)
+	d.label(d.add(newAsset("1", "")).ID, assets.Attribute{Key: "color", Value: "red"}, assets.Attribute{Key: "size", Value: ""})
+	d.label(d.add(newAsset("2", "")).ID, assets.Attribute{Key: "color", Value: "blue"}, assets.Attribute{Key: "color", Value: long + "1"})
+	d.label(d.add(newAsset("3", "")).ID, assets.Attribute{Key: "colors", Value: "red"}, assets.Attribute{Key: "a=b", Value: "c"})
+	filter := func(pairs ...string) (out []assets.AttributeFilter) {
+		for _, p := range pairs {
+			key, value, found := strings.Cut(p, ":")
+			out = append(out, assets.AttributeFilter{Key: key})
+			if found {
+				out[len(out)-1].Value = &value
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		pairs []string
+		want  int64
+	}{
+		{[]string{"color:red"}, 1}, {[]string{"color"}, 2}, {[]string{"colors"}, 1}, {[]string{"size:"}, 1}, {[]string{"color:"}, 0}, {[]string{"Color"}, 0},
+		{[]string{"color", "size"}, 1}, {[]string{"color:red", "color:blue"}, 0}, {[]string{"color:blue", "color:" + long + "1"}, 1},
+		{[]string{"color:" + long + "2"}, 0}, {[]string{"colo"}, 0}, {[]string{"a=b:c"}, 1}, {[]string{"a:b=c"}, 0}, {[]string{"none"}, 0},
+	} {
+		if n := d.total(member, assets.SearchRequest{Attributes: filter(c.pairs...)}); n != c.want {
+			t.Errorf("%.60q finds %d, want %d", c.pairs, n, c.want)
+		}
+	}
+}
+
+func TestTimesFilter(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	begin := d.now
+	for i := range 50 {
+		d.now = begin.Add(time.Duration(i/3) * time.Second) // three at a time
+		d.add(newAsset(fmt.Sprint(i), fmt.Sprint("n", i)))
+	}
+	for _, first := range d.search(moderator, assets.SearchRequest{Query: "n10"}).Assets {
+		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{first.ID}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(from, to time.Duration) int64 {
+		in := assets.SearchRequest{}
+		if from >= 0 {
+			in.AddedFrom = begin.Add(from)
+		}
+		if to >= 0 {
+			in.AddedBefore = begin.Add(to)
+		}
+		return d.total(member, in)
+	}
+	for from := time.Duration(-1); from < 20; from++ {
+		for to := time.Duration(-1); to < 20; to++ {
+			want := int64(0)
+			for i := range 50 {
+				if at := time.Duration(i / 3); i != 10 && at >= from && (to < 0 || at < to) {
+					want++
+				}
+			}
+			for _, less := range []time.Duration{0, 1} { // assets are added at whole milliseconds
+				f, u := from*time.Second, to*time.Second
+				if from > 0 {
+					f -= less
+				}
+				if to > 0 {
+					u -= less
+				}
+				if n := count(f, u); n != want {
+					t.Fatalf("from %s to %s: %d, want %d", f, u, n, want)
+				}
+			}
+		}
+	}
+	if n := count(time.Second+1, -1); n != 43 {
+		t.Errorf("from a nanosecond after three were added: %d, want 43", n)
+	}
+	page := d.search(member, assets.SearchRequest{AddedFrom: begin.Add(time.Second), AddedBefore: begin.Add(3 * time.Second), Limit: 2})
+	page = d.search(member, assets.SearchRequest{AddedFrom: begin.Add(time.Second), AddedBefore: begin.Add(3 * time.Second), Limit: 9, Until: page.Paging.Prev})
+	if len(page.Assets) != 4 || page.Paging.HasPrev || !page.Paging.HasNext || page.Paging.Total != 6 {
+		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page.Paging)
+	}
+}
+
+func TestFacetsCountWhatTheCallerSees(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	open, _ := d.folder("open", "", true)
+	secret, _ := d.folder("secret", "", false, grants...)
+	via := int64(-7)
+	for i := range 30 {
+		a := newAsset(fmt.Sprint(i), "all", open)
+		a.SafeTags = []string{fmt.Sprintf("t%02d", i), "every"}
+		if i%2 == 0 {
+			a.Folders = append(a.Folders, secret)
+		}
+		if i%3 == 0 {
+			a.Folders, a.Via = []string{secret}, &via
+		}
+		labels := []assets.Attribute{{Key: "n", Value: fmt.Sprint(i % 4)}}
+		if i%3 == 0 { // members do not see these assets, nor that they have this key
+			labels = append(labels, assets.Attribute{Key: "hidden", Value: "a"}, assets.Attribute{Key: "hidden", Value: "b"})
+		}
+		d.label(d.add(a).ID, labels...)
+	}
+	in := assets.SearchRequest{Query: "all", Limit: 1, Facets: []string{"tags", "folder", "via", "rights", "attribute:n", "attribute", "tags"}}
+	for name, by := range map[string]assets.Caller{"member": member, "writer": writer} {
+		page, err := d.Search(ctx, by, lib, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(page.Facets[1:].AppendJSON(nil))
+		want := map[string]string{
+			"member": fmt.Sprintf(`{"folder":[{"value":%q,"count":20}],"via":[],"rights":[],"attribute:n":[`, open) +
+				`{"value":"1","count":6},{"value":"0","count":5},{"value":"2","count":5},{"value":"3","count":4}],"attribute":[{"value":"n","count":20}]}`,
+			"writer": fmt.Sprintf(`{"folder":[{"value":%q,"count":20},{"value":%q,"count":20}],"via":[{"value":"-7","count":10}],"rights":[],"attribute:n":[`,
+				min(open, secret), max(open, secret)) +
+				`{"value":"0","count":8},{"value":"1","count":8},{"value":"2","count":7},{"value":"3","count":7}],"attribute":[{"value":"n","count":30},{"value":"hidden","count":10}]}`,
+		}[name]
+		if got != want {
+			t.Errorf("%s: facets %s\nwant %s", name, got, want)
+		}
+		tags := page.Facets[0].Values
+		if len(tags) != 20 || tags[0] != (assets.FacetValue{Value: "every", Count: page.Paging.Total}) || tags[1].Count != 1 ||
+			!slices.IsSortedFunc(tags[1:], func(a, b assets.FacetValue) int { return strings.Compare(a.Value, b.Value) }) {
+			t.Errorf("%s: the most frequent tags are %v", name, tags)
+		}
+		if name == "writer" && tags[19].Value != "t18" || name == "member" && tags[1].Value != "t01" {
+			t.Errorf("%s: of equally frequent ones the first come first: %v", name, tags)
+		}
+		text, err := json.Marshal(page)
+		var back assets.SearchPage
+		if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(back.Facets) != fmt.Sprint(page.Facets) {
+			t.Errorf("facets %v come back as %v", page.Facets, back.Facets)
+		}
+	}
+	if page := d.search(member, assets.SearchRequest{Query: "...", Facets: []string{"via"}}); string(page.Facets.AppendJSON(nil)) != `{"via":[]}` {
+		t.Errorf("a search that finds nothing has the facets %v", page.Facets)
+	}
+	if page := d.search(member, assets.SearchRequest{}); page.Facets != nil || strings.Contains(string(page.AppendJSON(nil)), "facets") {
+		t.Errorf("a search without facets has %v", page.Facets)
+	}
+}
+
+// Values that are too long for a term are counted and told like others.
+func TestFacetsOfLongValues(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	var want []assets.FacetValue
+	for i := range 24 {
+		tag, key, value := strings.Repeat("語", 120)+fmt.Sprintf("%02d", i), strings.Repeat("語", 100), strings.Repeat("v", 900)+fmt.Sprintf("%02d", i)
+		if i == 7 {
+			value = "short"
+		}
+		for n := range 1 + i%2 {
+			a := newAsset(fmt.Sprint(i, " ", n), "")
+			a.SafeTags = []string{tag}
+			a.Generator.ID = strings.Repeat("語", 120) + fmt.Sprint(i%2)
+			d.label(d.add(a).ID, assets.Attribute{Key: key, Value: value}, assets.Attribute{Key: "k", Value: value})
+		}
+		want = append(want, assets.FacetValue{Value: value, Count: int64(1 + i%2)})
+	}
+	slices.SortFunc(want, func(a, b assets.FacetValue) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return strings.Compare(a.Value, b.Value)
+	})
+	page := d.search(member, assets.SearchRequest{Facets: []string{"attribute:k", "attribute:" + strings.Repeat("語", 100), "tags", "generator", "attribute"}})
+	for _, f := range page.Facets[:2] {
+		if !slices.Equal(f.Values, want[:20]) {
+			t.Errorf("%.20s: %.3000v", f.Name, f.Values)
+		}
+	}
+	tags := page.Facets[2].Values
+	for i := range 12 { // the odd ones are twice as frequent
+		if tags[i] != (assets.FacetValue{Value: strings.Repeat("語", 120) + fmt.Sprintf("%02d", 2*i+1), Count: 2}) {
+			t.Errorf("tag %d is %v", i, tags[i])
+		}
+	}
+	if last := tags[len(tags)-1]; len(tags) != 20 || last != (assets.FacetValue{Value: strings.Repeat("語", 120) + "14", Count: 1}) {
+		t.Errorf("the last of %d tags is %v", len(tags), last)
+	}
+	if got := page.Facets[3].Values; len(got) != 2 || got[0].Count != 24 || !strings.HasSuffix(got[0].Value, "1") || got[1].Count != 12 {
+		t.Errorf("generators: %v", got)
+	}
+	if got := page.Facets[4].Values; !slices.Equal(got, []assets.FacetValue{{Value: "k", Count: 36}, {Value: strings.Repeat("語", 100), Count: 36}}) {
+		t.Errorf("keys: %v", got)
+	}
+}
+
+// Attributes in a store of the first release have no terms for their keys.
+func TestAttributesOfTheFirstReleaseAreRenewed(t *testing.T) {
+	store := memory.New().Assets()
+	svc := assets.New(store, nil)
+	add := func(id string, attributes ...assets.Attribute) {
+		t.Helper()
+		out, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(id, "")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := svc.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{out.Added[0].ID}, Add: attributes}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := func() { // gives the assets of the first release the terms that it gave them
+		err := store.Update(ctx, lib, func(tx assets.Tx) error {
+			for n := range 130 {
+				r, err := tx.Asset(ctx, int64(n+1))
+				if err != nil {
+					return err
+				}
+				x, err := assets.IndexOf(r)
+				if err != nil {
+					return err
+				}
+				x.Terms = []string{"a1:k=v" + fmt.Sprint(n%2), "a5:other=", "f", "ginstagram.example"}
+				if err := tx.PutAsset(ctx, r, x); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 130 {
+		add(fmt.Sprint(n), assets.Attribute{Key: "k", Value: "v" + fmt.Sprint(n%2)}, assets.Attribute{Key: "other", Value: ""})
+	}
+	for n := range 3 {
+		add(fmt.Sprint("new ", n), assets.Attribute{Key: "k", Value: "v1"})
+	}
+	old := func() (n int64) {
+		t.Helper()
+		err := store.View(ctx, lib, func(r assets.Reader) (err error) {
+			n, err = r.Count(ctx, assets.AssetQuery{Prefixes: []assets.AnyOf{{"a"}}})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	value := "v1"
+	for name, c := range map[string]struct {
+		in     assets.SearchRequest
+		want   int64
+		facets string
+		old    int64 // what is left of the old terms
+	}{
+		"a key":            {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 133, "{}", 130},
+		"a value":          {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 68, "{}", 130},
+		"the keys":         {assets.SearchRequest{Facets: []string{"attribute"}}, 133, `{"attribute":[{"value":"k","count":133},{"value":"other","count":130}]}`, 0},
+		"values of a key":  {assets.SearchRequest{Facets: []string{"attribute:k"}}, 133, `{"attribute:k":[{"value":"v1","count":68},{"value":"v0","count":65}]}`, 0},
+		"keys and a value": {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}, Facets: []string{"attribute"}}, 68, `{"attribute":[{"value":"k","count":68},{"value":"other","count":65}]}`, 0},
+	} {
+		first()
+		page, err := svc.Search(ctx, moderator, lib, c.in)
+		if err != nil || page.Paging.Total != c.want || string(page.Facets.AppendJSON(nil)) != c.facets {
+			t.Errorf("%s: finds %d with %s, error %v; want %d with %s", name, page.Paging.Total, page.Facets.AppendJSON(nil), err, c.want, c.facets)
+		}
+		if n := old(); n != c.old {
+			t.Errorf("%s: %d assets have old terms, want %d", name, n, c.old)
+		}
+	}
+}
+
+// Long words and attributes in a store of the first release are digests alone.
+func TestLongTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
+	store := memory.New().Assets()
+	svc := assets.New(store, nil)
+	word, value := strings.Repeat("ก", 150), strings.Repeat("v", 400)
+	var in assets.ChangeAssetsRequest
+	for i := range 250 {
+		in.Add = append(in.Add, newAsset(fmt.Sprint(i), word+fmt.Sprint(i%5)))
+	}
+	out, err := svc.ChangeAssets(ctx, moderator, lib, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range out.Added {
+		if _, err := svc.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: []assets.Attribute{{Key: "k", Value: value}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := func() { // gives all assets the terms that the first release gave them
+		err := store.Update(ctx, lib, func(tx assets.Tx) error {
+			var records []assets.Record
+			for r, err := range tx.Assets(ctx, assets.AssetQuery{}) {
+				if err != nil {
+					return err
+				}
+				records = append(records, r)
+			}
+			for _, r := range records {
+				digest := func(kind, text string) string {
+					sum := sha256.Sum256([]byte(text))
+					return kind + base32.StdEncoding.EncodeToString(sum[:20])
+				}
+				x, err := assets.IndexOf(r)
+				if err != nil {
+					return err
+				}
+				x.Terms = []string{"f", "ginstagram.example", digest("W", word+fmt.Sprint((r.Ordinal-1)%5)), digest("A", "1:k="+value)}
+				slices.Sort(x.Terms)
+				if err := tx.PutAsset(ctx, r, x); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		in   assets.SearchRequest
+		want int64
+	}{
+		"a prefix":            {assets.SearchRequest{Query: word[:300] + "*"}, 250},
+		"a long word":         {assets.SearchRequest{Query: word + "3"}, 50},
+		"a key":               {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k"}}}, 250},
+		"a long value":        {assets.SearchRequest{Attributes: []assets.AttributeFilter{{Key: "k", Value: &value}}}, 250},
+		"a facet":             {assets.SearchRequest{Facets: []string{"attribute:k"}}, 250},
+		"a prefix and facets": {assets.SearchRequest{Query: word[:300] + "*", Facets: []string{"attribute:k"}}, 250},
+	} {
+		first()
+		page, err := svc.Search(ctx, moderator, lib, c.in)
+		if err != nil || page.Paging.Total != c.want {
+			t.Errorf("%s: finds %d, error %v; want %d", name, page.Paging.Total, err, c.want)
+		}
+		if len(page.Facets) > 0 && !slices.Equal(page.Facets[0].Values, []assets.FacetValue{{Value: value, Count: 250}}) {
+			t.Errorf("%s: %v", name, page.Facets)
+		}
+	}
+}

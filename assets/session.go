@@ -1,0 +1,96 @@
+package assets
+
+import (
+	"context"
+	"iter"
+)
+
+// Session is a Service for one caller: the same methods without the caller. The client of a remote
+// service (adapters/client) has the same methods again, so a program can be written for both.
+type Session struct {
+	service *Service
+	by      Caller
+}
+
+// As returns the service as this caller may use it.
+func (s *Service) As(by Caller) *Session { return &Session{s, by} }
+
+// Search is Service.Search for the caller of the session, and so is each method of a Session.
+func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (SearchPage, error) {
+	return s.service.Search(ctx, s.by, lib, in)
+}
+
+// AllAssets yields what a search finds.
+func (s *Session) AllAssets(ctx context.Context, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
+	return s.service.AllAssets(ctx, s.by, lib, in)
+}
+
+// Asset returns one asset.
+func (s *Session) Asset(ctx context.Context, lib Library, id string) (Asset, error) {
+	return s.service.Asset(ctx, s.by, lib, id)
+}
+
+// ChangeAssets removes and then adds assets, all or nothing.
+func (s *Session) ChangeAssets(ctx context.Context, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
+	return s.service.ChangeAssets(ctx, s.by, lib, in)
+}
+
+// AssignAssets takes assets out of a folder and puts assets into it.
+func (s *Session) AssignAssets(ctx context.Context, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
+	return s.service.AssignAssets(ctx, s.by, lib, in)
+}
+
+// ListFolders returns a page of the folders that the caller sees, by label.
+func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (Page[Folder], error) {
+	return s.service.ListFolders(ctx, s.by, lib, in)
+}
+
+// AllFolders yields the folders that the caller sees, by label.
+func (s *Session) AllFolders(ctx context.Context, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
+	return s.service.AllFolders(ctx, s.by, lib, in)
+}
+
+// Folder returns one folder.
+func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, error) {
+	return s.service.Folder(ctx, s.by, lib, id)
+}
+
+// ChangeFolders creates, updates and deletes folders, all or nothing.
+func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
+	return s.service.ChangeFolders(ctx, s.by, lib, in)
+}
+
+// Permissions returns the permissions that a folder itself has.
+func (s *Session) Permissions(ctx context.Context, lib Library, folder string) ([]Permission, error) {
+	return s.service.Permissions(ctx, s.by, lib, folder)
+}
+
+// ChangePermissions changes the permissions of a folder and returns those it has then.
+func (s *Session) ChangePermissions(ctx context.Context, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
+	return s.service.ChangePermissions(ctx, s.by, lib, in)
+}
+
+// Attributes returns the distinct values that assets have for a key.
+func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]Attribute, error) {
+	return s.service.Attributes(ctx, s.by, lib, key)
+}
+
+// ChangeAttributes changes the attributes of assets, each judged by itself.
+func (s *Session) ChangeAttributes(ctx context.Context, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
+	return s.service.ChangeAttributes(ctx, s.by, lib, in)
+}
+
+// Explain tells what the caller may do with an asset or a folder, and by which rule.
+func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (Explanation, error) {
+	return s.service.Explain(ctx, s.by, lib, in)
+}
+
+// Changes returns a page of the feed of changes of a library.
+func (s *Session) Changes(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
+	return s.service.Changes(ctx, s.by, lib, in)
+}
+
+// Follow yields the entries of the feed of changes of a library, and waits for more.
+func (s *Session) Follow(ctx context.Context, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
+	return s.service.Follow(ctx, s.by, lib, in)
+}

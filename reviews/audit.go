@@ -1,0 +1,198 @@
+package reviews
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Auditor checks that collections and their reviews are what an import could have stored. A program
+// that writes rows past the Service, such as storage/archive, audits them first, so that no later
+// read meets a row that it cannot serve.
+//
+// Give it every collection of one network, each followed by its reviews, in the order in which a Reader yields them.
+// Each method returns an error that says which rule is broken. An Auditor keeps some 15 bytes of each
+// collection, and of each review of the collection that was given last.
+type Auditor struct {
+	check *checker
+	found auditFindings
+	line  []byte
+
+	pairs set // collections
+
+	// Of the collection that was given last; head is nil before the first.
+	collection Collection
+	head       []byte // the beginning of a record with as many dimensions
+	counts     tally
+	ids        set
+	threads    threads
+}
+
+// NewAuditor returns an Auditor of the reviews of a network, or ErrInvalid for what cannot be the name of
+// one.
+func NewAuditor(network string) (*Auditor, error) {
+	if err := CheckNetwork(network); err != nil {
+		return nil, err
+	}
+	a := &Auditor{}
+	a.check = newChecker(newHasher(), &a.found, true, maxStored)
+	a.check.part = true
+	return a, nil
+}
+
+// auditFindings keeps what a checker finds in one record.
+type auditFindings struct {
+	err      error
+	pair     fingerprint
+	incoming *incoming
+}
+
+func (f *auditFindings) problem(p Problem) {
+	if p.Severity == SeverityError && f.err == nil {
+		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
+		if p.Pointer == "" {
+			f.err = errors.New(p.Message)
+		}
+	}
+}
+
+func (f *auditFindings) batch(b batch) { f.pair, f.incoming = b.pair, b.incoming }
+
+// read checks a record, which is the parts one after the other, and returns what an import would store.
+func (a *Auditor) read(parts ...string) (*incoming, error) {
+	a.line = a.line[:0]
+	for _, p := range parts {
+		a.line = append(a.line, p...)
+	}
+	if bytes.IndexByte(a.line, '\n') >= 0 {
+		return nil, errors.New("has a line end")
+	}
+	a.found = auditFindings{}
+	a.check.stretch(stretch{data: a.line, number: 1})
+	if a.found.err == nil && a.found.incoming == nil {
+		return nil, errors.New("is no record")
+	}
+	return a.found.incoming, a.found.err
+}
+
+// Collection checks the next collection.
+func (a *Auditor) Collection(c Collection) error {
+	if err := a.End(); err != nil {
+		return err
+	}
+	fields, ok := bytes.CutSuffix(c.Fields, []byte("}"))
+	if !ok {
+		return fmt.Errorf("collection %q of %q: the fields are not an object", c.ID, c.Source)
+	}
+	in, err := a.read(string(fields), `,"reviews":[]}`)
+	if err != nil {
+		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
+	}
+	switch {
+	case !bytes.Equal(in.collection.Fields, c.Fields):
+		return fmt.Errorf("collection %q of %q: the fields are not in the form in which they are stored", c.ID, c.Source)
+	case in.collection.Key != c.Key:
+		return fmt.Errorf("collection %q of %q: the fields are those of %q of %q", c.ID, c.Source, in.collection.ID, in.collection.Source)
+	case !a.pairs.add(a.found.pair):
+		return fmt.Errorf("collection %q of %q: occurs twice", c.ID, c.Source)
+	}
+	a.collection = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
+	a.counts = tally{}
+	a.counts.size(in.dims)
+	a.ids.clear()
+	a.threads = threads{waiting: map[fingerprint][]string{}}
+	a.head = recordHead(in.dims)
+	return nil
+}
+
+// recordHead returns the beginning of a record with so many dimensions, up to its first review.
+func recordHead(dims int) []byte {
+	head := []byte(`{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`)
+	for i := 1; i < dims; i++ {
+		head = append(strconv.AppendInt(append(head, `,"`...), int64(i), 10), '"')
+	}
+	return append(head, `],"reviews":[`...)
+}
+
+// Review checks the next review of the collection that was given last.
+func (a *Auditor) Review(r Review) error {
+	if a.head == nil {
+		return fmt.Errorf("review %q is in no collection", r.ID)
+	}
+	in, err := a.read(string(a.head), string(r.Data), `]}`)
+	if err != nil {
+		return fmt.Errorf("review %q: %w", r.ID, err)
+	}
+	if len(in.reviews) != 1 {
+		return fmt.Errorf("review %q: the data is not one record", r.ID)
+	}
+	parent, err := parentOf(r.Data)
+	if err != nil {
+		return fmt.Errorf("review %q: %w", r.ID, err)
+	}
+	id := a.check.hash.of([]byte(r.ID))
+	switch got := in.reviews[0]; {
+	case got.ID != r.ID:
+		return fmt.Errorf("review %q: the data is that of review %q", r.ID, got.ID)
+	case got.Time != r.Time:
+		return fmt.Errorf("review %q: the time is not that of the data", r.ID)
+	case !bytes.Equal(got.Data, r.Data):
+		return fmt.Errorf("review %q: the data is not in the form in which it is stored", r.ID)
+	case !a.ids.add(id):
+		return fmt.Errorf("review %q: occurs twice", r.ID)
+	}
+	a.counts.add(in.reviews[0].ratings)
+	a.threads.add(a.check.hash, r.ID, parent)
+	return nil
+}
+
+// End checks what only all reviews of a collection show, when the last was given: that every reply
+// has its parent, and that the counts are those of the reviews.
+func (a *Auditor) End() error {
+	if a.head == nil {
+		return nil
+	}
+	c := a.collection
+	if id, ok := a.threads.open(); ok {
+		return fmt.Errorf("collection %q of %q: the parent of review %q is missing, or is a reply to it", c.ID, c.Source, id)
+	}
+	if !bytes.Equal(a.counts.encode(), c.Tally) {
+		return fmt.Errorf("collection %q of %q: the counts are not those of its %d reviews", c.ID, c.Source, a.counts.reviews)
+	}
+	a.head = nil
+	return nil
+}
+
+// threads finds out whether the parents of all replies lead to a review that is no reply.
+type threads struct {
+	rooted  set                      // reviews whose parents do
+	waiting map[fingerprint][]string // ids of replies by the parent that is not rooted yet
+}
+
+func (t *threads) add(h *hasher, id, parent string) {
+	if p := h.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
+		t.waiting[p] = append(t.waiting[p], id)
+		return
+	}
+	for ready := []string{id}; len(ready) > 0; {
+		last := len(ready) - 1
+		next := h.of([]byte(ready[last]))
+		t.rooted.add(next)
+		ready = append(ready[:last], t.waiting[next]...)
+		delete(t.waiting, next)
+	}
+}
+
+// open returns a reply whose parents do not.
+func (t *threads) open() (string, bool) {
+	ids := []string{}
+	for _, list := range t.waiting {
+		ids = append(ids, list...)
+	}
+	if len(ids) == 0 {
+		return "", false
+	}
+	return slices.Min(ids), true
+}

@@ -1,0 +1,136 @@
+package reviews_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// by gives a review the author_id in place of a name.
+func by(author, review string) string {
+	return strings.Replace(review, `"imported_display_name":"n"`, `"author_id":"`+author+`"`, 1)
+}
+
+func from(source, line string) string {
+	return strings.Replace(line, `"source":"s"`, `"source":"`+source+`"`, 1)
+}
+
+const otherNetwork = "other.test"
+
+// erasable is a file with two sources, whose first has two collections.
+func erasable() string {
+	return collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+		collection("YWI", single, by("ann", review("1", 50, "")), by("Ann", review("2", 60, ""))) +
+		from("t", collection("YQ", single, by("ann", review("1", 70, "")), review("9", 80, "")))
+}
+
+func TestErasing(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		in    reviews.DeleteRequest
+		done  reviews.Deleted
+		left  string // records, as an import would have made them
+		error error
+	}{
+		{"a review", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "4"}, reviews.Deleted{Reviews: 1},
+			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`))) +
+				after(erasable(), 1), nil},
+		{"a review with a reply, which moves up", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "2"}, reviews.Deleted{Reviews: 1, Replies: 1},
+			collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("3", 30, `,"parent_id":"1"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+				after(erasable(), 1), nil},
+		{"the first review of a thread", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1"}, reviews.Deleted{Reviews: 1, Replies: 1},
+			collection("YQ", single, review("2", 20, ""), by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+				after(erasable(), 1), nil},
+		{"the last review of a collection", reviews.DeleteRequest{Collection: "YWI", Author: "Ann"}, reviews.Deleted{Reviews: 1},
+			line(erasable(), 0) + collection("YWI", single, by("ann", review("1", 50, ""))) + after(erasable(), 2), nil},
+		{"an author in a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ", Author: "ann"}, reviews.Deleted{Reviews: 2, Replies: 2},
+			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) + after(erasable(), 1), nil},
+		{"an author in a source", reviews.DeleteRequest{Source: "s", Author: "ann"}, reviews.Deleted{Reviews: 3, Replies: 2},
+			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
+				collection("YWI", single, by("Ann", review("2", 60, ""))) + after(erasable(), 2), nil},
+		{"an author in the network", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 4, Replies: 2},
+			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
+				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, ""))), nil},
+		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), nil},
+		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"}, reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},
+		{"a collection whose id one source has", reviews.DeleteRequest{Collection: "YWI"}, reviews.Deleted{Collections: 1, Reviews: 2}, line(erasable(), 0) + after(erasable(), 2), nil},
+		{"a source", reviews.DeleteRequest{Source: "s"}, reviews.Deleted{Collections: 2, Reviews: 6}, after(erasable(), 2), nil},
+		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), nil},
+		{"everything", reviews.DeleteRequest{Everything: true}, reviews.Deleted{Collections: 3, Reviews: 8}, "", nil},
+
+		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"a collection that is not there", reviews.DeleteRequest{Source: "s", Collection: "absent"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"an author in a collection that is not there", reviews.DeleteRequest{Collection: "absent", Author: "ann"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"a collection of two sources", reviews.DeleteRequest{Collection: "YQ"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+		{"a review without its collection", reviews.DeleteRequest{Source: "s", Review: "1"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+		{"a review and an author", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Author: "ann"}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), reviews.ErrInvalid},
+	} {
+		store := memory.New().Reviews()
+		service := reviews.New(store, nil)
+		importInto(t, store, erasable(), nil)
+		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
+			t.Fatal(err)
+		}
+		test.in.Network = network
+		done, err := service.Delete(ctx, operator, test.in)
+		if done != test.done || !errors.Is(err, test.error) {
+			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, done, err, test.done, test.error)
+		}
+		left := export(t, store)
+		fresh := memory.New().Reviews()
+		importInto(t, fresh, test.left, nil)
+		if want := export(t, fresh); left != want {
+			t.Errorf("%s: left is\n%swant\n%s", test.name, left, want)
+		}
+		checkExported(t, service, left)
+		if again := importInto(t, store, left, nil); again.Unchanged != again.Reviews || again.Errors > 0 {
+			t.Errorf("%s: what is left is imported anew as %+v", test.name, again)
+		}
+		var other strings.Builder
+		if err := service.Export(ctx, operator, reviews.ExportRequest{Network: otherNetwork, To: &other}); err != nil || strings.Count(other.String(), `"ratings"`) != 8 {
+			t.Errorf("%s: another network is left with %s, %v", test.name, &other, err)
+		}
+		// What was erased comes back when it is imported again.
+		back := importInto(t, store, erasable(), nil)
+		if back.Created != test.done.Reviews || back.Updated != test.done.Replies {
+			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
+		}
+	}
+	if _, err := reviews.New(memory.New().Reviews(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, reviews.ErrInvalid) {
+		t.Errorf("without a network, though the caller moderates only one: %v", err)
+	}
+}
+
+func line(file string, n int) string { return strings.SplitAfter(file, "\n")[n] }
+
+// after gives the lines of a file from n on.
+func after(file string, n int) string { return strings.Join(strings.SplitAfter(file, "\n")[n:], "") }
+
+// More than one transaction erases leaves nothing behind.
+func TestErasingVeryMany(t *testing.T) {
+	var file strings.Builder
+	for i := range 2500 {
+		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))
+	}
+	store := memory.New().Reviews()
+	service := reviews.New(store, nil)
+	importInto(t, store, file.String(), nil)
+	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil || done != (reviews.Deleted{Reviews: 2500}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if left := export(t, store); strings.Count(left, "\n") != 2500 || strings.Contains(left, "ann") || strings.Count(left, "bob") != 2500 {
+		t.Error("more or less is left")
+	}
+	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s"}); err != nil || done != (reviews.Deleted{Collections: 2500, Reviews: 2500}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if names, err := service.Networks(ctx, operator); len(names) != 0 || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+}

@@ -1,0 +1,51 @@
+package reviews_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
+	s := reviews.New(memory.New().Reviews(), nil)
+	member := moderator("urn:vitrine:example.test")
+	nameOf := func(by reviews.Caller) error { _, err := s.NetworkOf(by); return err }
+	_, noCollection := s.Collection(ctx, member, reviews.CollectionRequest{Network: "example.test", Source: "s", ID: "YQ"})
+	_, notListed := s.Networks(ctx, member)
+	for _, c := range []struct {
+		what string
+		err  error
+		want reviews.Error
+	}{
+		{"a URN in place of a network", reviews.CheckNetwork("urn:vitrine:a"),
+			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Parameter: "network", Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not its URN`}},
+		{"several networks to choose from", nameOf(moderator("urn:vitrine:a", "urn:vitrine:b")),
+			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Parameter: "network", Reason: "the caller moderates 2 networks, so the request must name one of them"}},
+		{"a caller who is none", s.Admit(reviews.Caller{URN: "nobody"}, "example.test"),
+			reviews.Error{Kind: reviews.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
+		{"a network of others", s.Admit(member, "other.test"),
+			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "reviews of a network are imported and exported by those who moderate urn:vitrine:other.test as a whole"}},
+		{"no network to choose from", nameOf(moderator()),
+			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "reviews are imported and exported by those who moderate a network as a whole, and the caller moderates none"}},
+		{"the list of networks", notListed,
+			reviews.Error{Kind: reviews.ErrForbidden, Code: "forbidden", Reason: "the networks of a store are listed for its operator"}},
+		{"a collection that is not there", noCollection,
+			reviews.Error{Kind: reviews.ErrNotFound, Code: "not_found", Reason: `the network has no collection "YQ" of "s"`}},
+	} {
+		e, ok := errors.AsType[*reviews.Error](c.err)
+		if !ok || *e != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
+			continue
+		}
+		if !errors.Is(c.err, c.want.Kind) || strings.TrimPrefix(c.err.Error(), "network: ") != c.want.Reason {
+			t.Errorf("%s: the sentence is %q", c.what, c.err)
+		}
+	}
+	var placed error = &reviews.Error{Kind: reviews.ErrInvalid, Pointer: "/a", Reason: "want a string"}
+	if placed.Error() != "/a: want a string" {
+		t.Errorf("the sentence is %q", placed)
+	}
+}

@@ -1,0 +1,130 @@
+package reviews_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func inUTF16(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return string(out)
+}
+
+func TestFilesOfAnotherKindAreOneError(t *testing.T) {
+	pretty := strings.NewReplacer(",", ",\n  ", "[{", "[\n{", "}]", "}\n]").Replace(record) + "\n"
+	one := record[strings.Index(record, `{"id":"r"`):strings.LastIndex(record, "]}")]
+	long := numbered(2)[:len(numbered(2))-2]
+	for i := range 10_000 {
+		long += strings.Replace(one, `{"id":"r"`, fmt.Sprintf(`,{"id":"r%d"`, i), 1)
+	}
+	long += "]}"
+	for _, test := range []struct{ name, file, is string }{
+		{"a JSON array", "[" + record + "," + numbered(2) + "]\n", "one JSON array"},
+		{"a JSON array over several lines", " [\n" + pretty + "]\n", "one JSON array"},
+		{"a JSON array with a collection a line", "[\n" + record + ",\n" + numbered(2) + ",\n" + numbered(3) + "\n]\n", "one JSON array"},
+		{"the same without an end", " [ \r\n" + strings.Repeat(record+" ,\r\n", 3000) + record, "one JSON array"},
+		{"the same with a long last element", "[\n" + record + ",\n" + long + "\n]\n", "one JSON array"},
+		{"JSON over several lines", pretty, "JSON over several lines"},
+		{"CSV", "id,title,rating\n1,\"Bright, very\",80\n2,Heavy,20\n", "a table"},
+		{"CSV of one line", "id,title,rating", "a table"},
+		{"CSV with semicolons", "id;title\r\n1;Bright\r\n", "a table"},
+		{"tabs", "id\ttitle\n1\tBright\n", "a table"},
+		{"UTF-16", inUTF16(record + "\n" + numbered(2) + "\n"), "UTF-16"},
+		{"UTF-16 without a mark", inUTF16(record + "\n")[2:], "UTF-16"},
+		{"a zip archive", "PK\x03\x04\x14\x00\x00\x00\x08\x00reviews.json\n\x01\n", "a zip archive"},
+		{"a spreadsheet", "PK\x03\x04\x14\x00\x06\x00[Content_Types].xml\n\x01\n", "a spreadsheet"},
+		{"an old spreadsheet", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\n\x00\n", "a spreadsheet"},
+		{"a long table", "id,title\n" + strings.Repeat("1,Bright\n", 5000), "a table"},
+	} {
+		for _, file := range []string{test.file, zipped(test.file)} {
+			r := importInto(t, memory.New().Reviews(), file, nil)
+			if len(r.Problems) != 1 || r.Errors != 1 || r.Created > 0 {
+				t.Errorf("%s: %d problems, %v", test.name, r.Errors, r.Problems[:min(3, len(r.Problems))])
+				continue
+			}
+			want := reviews.Problem{Line: 1, Column: 1, Rule: "file-kind", Severity: reviews.SeverityError, Message: r.Problems[0].Message}
+			if r.Problems[0] != want || !strings.HasPrefix(want.Message, "this is "+test.is) || !strings.Contains(want.Message, ": ") {
+				t.Errorf("%s: %+v", test.name, r.Problems[0])
+			}
+			if got := check(t, []byte(file), nil); len(got) != 1 || got[0] != r.Problems[0] {
+				t.Errorf("%s: check finds %v", test.name, got)
+			}
+		}
+	}
+}
+
+// One record is enough: then the file is of the right kind, and each line that is none has its error.
+func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
+	for _, lines := range []int{1, 2, 999, 1000, 1001, 3000} {
+		file := strings.Repeat("id,title\n", lines) + record + "\nid,title\n"
+		r := importInto(t, memory.New().Reviews(), file, nil)
+		want := int64(lines) + 1
+		if lines >= 1000 { // a thousand lines are a table; the record behind them is imported all the same
+			want = 2
+		}
+		if r.Errors != want || r.Created != 1 || (r.Problems[0].Rule == "file-kind") != (lines >= 1000) {
+			t.Errorf("%d lines of a table before a record: %+v", lines, r.Counts)
+		}
+		if last := r.Problems[len(r.Problems)-1]; !r.ProblemsTruncated && last.Line != int64(lines)+2 {
+			t.Errorf("%d lines: the last problem is %v", lines, last)
+		}
+	}
+}
+
+func TestAnEmptyFileIsAWarning(t *testing.T) {
+	for _, file := range []string{"", "\ufeff", "\n", " \n\t\r\n", zipped("")} {
+		r := importInto(t, memory.New().Reviews(), file, nil)
+		if r.Errors != 0 || r.Warnings != 1 || r.Problems[0].Rule != "file-empty" {
+			t.Errorf("%q: %+v", file, r)
+		}
+	}
+	if r := importInto(t, memory.New().Reviews(), "no record\n", nil); r.Warnings != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRejectsAreTheLinesWithAnError(t *testing.T) {
+	long := strings.Replace(numbered(7), `"title":"t"`, `"title":"`+strings.Repeat("é", 300_000)+`"`, 1)
+	bad := func(line string) string { return strings.Replace(line, "[5]", "[0]", -1) }
+	lines := []string{bad(numbered(1)) + "\r\n", "\n", numbered(2) + "\n", "no JSON\n", strings.Replace(numbered(3), `"dimensions":["default"],`, "", 1) + "\n",
+		numbered(2) + "\n", long + "\n", bad(long) + "\n", numbered(4) + "\n", bad(numbered(5))}
+	want := lines[0] + lines[3] + lines[5] + lines[7] + lines[9] + "\n"
+	text := "\ufeff" + strings.Join(lines, "")
+	for name, file := range map[string]string{"plain": text, "gzip": zipped(text)} {
+		for _, buffer := range []int{100, 1 << 20} {
+			var out bytes.Buffer
+			rejects := reviews.NewRejects(strings.NewReader(file), &out)
+			in := reviews.ImportRequest{Problem: rejects.Add, Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+			importInto(t, memory.New().Reviews(), file, &in)
+			if err := rejects.End(); err != nil || out.String() != want {
+				t.Errorf("%s, buffer %d: %d bytes, want %d, %v", name, buffer, out.Len(), len(want), err)
+			}
+		}
+	}
+	var out bytes.Buffer
+	rejects := reviews.NewRejects(strings.NewReader("id,title\n"), &out)
+	for _, p := range check(t, []byte("id,title\n"), nil) {
+		rejects.Add(p)
+	}
+	if err := rejects.End(); err != nil || out.Len() > 0 {
+		t.Errorf("of a table: %q, %v", &out, err)
+	}
+	failing := reviews.NewRejects(failingFile{}, &out)
+	failing.Add(reviews.Problem{Line: 1, Severity: reviews.SeverityError})
+	if failing.End() == nil {
+		t.Error("a file that cannot be read is no error")
+	}
+}
+
+type failingFile struct{}
+
+func (failingFile) Read([]byte) (int, error) { return 0, fmt.Errorf("unreadable") }

@@ -1,0 +1,325 @@
+package reviews_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// recordKey is the key of record.
+var recordKey = reviews.Key{Source: "s", ID: "YQ=="}
+
+const user = "urn:vitrine:example.test:user=1"
+
+// moderator returns a user who moderates what the URNs name.
+func moderator(moderates ...string) reviews.Caller {
+	return reviews.Caller{URN: user, Moderates: moderates}
+}
+
+// admissions are callers with what they may do in the network example.test.
+var admissions = []struct {
+	who  string
+	by   reviews.Caller
+	want error
+}{
+	{"an operator", operator, nil},
+	{"a moderator of the network", moderator("urn:vitrine:example.test"), nil},
+	{"a moderator of the network and more", moderator("urn:vitrine:other.test", "urn:vitrine:example.test:site=1", "urn:vitrine:example.test"), nil},
+	{"a moderator who is a user of another network", reviews.Caller{URN: "urn:vitrine:other.test:user=1", Moderates: []string{"urn:vitrine:example.test"}}, nil},
+	{"nobody", reviews.Caller{}, reviews.ErrInvalid},
+	{"a moderator of nothing", moderator(), reviews.ErrForbidden},
+	{"a moderator of a site", moderator("urn:vitrine:example.test:site=1"), reviews.ErrForbidden},
+	{"a moderator of another network", moderator("urn:vitrine:other.test"), reviews.ErrForbidden},
+	{"a moderator of a network whose name is the start of it", moderator("urn:vitrine:example.te"), reviews.ErrForbidden},
+	{"a moderator of a network whose name begins with it", moderator("urn:vitrine:example.test.org"), reviews.ErrForbidden},
+	{"a moderator of the network in other letters", moderator("urn:vitrine:Example.test"), reviews.ErrForbidden},
+	{"a moderator of another vendor's network", moderator("urn:other:example.test"), reviews.ErrForbidden},
+	{"a moderator of an empty URN", moderator(""), reviews.ErrInvalid},
+	{"a moderator of every URN", moderator("urn"), reviews.ErrInvalid},
+	{"a moderator of a vendor", moderator("urn:vitrine"), reviews.ErrInvalid},
+	{"a moderator of a vendor, with a colon", moderator("urn:vitrine:"), reviews.ErrInvalid},
+	{"a moderator of a user", moderator(user), reviews.ErrInvalid},
+	{"a moderator of a malformed URN beside the network", moderator("urn:vitrine:example.test", "urn"), reviews.ErrInvalid},
+	{"a network as the user", reviews.Caller{URN: "urn:vitrine:example.test", Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
+	{"a site as the user", reviews.Caller{URN: "urn:vitrine:example.test:site=1", Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
+	{"no user", reviews.Caller{Moderates: []string{"urn:vitrine:example.test"}}, reviews.ErrInvalid},
+}
+
+func TestOnlyModeratorsOfTheWholeNetworkAndOperatorsAreAdmitted(t *testing.T) {
+	store := memory.New().Reviews()
+	importInto(t, store, record, nil)
+	service := reviews.New(store, nil)
+	for _, test := range admissions {
+		for method, call := range methods(service, test.by, network) {
+			if err := call(); !errors.Is(err, test.want) {
+				t.Errorf("%s: %s: %v, want %v", test.who, method, err, test.want)
+			}
+		}
+	}
+}
+
+// methods are the methods that are about one network.
+func methods(s *reviews.Service, by reviews.Caller, network string) map[string]func() error {
+	load := func(o *reviews.ImportRequest) error {
+		file := &counting{Reader: strings.NewReader(record)}
+		report, err := s.Import(ctx, by, request(network, file, o))
+		if err != nil && (file.n > 0 || report.Lines > 0 || report.Problems == nil) {
+			return fmt.Errorf("the file was looked at before the caller: %d bytes, %+v", file.n, report)
+		}
+		return err
+	}
+	return map[string]func() error{
+		"Admit":   func() error { return s.Admit(by, network) },
+		"Import":  func() error { return load(nil) },
+		"dry run": func() error { return load(&reviews.ImportRequest{DryRun: true}) },
+		"Export": func() error {
+			var out bytes.Buffer
+			err := s.Export(ctx, by, reviews.ExportRequest{Network: network, To: &out})
+			if err != nil && out.Len() > 0 {
+				return fmt.Errorf("%q was written before the caller was looked at", &out)
+			}
+			return err
+		},
+		"Collection": func() error {
+			_, err := s.Collection(ctx, by, reviews.CollectionRequest{Network: network, Source: recordKey.Source, ID: recordKey.ID})
+			return err
+		},
+		"ListCollections": func() error {
+			_, err := s.ListCollections(ctx, by, reviews.ListCollectionsRequest{Network: network})
+			return err
+		},
+		"ListReviews": func() error {
+			_, err := s.ListReviews(ctx, by, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID})
+			return err
+		},
+		"AllReviews": func() error {
+			for _, err := range s.AllReviews(ctx, by, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID}) {
+				return err
+			}
+			return errors.New("there is nothing")
+		},
+		"Delete": func() error {
+			_, err := s.Delete(ctx, by, reviews.DeleteRequest{Network: network, Author: "nobody"})
+			return err
+		},
+	}
+}
+
+type counting struct {
+	io.Reader
+	n int
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += n
+	return n, err
+}
+
+func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
+	store := memory.New().Reviews()
+	importInto(t, store, record, nil)
+	service := reviews.New(store, nil)
+	for _, c := range []struct {
+		who  string
+		by   reviews.Caller
+		want error
+	}{
+		{"a moderator of one network", moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1"), nil},
+		{"a moderator of two networks", moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), reviews.ErrInvalid},
+		{"a moderator of none", moderator(), reviews.ErrForbidden},
+		{"an operator", operator, reviews.ErrInvalid},
+	} {
+		for method, call := range methods(service, c.by, "") {
+			want := c.want
+			if method == "Admit" || method == "Delete" { // they are asked about a network that has been chosen
+				want = reviews.ErrInvalid
+			}
+			if err := call(); !errors.Is(err, want) {
+				t.Errorf("%s: %s: %v, want %v", c.who, method, err, want)
+			}
+		}
+	}
+	other, err := service.Import(ctx, moderator("urn:vitrine:other.test"), reviews.ImportRequest{File: strings.NewReader(record)})
+	if err != nil || other.Created != 1 {
+		t.Errorf("an import without a name reaches another network than that of the caller: %+v, %v", other, err)
+	}
+}
+
+func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
+	service := reviews.New(memory.New().Reviews(), nil)
+	for _, name := range []string{":", "urn:vitrine:example.test", "example.test:site=1", "example.test:", "a b", "a\nb", "a\x00", "\xff", strings.Repeat("x", 600)} {
+		by := moderator("urn:vitrine:example.test")
+		for method, call := range methods(service, by, name) {
+			if err := call(); !errors.Is(err, reviews.ErrInvalid) {
+				t.Errorf("%q: %s: %v", name, method, err)
+			}
+		}
+		for method, call := range methods(service, operator, name) {
+			if err := call(); !errors.Is(err, reviews.ErrInvalid) {
+				t.Errorf("%q for an operator: %s: %v", name, method, err)
+			}
+		}
+	}
+}
+
+func TestNetworkOfACaller(t *testing.T) {
+	for _, test := range []struct {
+		by   reviews.Caller
+		name string
+		err  error
+	}{
+		{moderator("urn:vitrine:example.test"), "example.test", nil},
+		{moderator("urn:vitrine:example.test", "urn:vitrine:example.test"), "example.test", nil},
+		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1", "urn:other:third.test"), "example.test", nil},
+		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), "", reviews.ErrInvalid},
+		{moderator(), "", reviews.ErrForbidden},
+		{moderator("urn:vitrine:example.test:site=1"), "", reviews.ErrForbidden},
+		{moderator("urn:other:example.test"), "", reviews.ErrForbidden},
+		{moderator("urn:vitrine"), "", reviews.ErrInvalid},
+		{reviews.Caller{}, "", reviews.ErrInvalid},
+	} {
+		name, err := reviews.New(memory.New().Reviews(), nil).NetworkOf(test.by)
+		if name != test.name || !errors.Is(err, test.err) {
+			t.Errorf("%q: %q, %v, want %q, %v", test.by.Moderates, name, err, test.name, test.err)
+		}
+	}
+}
+
+func TestTheVendorOfURNsIsAnOption(t *testing.T) {
+	service := reviews.New(memory.New().Reviews(), &reviews.ServiceOptions{Vendor: "acme"})
+	by := moderator("urn:acme:example.test", "urn:vitrine:other.test")
+	if err := service.Admit(by, "example.test"); err != nil {
+		t.Error(err)
+	}
+	if err := service.Admit(by, "other.test"); !errors.Is(err, reviews.ErrForbidden) {
+		t.Errorf("a network of another vendor: %v", err)
+	}
+	if name, err := service.NetworkOf(by); name != "example.test" || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+}
+
+func TestOnlyAnOperatorListsNetworks(t *testing.T) {
+	store := memory.New().Reviews()
+	service := reviews.New(store, nil)
+	for _, name := range []string{"b", "a", "b"} {
+		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(record)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := service.Networks(ctx, operator); !slices.Equal(names, []string{"a", "b"}) || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+	if names, err := service.Networks(ctx, moderator("urn:vitrine:a")); names != nil || !errors.Is(err, reviews.ErrForbidden) {
+		t.Errorf("a moderator: %q, %v", names, err)
+	}
+}
+
+// Whatever other networks hold, and whatever is done with them, the answers about one are the same.
+func TestNetworksDoNotShowInEachOther(t *testing.T) {
+	two := collection("YQ", `,"dimensions":["x","y"]`, review("1", "1,2", ""), review("2", "3,4", ""))
+	email := collection("YQ", single, review("1", 5, `,"imported_email":"ann@example.test"`))
+	files := []string{
+		collection("YQ", single, review("1", 5, ""), review("2", 5, "")), email, two,
+		collection("YQ", single, review("1", 6, ""), review("3", 5, `,"parent_id":"1"`)) + "no JSON\n",
+		collection("YWI", single, review("1", 5, "")), collection("YQ", single),
+	}
+	alone, crowded := reviews.New(memory.New().Reviews(), nil), reviews.New(memory.New().Reviews(), nil)
+	answers := func(s *reviews.Service, file string, dry bool) string {
+		report, err := s.Import(ctx, moderator("urn:vitrine:example.test"), reviews.ImportRequest{Network: network, File: strings.NewReader(file), DryRun: dry})
+		var out bytes.Buffer
+		fmt.Fprintf(&out, "%+v %v\n", report, err)
+		if err := s.Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
+			t.Fatal(err)
+		}
+		for stats, err := range s.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
+			fmt.Fprintf(&out, "%+v %v\n", stats, err)
+		}
+		stats, err := s.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
+		fmt.Fprintf(&out, "%+v %v\n", stats, err)
+		return out.String()
+	}
+	for i, file := range files {
+		for j := range files { // in the others everything comes in another order
+			for _, name := range []string{"other.test", "example.test.org", "example.te"} {
+				if _, err := crowded.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(files[(i+2*j+1)%len(files)])}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, dry := range []bool{true, false} {
+				if got, want := answers(crowded, file, dry), answers(alone, file, dry); got != want {
+					t.Fatalf("file %d, dry run %t: beside other networks the answers are\n%s\nalone\n%s", i, dry, got, want)
+				}
+			}
+		}
+	}
+}
+
+// stops is a file that waits in the middle.
+type stops struct {
+	before  io.Reader
+	reached chan struct{}
+	goOn    chan struct{}
+}
+
+func (s *stops) Read(p []byte) (int, error) {
+	n, err := s.before.Read(p)
+	if err == io.EOF {
+		close(s.reached)
+		<-s.goOn
+	}
+	return n, err
+}
+
+// heldOpen is a store whose updates of one network wait before they end.
+type heldOpen struct {
+	reviews.Store
+	network string
+	stop    *stops
+}
+
+func (h heldOpen) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
+	return h.Store.Update(ctx, network, func(tx reviews.Tx) error {
+		err := fn(tx)
+		if network == h.network {
+			close(h.stop.reached)
+			<-h.stop.goOn
+		}
+		return err
+	})
+}
+
+func TestAnImportDoesNotWaitForThatOfAnotherNetwork(t *testing.T) {
+	for _, inTransaction := range []bool{false, true} {
+		stop := &stops{before: strings.NewReader(record), reached: make(chan struct{}), goOn: make(chan struct{})}
+		var store reviews.Store = memory.New().Reviews()
+		var file io.Reader = stop
+		if inTransaction {
+			store, file = heldOpen{store, "slow.test", stop}, strings.NewReader(record)
+		}
+		service := reviews.New(store, nil)
+		done := make(chan error)
+		go func() {
+			_, err := service.Import(ctx, operator, reviews.ImportRequest{Network: "slow.test", File: file})
+			done <- err
+		}()
+		<-stop.reached
+		report, err := service.Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
+		if err != nil || report.Created != report.Reviews {
+			t.Errorf("%+v, %v", report, err)
+		}
+		close(stop.goOn)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

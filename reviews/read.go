@@ -1,0 +1,300 @@
+package reviews
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"iter"
+
+	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+)
+
+// Page is one page of a list.
+type Page[T any] struct {
+	Items []T
+	Next  string // goes into After of the request for the next page; "" on the last page
+}
+
+const (
+	maxPage      = 500      // items of a page
+	defaultPage  = 100      // items of a page whose request says nothing
+	maxPageBytes = 16 << 20 // of what is stored of them; a larger first item has a page to itself
+)
+
+// CollectionRecord is a stored collection without its reviews, and what their ratings come to.
+type CollectionRecord struct {
+	ID         string      `json:"id"`
+	Source     string      `json:"source"`
+	Title      string      `json:"title"`
+	Created    string      `json:"created"` // as it was imported
+	Count      int64       `json:"count"`   // of its reviews
+	Dimensions []Dimension `json:"dimensions"`
+}
+
+// ReviewRecord is a stored review. It has no imported_email, which leaves by Export only.
+type ReviewRecord struct {
+	ID          string            `json:"id"`
+	Title       string            `json:"title"`
+	BodyHTML    string            `json:"body_html"`
+	Created     string            `json:"created"` // as it was imported
+	Ratings     []int             `json:"ratings"` // 1 to 100, in the order of the collection's dimensions
+	AuthorID    string            `json:"author_id,omitzero"`
+	DisplayName string            `json:"imported_display_name,omitzero"`
+	URL         string            `json:"imported_url,omitzero"`
+	Subparts    map[string]string `json:"subparts,omitzero"`
+	ParentID    string            `json:"parent_id,omitzero"` // the review that this one replies to
+}
+
+// ListCollectionsRequest is what ListCollections is asked.
+type ListCollectionsRequest struct {
+	Network string // "" = the only one that the caller moderates
+	Source  string // only collections of this source; "" = of all
+	After   string // Next of the page before; "" = the first page
+	Limit   int    // 1 to 500; 0 = 100
+}
+
+// ListReviewsRequest is what ListReviews is asked. Collection is required.
+type ListReviewsRequest struct {
+	Network    string // "" = the only one that the caller moderates
+	Source     string // of the collection; "" = the only source with a collection of this id
+	Collection string // id of the collection
+	After      string // Next of the page before; "" = the first page
+	Limit      int    // 1 to 500; 0 = 100
+}
+
+// CollectionRequest is what Collection is asked. ID is required.
+type CollectionRequest struct {
+	Network string // "" = the only one that the caller moderates
+	Source  string // "" = the only source with a collection of this id
+	ID      string
+}
+
+// Collection returns one collection of the network. It reads one row, however many reviews there are. ErrNotFound if the
+// network has no such collection; ErrInvalid if the request leaves Source out and several sources have the ID; ErrForbidden
+// unless the caller moderates the network as a whole.
+func (s *Service) Collection(ctx context.Context, by Caller, in CollectionRequest) (out CollectionRecord, err error) {
+	network, err := s.admitted(by, in.Network)
+	if err != nil {
+		return out, err
+	}
+	err = s.store.View(ctx, network, func(r Reader) error {
+		c, err := collectionOf(ctx, r, in.Source, in.ID)
+		if err == nil {
+			out, err = newCollectionRecord(c)
+		}
+		return err
+	})
+	return out, err
+}
+
+// ListCollections returns a page of the collections of the network, by source and then by id. A page may end before the
+// limit if its rows are large. Counts and means are kept by every import, so no review is read for them. ErrForbidden unless the
+// caller moderates the network as a whole; ErrInvalid if Limit is out of range or After is not a cursor of this list.
+func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollectionsRequest) (out Page[CollectionRecord], err error) {
+	network, limit, err := s.page(by, in.Network, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	after := Key{Source: in.Source}
+	if in.After != "" {
+		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
+			err = noCursor
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	err = s.store.View(ctx, network, func(r Reader) error {
+		out = Page[CollectionRecord]{Items: []CollectionRecord{}}
+		size := 0
+		for c, err := range r.CollectionsByKey(ctx, reviewstore.CollectionQuery{After: after, Limit: limit + 1}) {
+			if err != nil {
+				return err
+			}
+			if in.Source != "" && c.Source != in.Source {
+				break
+			}
+			if n := len(out.Items); n == limit || n > 0 && size >= maxPageBytes {
+				out.Next = collectionCursor(out.Items[n-1])
+				break
+			}
+			record, err := newCollectionRecord(c)
+			if err != nil {
+				return err
+			}
+			bytes := len(c.Fields) + 128*len(record.Dimensions)
+			if err := memlimit.Reserve(ctx, bytes); err != nil {
+				return err
+			}
+			out.Items, size = append(out.Items, record), size+bytes
+		}
+		return nil
+	})
+	return out, err
+}
+
+// AllCollections yields the collections of the network, by source and then by id, page by page.
+func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
+	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
+		in.After = after
+		page, err := s.ListCollections(ctx, by, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id. A page may end
+// before the limit if its reviews are large. ErrNotFound if the network has no such collection; ErrForbidden unless the caller
+// moderates the network as a whole; ErrInvalid if the request leaves Source out and several sources have the id, if Limit is out of
+// range, or if After is not a cursor of this list.
+func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequest) (out Page[ReviewRecord], err error) {
+	network, limit, err := s.page(by, in.Network, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	err = s.store.View(ctx, network, func(r Reader) error {
+		out = Page[ReviewRecord]{Items: []ReviewRecord{}}
+		c, err := collectionOf(ctx, r, in.Source, in.Collection)
+		if err != nil {
+			return err
+		}
+		q := reviewstore.ReviewQuery{Collection: c.Key, Limit: limit + 1}
+		if in.After != "" {
+			if q.After, err = parseReviewCursor(in.After, c.Key); err != nil {
+				return err
+			}
+		}
+		size := 0
+		last := reviewstore.Position{}
+		for review, err := range r.ReviewsByTime(ctx, q) {
+			if err != nil {
+				return err
+			}
+			if n := len(out.Items); n == limit || n > 0 && size >= maxPageBytes {
+				out.Next = reviewCursor(last, c.Key)
+				break
+			}
+			if err := memlimit.Reserve(ctx, len(review.Data)); err != nil {
+				return err
+			}
+			record, err := newReviewRecord(review)
+			if err != nil {
+				return err
+			}
+			out.Items, size = append(out.Items, record), size+len(review.Data)
+			last = reviewstore.Position{Time: review.Time, ID: review.ID}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// AllReviews yields the reviews of a collection, the latest first, page by page.
+func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
+	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
+		in.After = after
+		page, err := s.ListReviews(ctx, by, in)
+		return page.Items, page.Next, err
+	})
+}
+
+// page returns the network and the limit of a request for a page.
+func (s *Service) page(by Caller, network string, limit int) (string, int, error) {
+	network, err := s.admitted(by, network)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case limit == 0:
+		return network, defaultPage, nil
+	case limit < 1 || limit > maxPage:
+		return "", 0, invalid("limit", "want 1 to %d", maxPage)
+	}
+	return network, limit, nil
+}
+
+// collectionOf returns the collection of a source, or the only one with the id. It returns ErrNotFound if there is none, and
+// ErrInvalid if source is "" and several sources have the id.
+func collectionOf(ctx context.Context, r Reader, source, id string) (found Collection, err error) {
+	if source != "" {
+		found, err = r.Collection(ctx, Key{Source: source, ID: id})
+		if errors.Is(err, ErrNotFound) {
+			err = notFound("the network has no collection %q of %q", id, source)
+		}
+		return found, err
+	}
+	n := 0
+	for c, err := range r.CollectionsWithID(ctx, id) {
+		if err != nil {
+			return found, err
+		}
+		if n++; n > 1 {
+			return found, invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id, found.Source, c.Source)
+		}
+		found = c
+	}
+	if n == 0 {
+		return found, notFound("the network has no collection %q", id)
+	}
+	return found, nil
+}
+
+func newReviewRecord(r Review) (out ReviewRecord, err error) {
+	if err := json.Unmarshal(r.Data, &out); err != nil {
+		return out, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
+	}
+	return out, nil
+}
+
+var noCursor = invalid("after", "not a cursor of this list")
+
+// A cursor is base64url of a checksum and of the place after which the list goes on. The checksum tells a damaged
+// cursor, or one of another list; it is no secret.
+
+func seal(list string, place []byte) string {
+	sum := crc32.ChecksumIEEE(append([]byte(list+"\x00"), place...))
+	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), place...))
+}
+
+func open(list, cursor string) ([]byte, error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor { // the decoder skips line ends
+		return nil, noCursor
+	}
+	return b[4:], nil
+}
+
+const listOfCollections = "collections"
+
+func collectionCursor(c CollectionRecord) string {
+	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID)) // neither holds U+0000
+}
+
+func parseCollectionCursor(cursor string) (Key, error) {
+	place, err := open(listOfCollections, cursor)
+	source, id, found := bytes.Cut(place, []byte{0})
+	if err != nil || !found {
+		return Key{}, noCursor
+	}
+	return Key{Source: string(source), ID: string(id)}, nil
+}
+
+// listOfReviews names the list of a collection's reviews.
+func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
+
+func reviewCursor(at reviewstore.Position, k Key) string {
+	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.Time)), at.ID...))
+}
+
+func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
+	place, err := open(listOfReviews(k), cursor)
+	if err != nil || len(place) < 8 {
+		return nil, noCursor
+	}
+	return &reviewstore.Position{Time: int64(binary.BigEndian.Uint64(place)), ID: string(place[8:])}, nil
+}

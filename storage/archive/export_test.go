@@ -1,0 +1,176 @@
+package archive_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/storage/postgres"
+)
+
+// A program may give its store one connection: an export must not open a transaction within another.
+func TestAnExportNeedsOneConnection(t *testing.T) {
+	db, err := postgres.Open(ctx, cluster.Schema(t), &postgres.Options{Connections: 1, Busy: time.Second})
+	check(t, err)
+	t.Cleanup(func() { db.Close() })
+	s := archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}
+	source := engines["memory"](t)
+	fill(t, source, 1)
+	data, _ := export(t, source)
+	_, err = archive.Import(ctx, s, bytes.NewReader(data), nil)
+	check(t, err)
+	if again, _ := export(t, s); !bytes.Equal(data, again) {
+		t.Error("with one connection another archive comes out")
+	}
+}
+
+// What could not be read back is not written.
+func TestALineThatIsTooLongIsNotExported(t *testing.T) {
+	s := engines["memory"](t)
+	add := func(size int) error {
+		lib := assets.Library{Network: "example.test", ID: "example.test"}
+		check(t, s.Assets.Update(ctx, lib, func(tx assets.Tx) error {
+			body := assets.Body(`{"content":{"content":"` + strings.Repeat("x", size) + `"},"safe_tags":[]}`)
+			if err := tx.SetState(ctx, assets.State{Key: assets.Key{1}, Last: 1, Count: 1}); err != nil {
+				return err
+			}
+			return tx.PutAsset(ctx, assets.Record{Ordinal: 1, Body: body}, assets.Index{})
+		}))
+		_, err := archive.Export(ctx, s, io.Discard)
+		return err
+	}
+	const most = 64 << 20
+	envelope := 0
+	check(t, add(0))
+	data, _ := export(t, s)
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, `{"asset"`) {
+			envelope = len(line)
+		}
+	}
+	if err := add(most - envelope); err != nil {
+		t.Errorf("a line of 64 MiB: %v", err)
+	}
+	long, _ := export(t, s)
+	if _, err := archive.Check(ctx, bytes.NewReader(long), nil); err == nil || strings.Contains(err.Error(), "too long") {
+		t.Errorf("a line of 64 MiB is not read back: %v", err) // it is refused for what is in it
+	}
+	if err := add(most - envelope + 1); err == nil || !strings.Contains(err.Error(), "asset 1 takes") {
+		t.Errorf("a line of 64 MiB and a byte: error %v", err)
+	}
+}
+
+// An archive that cannot be read twice is copied, and the copy is removed.
+func TestAStreamIsImported(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	source, target := engines["memory"](t), engines["memory"](t)
+	fill(t, source, 1)
+	data, _ := export(t, source)
+	_, err := archive.Import(ctx, target, iotest.OneByteReader(bytes.NewReader(data)), nil)
+	check(t, err)
+	if again, _ := export(t, target); !bytes.Equal(data, again) {
+		t.Error("another archive comes out")
+	}
+	_, err = archive.Import(ctx, engines["memory"](t), iotest.OneByteReader(bytes.NewReader(data[:len(data)-9])), nil)
+	if err == nil {
+		t.Error("a stream that was cut is imported")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// An archive may begin in the middle of a file, and a file is not copied.
+func TestAFileIsReadFromWhereItStands(t *testing.T) {
+	source, target := engines["memory"](t), engines["memory"](t)
+	fill(t, source, 1)
+	data, _ := export(t, source)
+	file, err := os.Create(filepath.Join(t.TempDir(), "archive"))
+	check(t, err)
+	defer file.Close()
+	_, err = file.WriteString("before")
+	check(t, err)
+	_, err = file.Write(data)
+	check(t, err)
+	_, err = file.Seek(int64(len("before")), io.SeekStart)
+	check(t, err)
+	a, err := archive.Open(ctx, file, nil)
+	check(t, err)
+	n, err := a.Import(ctx, target)
+	check(t, err, a.Close())
+	if n != a.Counts() {
+		t.Errorf("imported %+v, the archive has %+v", n, a.Counts())
+	}
+}
+
+func TestAnImportThatIsInterruptedEnds(t *testing.T) {
+	source := engines["memory"](t)
+	fill(t, source, 1)
+	data, _ := export(t, source)
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if _, err := archive.Open(stopped, bytes.NewReader(data), nil); err == nil {
+		t.Error("no error")
+	}
+}
+
+// Stores of services with higher limits are imported where the limits are given.
+func TestLimitsOfOtherServices(t *testing.T) {
+	source := engines["memory"](t)
+	limits := archive.Options{Apps: appsvc.Limits{Title: 2000}, Assets: assets.Limits{Depth: 65}}
+	apps := appsvc.New(source.Apps, &appsvc.Options{Limits: limits.Apps})
+	me := appsvc.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	_, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: strings.Repeat("x", 2000), Groups: []string{network}})
+	check(t, err)
+	folders := nest(t, source, &assets.Options{Limits: limits.Assets}, 65)
+	data, _ := export(t, source)
+	if _, err := archive.Check(ctx, bytes.NewReader(data), &limits); err != nil {
+		t.Errorf("with the limits of the services: %v", err)
+	}
+	for what, o := range map[string]*archive.Options{
+		"of apps": {Assets: limits.Assets}, "of assets": {Apps: limits.Apps}, "of none": nil,
+	} {
+		if _, err := archive.Check(ctx, bytes.NewReader(data), o); err == nil {
+			t.Errorf("with the limits %s: no error", what)
+		}
+	}
+	if len(folders) != 65 {
+		t.Fatalf("there are %d folders", len(folders))
+	}
+}
+
+// nest makes so many folders, each in the one before.
+func nest(t *testing.T, s archive.Stores, o *assets.Options, depth int) (ids []string) {
+	t.Helper()
+	svc := assets.New(s.Assets, o)
+	lib := assets.Library{Network: "example.test", ID: "example.test"}
+	by := assets.Caller{URN: network + ":user=me", Moderates: []string{network}}
+	path := ""
+	for i := range depth {
+		made, err := svc.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: fmt.Sprint(i), Path: path}}})
+		check(t, err)
+		path += "/" + made[0].ID
+		ids = append(ids, made[0].ID)
+	}
+	return ids
+}
+
+func TestFoldersOf64LevelsAreImported(t *testing.T) {
+	source := engines["memory"](t)
+	nest(t, source, nil, 64)
+	data, _ := export(t, source)
+	_, err := archive.Import(ctx, engines["memory"](t), bytes.NewReader(data), nil)
+	check(t, err)
+}

@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+)
+
+// DB is a store in memory, open until Close. It may be used by many goroutines. It has the methods of
+// the DBs of the other drivers, so that a program changes its store in one line.
+type DB struct {
+	closed   atomic.Bool
+	apps     *appStore
+	assets   *assetStore
+	reviews  *reviewStore
+	webhooks *webhookStore
+	origin   atomic.Pointer[origin]
+}
+
+// New returns an empty store.
+func New() *DB {
+	db := new(DB)
+	db.origin.Store(newOrigin())
+	db.apps, db.assets, db.reviews = newAppStore(db), newAssetStore(db), newReviewStore(db)
+	db.webhooks = &webhookStore{db: db, values: map[string][]byte{}}
+	return db
+}
+
+// Apps returns the store of apps.
+func (db *DB) Apps() appsvc.Store { return db.apps }
+
+// Assets returns the store of assets.
+func (db *DB) Assets() assetstore.Store { return db.assets }
+
+// Reviews returns the store of reviews.
+func (db *DB) Reviews() reviewstore.Store { return db.reviews }
+
+// Webhooks returns the store of the positions of webhooks.
+func (db *DB) Webhooks() webhookstore.Store { return db.webhooks }
+
+// ResetFeed gives the feeds of changes another identity: every cursor that was given before is gone.
+func (db *DB) ResetFeed(ctx context.Context) error {
+	if err := db.Ping(ctx); err != nil {
+		return err
+	}
+	db.origin.Store(&origin{db.origin.Load().key, randomBytes()})
+	db.apps.bell.Ring()
+	db.assets.bell.Ring()
+	return nil
+}
+
+// Ping returns an error when the store is closed or ctx is done.
+func (db *DB) Ping(ctx context.Context) error {
+	if db.closed.Load() {
+		return errClosed
+	}
+	return ctx.Err()
+}
+
+// Close closes the store: every view and update that begins later is refused. It returns nil.
+func (db *DB) Close() error {
+	db.closed.Store(true)
+	return nil
+}
+
+var errClosed = errors.New("memory: the store is closed")

@@ -1,0 +1,13 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/storagetest"
+)
+
+func TestWebhooks(t *testing.T) {
+	storagetest.Webhooks(t, func(t *testing.T) webhookstore.Store { return memory.New().Webhooks() })
+}

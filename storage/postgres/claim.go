@@ -1,0 +1,44 @@
+package postgres
+
+import "slices"
+
+// Updates are serializable because each update locks what it reads or writes before it reads it, and keeps the
+// lock until its commit. It locks an existing row with SELECT FOR UPDATE. It locks a key that has no row with a
+// claim: it inserts a row with this key into the table claim when it looks for the missing row, and deletes it in
+// the same transaction. A transaction that inserts a key waits for any open transaction that has inserted the
+// same key.
+//
+// The key of a claim is a digest of 128 bits, so two keys do not share a claim, and updates of different
+// things do not wait for each other. Claims are rows, so they take no entry in the server's lock table, which
+// thousands of advisory locks would exhaust (max_locks_per_transaction). PostgreSQL detects a deadlock between
+// claims and rows; one of the updates then runs again. When a connection is lost, the server rolls its claims back.
+
+// claim locks a key that may have no row. It is sent together with the next statement. what is the kind of thing,
+// and key names it. An update claims a key once.
+func (c *conn) claim(what string, key ...string) {
+	name := digest(append([]string{what}, key...)...)
+	c.claims = append(c.claims, name)
+	c.later("INSERT INTO claim (key) VALUES ($1)", name)
+}
+
+// claimAll claims several keys in one statement, in the order of their names: updates that claim the same keys so do not
+// wait for each other in a circle.
+func (c *conn) claimAll(what string, keys []string) {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = digest(what, key)
+	}
+	slices.Sort(names)
+	c.claims = append(c.claims, names...)
+	if len(names) > 0 {
+		c.later("INSERT INTO claim (key) SELECT unnest($1::bytea[])", names)
+	}
+}
+
+// dropClaims deletes the claims, which ends them with the commit.
+func (c *conn) dropClaims() {
+	if len(c.claims) > 0 {
+		c.later("DELETE FROM claim WHERE key = ANY($1)", c.claims)
+		c.claims = nil
+	}
+}

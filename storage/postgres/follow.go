@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/vitrine-go/vitrine/storage/internal/wake"
+)
+
+// changed wakes those who follow a feed of changes. Updates of this process ring the bell after their commit. While
+// somebody waits, a goroutine looks where the feeds end, so that commits of other processes ring it too, and those
+// of this process whose entries could not be read at once because another transaction was open.
+type changed struct {
+	bell wake.Bell
+	soon chan struct{} // has a token when the goroutine shall look at once
+
+	mu      sync.Mutex
+	looking bool // the goroutine runs
+}
+
+const (
+	lookSoon = 2 * time.Millisecond
+	lookLate = 200 * time.Millisecond
+	lookOn   = 25 // times that the goroutine goes on looking after the last one who waited
+)
+
+// Changed returns a channel that is closed when the feed may have grown.
+func (s appStore) Changed() <-chan struct{} { return s.db.wait() }
+
+func (db *DB) wait() <-chan struct{} {
+	wait := db.changed.bell.Wait()
+	db.changed.mu.Lock()
+	defer db.changed.mu.Unlock()
+	if db.changed.looking {
+		return wait
+	}
+	if db.enter() != nil { // the store is closed: who waits shall find out
+		db.changed.bell.Ring()
+		return wait
+	}
+	db.changed.looking = true
+	go db.look()
+	return wait
+}
+
+// committed is called after an update.
+func (c *changed) committed() {
+	if c.bell.Ring() {
+		select {
+		case c.soon <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// look rings the bell when the feeds end elsewhere than before. It ends some time after nobody waits, and when the
+// store is closed.
+func (db *DB) look() {
+	defer db.users.Done()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-db.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	var before [][]any
+	pause := lookSoon
+	for alone := 0; ; {
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, lookLate)
+		case <-db.changed.soon:
+			pause = lookSoon
+		case <-ctx.Done():
+			db.changed.mu.Lock()
+			db.changed.looking = false
+			db.changed.mu.Unlock()
+			db.changed.bell.Ring()
+			return
+		}
+		if now, err := db.feedEnds(ctx); err == nil && !sameRows(before, now) {
+			before = now
+			db.changed.bell.Ring()
+		}
+		if alone++; db.changed.bell.Awaited() {
+			alone = 0
+		}
+		if alone > lookOn && db.stopLooking() {
+			return
+		}
+	}
+}
+
+// feedEnds returns rows that change when the feeds get entries that can be read, or another identity: then those who
+// wait shall find out that their cursors are gone.
+func (db *DB) feedEnds(ctx context.Context) (ends [][]any, err error) {
+	const sql = "(SELECT round, number FROM app_change WHERE round < " + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
+		UNION ALL (SELECT round, -number FROM asset_change WHERE round < ` + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
+		UNION ALL SELECT hashtextextended(encode(identity, 'hex'), 0), 0 FROM feed`
+	err = db.view(ctx, func(c *conn) error {
+		found, ok := c.alone(ctx, sql)
+		if !ok {
+			found = c.query(ctx, sql)
+		}
+		ends = found.values
+		return found.err
+	})
+	return ends, err
+}
+
+// stopLooking reports whether nobody waits; then the next one who does starts another goroutine.
+func (db *DB) stopLooking() bool {
+	db.changed.mu.Lock()
+	defer db.changed.mu.Unlock()
+	db.changed.looking = db.changed.bell.Awaited()
+	return !db.changed.looking
+}

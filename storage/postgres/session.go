@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// The server ends a transaction that sends no statement for so long, and gives its locks back.
+const (
+	// An update computes between two statements and waits for nobody.
+	idleUpdate = time.Minute
+	// A View may stream to a client that reads slowly: between two statements the client takes what
+	// one statement gave.
+	idleView = time.Hour
+)
+
+// settings are what each transaction runs under. An acknowledged write must be durable, here and on
+// standbys that commits are to wait for, so a server that is set to acknowledge before is overruled;
+// one that is set to wait for more is not. The keepalives free the locks of a client whose machine has
+// gone. $3 tells whether they end with the transaction.
+const settings = `set_config('lock_timeout', $1, $3), set_config('idle_in_transaction_session_timeout', $2, $3),
+	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, $3),
+	set_config('tcp_keepalives_idle', '30', $3), set_config('tcp_keepalives_interval', '10', $3), set_config('tcp_keepalives_count', '3', $3)`
+
+func (db *DB) settings(local bool) []any {
+	return []any{milliseconds(db.busy), milliseconds(idleView), local}
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// errPooler is a connection that leads to a pooler, which the store was not opened for.
+var errPooler = errors.New("the address leads to a connection pooler now, and did not when the store was opened: open the store again")
+
+// prepare sets up a new connection.
+//
+// Behind a pooler a connection's settings would become those of other clients, so nothing is set then.
+// A pooler is known by the process number: it gives its clients one that no server process has.
+func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, max(db.busy, connectWait)) // a pooler may have no connection to give
+	defer cancel()
+	const local = "pg_backend_pid() <> $4::int8"
+	sql := "SELECT " + local + ", current_setting('server_version_num')::int8, " + strings.ReplaceAll(settings, "$3", "$3 OR "+local)
+	var pooler bool
+	var release int64
+	var set [6]string
+	args := append([]any{pgx.QueryExecModeExec}, append(db.settings(false), int64(c.PgConn().PID()))...)
+	err := c.QueryRow(ctx, sql, args...).Scan(&pooler, &release, &set[0], &set[1], &set[2], &set[3], &set[4], &set[5])
+	switch {
+	case err != nil && c.IsClosed():
+		return fmt.Errorf("%w: %w", errLost, err)
+	case err != nil:
+		return err
+	case pooler && !db.pooled:
+		return errPooler
+	case release < oldest:
+		return fmt.Errorf("PostgreSQL %d is too old: %d or newer is needed", release/10000, oldest/10000)
+	}
+	return nil
+}
+
+// needsPooling reports that a first connection met a pooler. One that does not know a parameter of the
+// startup refuses the connection.
+func needsPooling(err error) bool {
+	return errors.Is(err, errPooler) || code(err) == "08P01" && strings.Contains(err.Error(), "startup parameter")
+}
+
+// behindPooler changes the configuration of a pool for connections that lead to a pooler. Each
+// transaction may run on another connection to the server then: nothing of a session is used, no
+// settings, no prepared statements.
+func (db *DB) behindPooler(config *pgxpool.Config, address string) {
+	db.pooled = true
+	if !strings.Contains(address, "default_query_exec_mode") {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	// A pooler knows these parameters of the startup. Others, search_path among them, are set in each
+	// transaction.
+	known := []string{"application_name", "client_encoding", "datestyle", "timezone", "standard_conforming_strings"}
+	params := config.ConnConfig.RuntimeParams
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if !slices.Contains(known, strings.ToLower(name)) {
+			db.params = append(db.params, name)
+			db.values = append(db.values, params[name])
+			delete(params, name)
+		}
+	}
+}
+
+// opening is what a transaction begins with.
+func (db *DB) opening(begin string) []statement {
+	out := []statement{{sql: begin}}
+	if db.pooled {
+		out = append(out, statement{sql: "SELECT " + settings, args: db.settings(true)})
+		if len(db.params) > 0 {
+			out = append(out, statement{sql: setParams, args: []any{db.params, db.values}})
+		}
+	}
+	if begin == beginUpdate {
+		// Having read the table, the transaction keeps a newer release from changing the schema until it ends; see lockSchema.
+		out = append(out, statement{sql: lookAtSchema, args: []any{milliseconds(idleUpdate)}, take: db.sameSchema})
+		if db.builder != "" {
+			out = append(out, stillBuilding(db.builder))
+		}
+	}
+	return out
+}
+
+const (
+	setParams    = "SELECT set_config(name, value, true) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
+	lookAtSchema = "SELECT coalesce(max(number), 0), set_config('idle_in_transaction_session_timeout', $1, true) FROM vitrine_schema"
+)
+
+// errNewer is a store that a newer release has changed while this process had it open.
+var errNewer = errors.New("a newer release has migrated the store")
+
+// sameSchema refuses an update of a store with a newer schema.
+func (db *DB) sameSchema(found *rows) error {
+	if found.next() && found.int(0) > db.schema {
+		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: end this process, and run the newer release",
+			errNewer, found.int(0), db.schema)
+	}
+	return found.err
+}
+
+// inTx runs fn in a transaction on a connection of its own kind, outside of the views and updates.
+func (db *DB) inTx(ctx context.Context, c *pgx.Conn, fn func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if err := db.localSettings(ctx, tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// localSettings has a transaction run under the settings of the store behind a pooler.
+func (db *DB) localSettings(ctx context.Context, tx pgx.Tx) error {
+	for _, s := range db.opening(beginView)[1:] {
+		if _, err := tx.Exec(ctx, s.sql, s.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package sqlite
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// A checkpointer keeps the write-ahead log short.
+//
+// SQLite's automatic checkpoints copy the log into the file. The log restarts when a writer finds that all of it was
+// copied and that no reader uses it. While Views overlap there is always such a reader, and the log grows without
+// end. So the checkpointer acts by the size of the log:
+//
+//   - Each time the log has grown by logCopied, it copies as much as it can on a connection of its own, while
+//     writers and readers continue (PASSIVE). If updates write much more than it can copy, each one is delayed.
+//   - If the log has logShort, it then makes the updates of this process wait for about patience. Readers that begin
+//     meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
+//   - If the log has logLong, it first makes new Views wait until the running ones have ended, since a View may
+//     take longer than an update should wait.
+//
+// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before it ends.
+//
+// It runs in a goroutine. A commit starts the goroutine when there is enough to copy; the goroutine ends when the log is
+// shorter than logLong.
+type checkpointer struct {
+	db      *DB
+	c       *conn         // nil before the first checkpoint
+	page    int64         // bytes
+	closing chan struct{} // closed when the store is
+
+	running atomic.Bool
+	copied  atomic.Uint32 // frames of the log when the last copy began
+	most    atomic.Int64  // bytes that updates may write during the running copy before each is delayed; 0 without a copy
+	stalled atomic.Int64  // the longest time that updates had to wait, in nanoseconds
+	heldUp  atomic.Int32  // how often Views were made to wait
+}
+
+// Sizes of the log, in bytes.
+const (
+	logCopied = 4 << 20
+	logShort  = 16 << 20
+	logLong   = 32 << 20
+	logKept   = 64 << 20 // a longer log file is truncated
+	logLeft   = logCopied / 8
+)
+
+const (
+	patience = 15 * time.Millisecond
+	longView = 250 * time.Millisecond
+	delay    = 32 * time.Millisecond
+)
+
+// committed is called by an update after each commit. The store is not closed before it returns.
+func (k *checkpointer) committed(now stamp) {
+	if most := k.most.Load(); most > 0 && k.written(now) > most { // the disk is slow
+		time.Sleep(delay)
+	}
+	if k.due(now) && k.running.CompareAndSwap(false, true) {
+		k.db.users.Add(1)
+		go k.run()
+	}
+}
+
+// due reports whether there is enough to copy.
+func (k *checkpointer) due(now stamp) bool { return k.written(now) >= logCopied }
+
+// written returns how many bytes were written to the log since the last copy began. A log with fewer frames than then
+// has restarted.
+func (k *checkpointer) written(now stamp) int64 {
+	frames, copied := now.frames(), k.copied.Load()
+	if frames < copied {
+		copied = 0
+	}
+	return int64(frames-copied) * k.page
+}
+
+// run works until the log is short, or until the disk fails. Then updates fail too, and a later commit starts run again.
+func (k *checkpointer) run() {
+	defer k.db.users.Done()
+	defer k.running.Store(false)
+	for pause := longView; ; pause = min(2*pause, 16*longView) {
+		now := k.db.watch.now()
+		done, err := k.shorten(int64(now.frames()) * k.page)
+		if done || err != nil {
+			return
+		}
+		if k.db.readers.longest() > longView {
+			pause = longView
+		}
+		select {
+		case <-time.After(pause):
+		case <-k.closing:
+			return
+		}
+	}
+}
+
+// shorten takes the steps for a log of this size. It reports whether the log is short enough afterwards.
+func (k *checkpointer) shorten(size int64) (done bool, err error) {
+	if _, err := k.copy(logShort); err != nil || size < logShort {
+		return true, err
+	}
+	if k.db.readers.longest() > longView {
+		return size < logLong, nil
+	}
+	if size >= logLong {
+		k.heldUp.Add(1)
+		defer k.db.readers.hold()()
+		for end := time.Now().Add(longView); k.db.readers.running() > 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	ready, err := k.catchUp()
+	if err == nil && ready {
+		done, err = k.db.writer.restartLog(&k.stalled)
+	}
+	return done || size < logLong, err
+}
+
+// catchUp copies until little is left. Each round has to copy what was written during the one before, and lets less be
+// written. It reports whether the rest is small enough for updates to wait for it.
+func (k *checkpointer) catchUp() (ready bool, err error) {
+	left := int64(0)
+	for most := int64(logShort / 2); most >= logLeft; most /= 2 {
+		if left, err = k.copy(most); err != nil || left < logLeft {
+			break
+		}
+	}
+	return left <= logCopied, err
+}
+
+// copy copies the part of the log that readers do not prevent from being copied. When updates have written as many bytes
+// as they may meanwhile, each of them is delayed. It returns the number of bytes that are left, those that were written
+// meanwhile included.
+func (k *checkpointer) copy(most int64) (left int64, err error) {
+	now := k.db.watch.now()
+	k.copied.Store(now.frames())
+	k.most.Store(most)
+	defer k.most.Store(0)
+	if k.c == nil {
+		k.c, err = dial(k.db.path, "mode=rw", "busy_timeout=0", "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
+		if err != nil {
+			return 0, err
+		}
+	}
+	_, frames, err := k.c.checkpoint("PASSIVE")
+	if err == nil {
+		k.db.writer.counters.checkpoints.Add(1)
+	}
+	now = k.db.watch.now()
+	return frames*k.page + k.written(now), err
+}
+
+func (k *checkpointer) close() error {
+	if k.c == nil {
+		return nil
+	}
+	return k.c.close()
+}
+
+// checkpoint runs a checkpoint. It returns whether the checkpoint was complete, and how many frames of the log are not
+// copied yet.
+func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
+	c.broken = nil // there is no transaction to protect
+	r := c.query("PRAGMA wal_checkpoint(" + mode + ")")
+	defer r.close()
+	if !r.next() {
+		return false, 0, fmt.Errorf("checkpoint: %w", r.err)
+	}
+	return r.int(0) == 0, r.int(1) - r.int(2), nil
+}
+
+// restartLog makes the log restart, while all updates of this process wait. It gives up after patience. The next commit
+// writes to the beginning of the same file, and truncates it to logKept (journal_size_limit). The checkpoint itself
+// changes no stamp, so the cache stays as it is.
+//
+// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
+// slot all the time, which new readers may have taken over meanwhile.
+func (w *writer) restartLog(stalled *atomic.Int64) (done bool, err error) {
+	<-w.free
+	begun := time.Now()
+	defer func() {
+		w.free <- struct{}{}
+		stalled.Store(max(stalled.Load(), int64(time.Since(begun))))
+	}()
+	for {
+		done, _, err = w.c.checkpoint("RESTART")
+		if done || err != nil || time.Since(begun) > patience {
+			return done, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

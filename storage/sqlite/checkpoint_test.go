@@ -1,0 +1,288 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// load is readers and writers that never pause, for a while.
+type load struct {
+	readers int
+	view    time.Duration // how long a View lasts
+	updates int           // after which it ends
+	size    int           // bytes that an update writes
+}
+
+// figures are what a load has met.
+type figures struct {
+	written int64         // bytes, to the log
+	log     int64         // the longest that the log was, in bytes
+	waited  time.Duration // the longest that an update took
+	stalled time.Duration // the longest that updates were kept waiting for the log
+	view    time.Duration // the longest that a View took
+	took    time.Duration // all of it
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%d MiB written in %v; log at most %d MiB; longest update %v, of that waiting for the log %v; longest View %v",
+		f.written/mib, f.took, f.log/mib, f.waited, f.stalled, f.view)
+}
+
+// run runs the load on a store.
+func (l load) run(tb testing.TB, db *DB) (f figures) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	views := make([]time.Duration, l.readers)
+	for i := range l.readers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				begun := time.Now()
+				err := db.view(ctx, func(c *conn) error {
+					time.Sleep(l.view)
+					_, err := c.value("SELECT count(*) FROM component WHERE key < 10")
+					return err
+				})
+				if err != nil && !errors.Is(err, context.Canceled) {
+					tb.Error(err)
+				}
+				views[i] = max(views[i], time.Since(begun))
+			}
+		})
+	}
+	page, err := db.writer.c.value("PRAGMA page_size")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	blob, start := make([]byte, l.size), time.Now()
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range l.updates {
+		for at := 0; at+8 < len(blob); at += 512 {
+			blob[at] = byte(random.Uint32())
+		}
+		begun := time.Now()
+		err := db.update(ctx, func(c *conn) error {
+			_, err := c.insert("INSERT OR REPLACE INTO component (key, id, name, version, main, manifest) VALUES ($1, $2, $2, '', '', $3)", i%200, fmt.Sprint(i%200), blob)
+			return err
+		})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		f.waited = max(f.waited, time.Since(begun))
+		f.written += int64(l.size) + page
+		if info, err := os.Stat(db.path + "-wal"); err == nil {
+			f.log = max(f.log, info.Size())
+		}
+	}
+	f.took = time.Since(start)
+	f.stalled = time.Duration(db.log.stalled.Load())
+	cancel()
+	wg.Wait()
+	for _, v := range views {
+		f.view = max(f.view, v)
+	}
+	return f
+}
+
+const mib = 1 << 20
+
+// limit is how long the log may be: 64 MiB and what is written during the longest View. That is estimated
+// by the average rate; during one View writers may have been twice as fast.
+func (f figures) limit() int64 {
+	return logKept + int64(2*float64(f.written)/f.took.Seconds()*f.view.Seconds())
+}
+
+func TestTheLogStaysShortWhileViewsOverlap(t *testing.T) {
+	for _, view := range []time.Duration{5 * time.Millisecond, 100 * time.Millisecond} {
+		t.Run(fmt.Sprint("32 readers of ", view), func(t *testing.T) {
+			l := load{readers: 32, view: view, updates: 2000, size: 100_000}
+			if testing.Short() {
+				l.updates = 1200
+			}
+			db := openTest(t, nil)
+			f := l.run(t, db)
+			t.Log(f)
+			if f.log > f.limit() {
+				t.Errorf("the log had %d MiB, want at most %d", f.log/mib, f.limit()/mib)
+			}
+		})
+	}
+}
+
+// A View that lasts long, a backup for instance, lets the log grow. It keeps neither updates nor other Views waiting, and
+// the log is short again soon after it has ended.
+func TestALongViewKeepsNobodyWaiting(t *testing.T) {
+	db := openTest(t, nil)
+	err := db.view(context.Background(), func(*conn) error {
+		time.Sleep(longView + 10*time.Millisecond)
+		f := load{readers: 4, view: time.Millisecond, updates: 800, size: 100_000}.run(t, db)
+		t.Log(f)
+		if f.log < logKept {
+			t.Errorf("the log had %d MiB only: this shows nothing", f.log/mib)
+		}
+		if held := db.log.heldUp.Load(); f.stalled > 0 || held > 0 {
+			t.Errorf("an update waited %v and Views were held up %d times for a View that does not end", f.stalled, held)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return !db.log.running.Load() })
+	if err := db.update(context.Background(), func(c *conn) error { return mark(c, "next") }); err != nil { // the log begins anew with it
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(db.path + "-wal"); err != nil || info.Size() > logKept {
+		t.Errorf("the file of the log keeps %d MiB: %v", info.Size()/mib, err)
+	}
+	if frames := db.watch.now(); int64(frames.frames())*db.log.page > logShort {
+		t.Errorf("the log has %d frames in the end", frames.frames())
+	}
+}
+
+// An update is delayed while the log is copied on a slow disk, if enough was written meanwhile, and else not.
+func TestUpdatesAreDelayedWhileCopyingIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := openTest(t, nil)
+		n := 0
+		update := func() time.Duration {
+			n++
+			begun := time.Now()
+			if err := db.update(context.Background(), func(c *conn) error { return mark(c, fmt.Sprint(n)) }); err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(begun)
+		}
+		update()
+		now := db.watch.now()
+		db.log.copied.Store(now.frames())
+		db.log.most.Store(1 << 20)
+		if took := update(); took != 0 {
+			t.Errorf("an update that writes as much as it may is delayed by %v", took)
+		}
+		db.log.most.Store(1)
+		if took := update(); took != delay {
+			t.Errorf("an update that writes more is delayed by %v, want %v", took, delay)
+		}
+		if left, err := db.log.copy(1 << 30); err != nil || left != 0 {
+			t.Errorf("%d bytes are left after a copy: %v", left, err)
+		}
+		if took := update(); took != 0 {
+			t.Errorf("without a copy under way, an update is delayed by %v", took)
+		}
+	})
+}
+
+// grow makes the log longer than logLong while a View keeps it from beginning anew.
+func grow(t *testing.T, db *DB) {
+	t.Helper()
+	blob := make([]byte, 1<<20)
+	for i := range logLong/len(blob) + 8 {
+		err := db.update(context.Background(), func(c *conn) error {
+			_, err := c.insert("INSERT OR REPLACE INTO component (key, id, name, version, main, manifest) VALUES ($1, $2, $2, '', '', $3)", i, fmt.Sprint(i), blob)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheCacheOutlivesTheLog(t *testing.T) {
+	db := openTest(t, nil)
+	if _, err := nextVersion(db.Apps(), "app"); err != nil {
+		t.Fatal(err)
+	}
+	before := db.watch.now()
+	if done, err := db.writer.restartLog(new(atomic.Int64)); !done || err != nil {
+		t.Fatalf("the log did not begin anew: %v", err)
+	}
+	at, ok := db.cache.state()
+	if _, found := db.cache.get(headKey("app"), at); !ok || !found {
+		t.Error("the cache has forgotten what the commit put into it")
+	}
+	if err := db.update(context.Background(), func(c *conn) error { return mark(c, "next") }); err != nil {
+		t.Fatal(err)
+	}
+	if now := db.watch.now(); now.frames() >= before.frames() {
+		t.Fatalf("the log has %d frames, before it had %d", now.frames(), before.frames())
+	}
+	if v, err := look(db.Apps(), "app"); err != nil || v != 0 {
+		t.Errorf("version %d, %v", v, err)
+	}
+}
+
+func TestClosingDoesNotWaitForTheLog(t *testing.T) {
+	path := t.TempDir() + "/store.db"
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := openAt(t, path, nil)
+	c, err := other.begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	grow(t, db)
+	closed := make(chan error, 1)
+	go func() { closed <- db.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("closing waits for a View of another process")
+	}
+	other.end(c)
+}
+
+func TestViewsThatAreHeldBackBeginAgain(t *testing.T) {
+	db := openTest(t, nil)
+	release := db.readers.hold()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := db.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a View that may not begin: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- db.Ping(ctx) }()
+	waitFor(t, func() bool { return len(db.readers.free) < cap(db.readers.free) })
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if free := len(db.readers.free); free != cap(db.readers.free) {
+		t.Errorf("%d of %d places are free", free, cap(db.readers.free))
+	}
+}
+
+// The size of the log while Views overlap, and how long updates wait for it.
+func BenchmarkLogWhileViewsOverlap(b *testing.B) {
+	for _, l := range []load{
+		{readers: 0, size: 20_000}, {readers: 4, view: 5 * time.Millisecond, size: 20_000},
+		{readers: 32, view: 5 * time.Millisecond, size: 20_000}, {readers: 32, view: 100 * time.Millisecond, size: 20_000},
+	} {
+		b.Run(fmt.Sprint(l.readers, " readers of ", l.view), func(b *testing.B) {
+			db := openAt(b, b.TempDir()+"/store.db", nil)
+			l.updates = b.N
+			f := l.run(b, db)
+			b.ReportMetric(float64(f.log)/mib, "log-MiB")
+			b.ReportMetric(float64(f.written)/mib, "written-MiB")
+			b.ReportMetric(float64(f.stalled.Microseconds())/1000, "stall-ms")
+			b.ReportMetric(float64(f.waited.Microseconds())/1000, "longest-update-ms")
+			b.ReportMetric(float64(f.view.Microseconds())/1000, "longest-view-ms")
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+)
+
+// reviewEraseRules are about what is deleted.
+var reviewEraseRules = []reviewRule{
+	{"a deleted collection takes its reviews along, and one put under its key is new", func(t *testing.T, s oneNetwork) {
+		a, b := newCollection(key("s", "a"), ""), newCollection(key("s", "b"), "")
+		putCollections(t, s, a, b)
+		putReviews(t, s, a.Key, many(0, 5, "")...)
+		putReviews(t, s, b.Key, many(0, 3, "")...)
+		updateReviews(t, s, func(w reviewTx) error { return w.DeleteCollection(ctx, a.Key) })
+		checkCollections(t, s, b)
+		checkReviews(t, s, a.Key)
+		checkReviews(t, s, b.Key, many(0, 3, "")...)
+		putCollections(t, s, a)
+		checkCollections(t, s, b, a)
+		checkReviews(t, s, a.Key)
+		putReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
+		checkReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
+	}},
+	{"deleted reviews are gone, the others keep their order, and one put again comes last", func(t *testing.T, s oneNetwork) {
+		k := key("s", "a")
+		putCollections(t, s, newCollection(k, ""))
+		putReviews(t, s, k, many(0, 6, "")...)
+		updateReviews(t, s, func(w reviewTx) error { return w.DeleteReviews(ctx, k, []string{"4", "absent", "1", "5", "1"}) })
+		checkReviews(t, s, k, newReview("0", ""), newReview("2", ""), newReview("3", ""))
+		putReviews(t, s, k, newReview("1", "again"), newReview("0", "other"))
+		checkReviews(t, s, k, newReview("0", "other"), newReview("2", ""), newReview("3", ""), newReview("1", "again"))
+		updateReviews(t, s, func(w reviewTx) error { return w.DeleteReviews(ctx, k, []string{"0", "1", "2", "3"}) })
+		checkReviews(t, s, k)
+		checkCollections(t, s, newCollection(k, ""))
+	}},
+	{"deleting in a collection that is not there is ErrNotFound", func(t *testing.T, s oneNetwork) {
+		putCollections(t, s, newCollection(key("s", "a"), ""))
+		for name, fn := range map[string]func(w reviewTx, k reviewstore.Key) error{
+			"DeleteCollection": func(w reviewTx, k reviewstore.Key) error { return w.DeleteCollection(ctx, k) },
+			"DeleteReviews":    func(w reviewTx, k reviewstore.Key) error { return w.DeleteReviews(ctx, k, []string{"a"}) },
+		} {
+			checkError(t, s.Update(ctx, func(w reviewTx) error { return fn(w, key("s", "b")) }), reviewstore.ErrNotFound, "%s", name)
+			twice := s.Update(ctx, func(w reviewTx) error {
+				return errors.Join(w.DeleteCollection(ctx, key("s", "a")), fn(w, key("s", "a")))
+			})
+			checkError(t, twice, reviewstore.ErrNotFound, "%s after it was deleted", name)
+		}
+		checkCollections(t, s, newCollection(key("s", "a"), ""))
+	}},
+	{"an Update that is rolled back deletes nothing", func(t *testing.T, s oneNetwork) {
+		k, undone := key("s", "a"), errors.New("undone")
+		putCollections(t, s, newCollection(k, ""))
+		putReviews(t, s, k, many(0, 4, "")...)
+		err := s.Update(ctx, func(w reviewTx) error {
+			return errors.Join(w.DeleteReviews(ctx, k, []string{"1"}), w.DeleteCollection(ctx, k), undone)
+		})
+		checkError(t, err, undone, "Update")
+		checkCollections(t, s, newCollection(k, ""))
+		checkReviews(t, s, k, many(0, 4, "")...)
+	}},
+	{"an Update sees what it has deleted and put", func(t *testing.T, s oneNetwork) {
+		k := key("s", "a")
+		putCollections(t, s, newCollection(k, "before"))
+		putReviews(t, s, k, many(0, 4, "before")...)
+		updateReviews(t, s, func(w reviewTx) error {
+			return errors.Join(
+				w.DeleteReviews(ctx, k, []string{"2"}), hasReviews(w, k, newReview("0", "before"), newReview("1", "before"), newReview("3", "before")),
+				w.PutReviews(ctx, k, many(2, 3, "")), hasReviews(w, k, newReview("0", "before"), newReview("1", "before"), newReview("3", "before"), newReview("2", "")),
+				w.DeleteCollection(ctx, k), hasCollections(w), hasReviews(w, k),
+				w.PutCollection(ctx, newCollection(k, "")), hasReviews(w, k), w.PutReviews(ctx, k, many(0, 2, "")), w.DeleteReviews(ctx, k, []string{"0"}),
+				hasCollections(w, newCollection(k, "")), hasReviews(w, k, many(1, 2, "")...))
+		})
+		checkCollections(t, s, newCollection(k, ""))
+		checkReviews(t, s, k, many(1, 2, "")...)
+	}},
+	{"collections are listed by key and reviews by time, also where sources and ids are longer than an index holds", func(t *testing.T, s oneNetwork) {
+		long := strings.Repeat("x", 999)
+		var collections []reviewstore.Collection
+		for i, k := range []reviewstore.Key{key(long+"b", "a"), key(long+"aa", "b"), key(long, "z"), key(long+"aa", "a"), key(long+"a", "z"), key("s", long+"bb"),
+			key("s", long), key("s", long+"ba"), key("s", long+"b"), key("\xff", "a"), key("é", "a"), key("s", "a")} {
+			c := newCollection(k, fmt.Sprint(i))
+			collections = append(collections, c)
+			putCollections(t, s, c)
+		}
+		checkCollections(t, s, collections...)
+		var list []reviewstore.Review
+		for i, id := range []string{long + "bb", long, long + "ba", long + "b", "a", "\xff", "b"} {
+			for at := range int64(2) {
+				r := newReview(fmt.Sprint(at)+id, fmt.Sprint(i))
+				r.Time = at - 1
+				list = append(list, r)
+			}
+		}
+		putReviews(t, s, key("s", "a"), list...)
+		checkReviews(t, s, key("s", "a"), list...)
+	}},
+	{"every time is kept and found in its place", func(t *testing.T, s oneNetwork) {
+		putCollections(t, s, newCollection(key("s", "a"), ""))
+		var list []reviewstore.Review
+		for i, at := range []int64{0, 1<<63 - 1, -1 << 63, 1, -1, 253402300799999999, -62135596800000000} {
+			r := newReview(fmt.Sprint(i), "")
+			r.Time = at
+			list = append(list, r)
+		}
+		putReviews(t, s, key("s", "a"), list...)
+		checkReviews(t, s, key("s", "a"), list...)
+		moved := slices.Clone(list)
+		moved[1].Time, moved[2].Time = moved[2].Time, moved[1].Time
+		putReviews(t, s, key("s", "a"), moved...)
+		checkReviews(t, s, key("s", "a"), moved...)
+	}},
+}
