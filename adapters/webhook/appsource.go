@@ -1,0 +1,65 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// appSource has the changes of apps, tags and components.
+type appSource struct{ apps *appsvc.Service }
+
+func (appSource) name() string { return "apps" }
+
+// wants reports whether the endpoint asks for a type of change that the source has.
+func (appSource) wants(e Endpoint) bool {
+	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.AssetsChanged })
+}
+
+func (appSource) scope(Endpoint) string { return "" } // there is one feed for all
+
+func (s appSource) changed() <-chan struct{} { return s.apps.Changed() }
+
+func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
+	return []feed{{s.name(), s.read}}, nil
+}
+
+// read reads the outbox. An endpoint whose groups an app has left is told that alone, as readers of these groups are.
+func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
+	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
+	if e, ok := errors.AsType[*appsvc.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
+		return page{}, fmt.Errorf("%w: %w", errGone, err)
+	}
+	if err != nil {
+		return page{}, err
+	}
+	out := page{next: read.Next, more: read.More}
+	for _, entry := range read.Events {
+		c := change{Cursor: entry.Cursor, At: time.UnixMilli(entry.At), Groups: entry.Groups}
+		event := entry.Event
+		if e.Groups != nil && !e.holds(entry.Groups) && e.holds(entry.Left) {
+			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}
+			c.Groups = entry.Left
+		}
+		c.Type, event.Cursor = string(event.Type), ""
+		if c.Data, err = json.Marshal(event); err != nil {
+			return page{}, err
+		}
+		out.changes = append(out.changes, c)
+	}
+	return out, nil
+}
+
+// holds reports whether one of the groups of the endpoint contains one of these.
+func (e Endpoint) holds(groups []string) bool {
+	return slices.ContainsFunc(groups, func(inner string) bool {
+		return slices.ContainsFunc(e.Groups, func(outer string) bool { return urn.Contains(outer, inner) })
+	})
+}

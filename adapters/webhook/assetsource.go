@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// assetSource has the changes of all libraries, each with a feed of its own.
+type assetSource struct{ assets *assets.Service }
+
+func (assetSource) name() string { return "assets" }
+
+// wants reports whether the endpoint asks for changes of assets. Its groups may name networks that have no library yet.
+func (assetSource) wants(e Endpoint) bool {
+	return e.Types == nil || slices.Contains(e.Types, assets.AssetsChanged)
+}
+
+// scope is the groups: they choose the libraries.
+func (assetSource) scope(e Endpoint) string {
+	if e.Groups == nil {
+		return "all"
+	}
+	return strings.Join(e.Groups, " ")
+}
+
+func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
+
+// feeds returns the feeds of the libraries whose networks the endpoint asks for.
+func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err error) {
+	for lib, err := range s.assets.Libraries(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		network := s.assets.NetworkURN(lib)
+		if e.Groups != nil && !e.holds([]string{network}) {
+			continue
+		}
+		out = append(out, feed{s.name() + "/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {
+			return s.read(ctx, lib, network, after)
+		}})
+	}
+	return out, nil
+}
+
+// read reads the outbox of a library.
+func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
+	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
+	if e, ok := errors.AsType[*assets.Error](err); ok && e.Parameter == "after" { // too old, or of another feed
+		return page{}, fmt.Errorf("%w: %w", errGone, err)
+	}
+	if err != nil {
+		return page{}, err
+	}
+	out := page{next: read.Next, more: read.More}
+	for _, event := range read.Changes {
+		c := change{Cursor: event.Cursor, Type: assets.AssetsChanged, At: time.UnixMilli(event.At), Groups: []string{network}}
+		event.Cursor = ""
+		if c.Data, err = libraryEvent(lib, event); err != nil {
+			return page{}, err
+		}
+		out.changes = append(out.changes, c)
+	}
+	return out, nil
+}
+
+// libraryEvent is an event as it reads over HTTP, with the library: over HTTP the path of the request has it.
+func libraryEvent(lib assets.Library, event assets.Event) (json.RawMessage, error) {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return nil, err
+	}
+	library, err := json.Marshal(struct {
+		Network string `json:"network"`
+		ID      string `json:"id"`
+	}{lib.Network, lib.ID})
+	if err != nil {
+		return nil, err
+	}
+	return append(append(append(text[:len(text)-1], `,"library":`...), library...), '}'), nil
+}

@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// Types returns the types of changes that an endpoint can ask for.
+func Types() []string {
+	var out []string
+	for _, t := range []appsvc.ChangeType{
+		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.TagSet, appsvc.TagDeleted,
+		appsvc.ComponentCreated, appsvc.ComponentDeleted,
+	} {
+		out = append(out, string(t))
+	}
+	return append(out, assets.AssetsChanged)
+}
+
+// change is an entry of a feed.
+type change struct {
+	Cursor string // the position right after the entry
+	Type   string
+	At     time.Time
+	// Groups are the groups of the app before and after the change, or the network of the assets. A change of a
+	// component has none.
+	Groups []string
+	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
+}
+
+// body returns what is posted for a change: the payload that Standard Webhooks recommends. It is the same for each attempt.
+func (c change) body() []byte {
+	text, err := json.Marshal(struct {
+		Type      string          `json:"type"`
+		Timestamp string          `json:"timestamp"`
+		Data      json.RawMessage `json:"data"`
+	}{c.Type, c.At.UTC().Format("2006-01-02T15:04:05.000Z"), c.Data})
+	if err != nil {
+		panic("webhook: an entry of a feed is not JSON: " + err.Error())
+	}
+	return text
+}

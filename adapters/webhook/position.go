@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// position is what is stored of an endpoint: how far its deliveries are, and when the next attempt is due. It is
+// stored under the endpoint's name.
+type position struct {
+	// Term is random for each time that a process takes the lease. A process that takes over replaces it first, so
+	// that the one before cannot replace the position any more.
+	Term string `json:"term"`
+	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
+	// whichever process makes it.
+	Key []byte `json:"key"`
+	// Receiver is a digest of the URL and the secrets. Off, Failed, Refused and Until are of this receiver.
+	Receiver string `json:"receiver"`
+	// Sources are the sources whose feeds the endpoint reads, with their scope, and Marks says how far, by the name of the
+	// feed. A feed in the scope without a mark is new, and is read from its beginning.
+	Sources map[string]string `json:"sources"`
+	Marks   map[string]mark   `json:"marks"`
+
+	Off     bool  `json:"off,omitempty"`     // the receiver answered 410
+	Failed  int   `json:"failed,omitempty"`  // attempts since the last one that was accepted
+	Refused int   `json:"refused,omitempty"` // attempts at the next change that were refused as such
+	Until   int64 `json:"until,omitempty"`   // the next attempt is due then, in milliseconds since the epoch
+}
+
+// mark is how far a feed was read. Times are milliseconds since the epoch.
+type mark struct {
+	After string `json:"after"`
+	At    int64  `json:"at"` // the time of the last change
+	// Since is set after the feed has changed its identity: changes before this time were delivered under the
+	// earlier one.
+	Since int64 `json:"since,omitempty"`
+}
+
+// stored is the name under which an endpoint's position is stored.
+func (e Endpoint) stored() string { return "endpoint/" + e.Name }
+
+// receiver returns the digest of the URL and the secrets. It is made with the secrets themselves, so it tells nobody
+// what they are.
+func (e Endpoint) receiver() string {
+	sum := sha256.New()
+	for _, s := range e.Secrets {
+		sum.Write(s.mac("vitrine webhook receiver\n", e.URL))
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// newPosition returns a position that has read nothing yet.
+func (e Endpoint) newPosition() position {
+	p := position{Key: make([]byte, 24), Receiver: e.receiver(), Sources: map[string]string{}, Marks: map[string]mark{}}
+	_, _ = rand.Read(p.Key) // never fails
+	return p
+}
+
+func readPosition(text []byte) (p position, err error) {
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("the stored position is damaged: %w", err)
+	}
+	if p.Sources == nil || p.Marks == nil {
+		return p, errors.New("the stored position is damaged: it has no sources")
+	}
+	return p, nil
+}
+
+func (p position) text() []byte {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic("webhook: " + err.Error()) // a position has nothing that cannot be marshaled
+	}
+	return text
+}
+
+// id returns the webhook-id of a change.
+func (p position) id(feed string, c change) string {
+	key := Secret{func() []byte { return p.Key }}
+	return "msg_" + base64.RawURLEncoding.EncodeToString(key.mac(feed, "\x00", c.Cursor)[:18])
+}
+
+// forget removes the marks of a source but those of some feeds.
+func (p *position) forget(source string, but []feed) {
+	for name := range p.Marks {
+		of := name == source || strings.HasPrefix(name, source+"/")
+		if of && !slices.ContainsFunc(but, func(f feed) bool { return f.name == name }) {
+			delete(p.Marks, name)
+		}
+	}
+}
+
+// Retries.
+const (
+	firstWait    = 5 * time.Second
+	longestWait  = 8 * time.Hour
+	jitter       = 0.2
+	keepTrying   = 3 * 24 * time.Hour // from the change on
+	mostRefusals = 5
+)
+
+// wait returns the time between a failed attempt and the next, without the jitter: it doubles with each failure.
+func wait(failed int) time.Duration {
+	d := firstWait
+	for range failed - 1 {
+		if d = 2 * d; d >= longestWait {
+			return longestWait
+		}
+	}
+	return d
+}

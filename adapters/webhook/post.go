@@ -1,0 +1,69 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	answerWithin = 15 * time.Second
+	answerMost   = 64 << 10 // bytes of a response's header, and of its body
+)
+
+// newTransport returns a transport that connects to allowed addresses only and uses no proxy. A RoundTripper follows no
+// redirects.
+func newTransport(o Options) *http.Transport {
+	dialer := &net.Dialer{Timeout: answerWithin, Control: guard{o.Allow}.control}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        o.TLS.Clone(),
+		TLSHandshakeTimeout:    answerWithin,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // nobody reads the body
+		MaxResponseHeaderBytes: answerMost,
+		MaxIdleConnsPerHost:    1, // an endpoint gets one delivery at a time
+		MaxIdleConns:           MaxEndpoints,
+		IdleConnTimeout:        90 * time.Second,
+	}
+}
+
+// post makes one attempt to deliver and returns the status of the response. The error does not hold the URL.
+func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, errors.New("the URL cannot be used")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "vitrine-webhook")
+	sign(r.Header, e.Secrets, id, time.Now(), body)
+	response, err := transport.RoundTrip(r)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
+		return 0, errors.New("there was no response within 15 seconds")
+	}
+	if err != nil {
+		return 0, cause(err)
+	}
+	// The status has decided. What is read of the body only keeps the connection for the next delivery.
+	_, _ = io.CopyN(io.Discard, response.Body, answerMost)
+	_ = response.Body.Close()
+	return response.StatusCode, nil
+}
+
+// cause is what the log says about a request that failed. What net/http says about a response that it cannot read is left out:
+// it repeats what the receiver sent, which may be the URL. Before the request is sent the receiver does not know it.
+func cause(err error) error {
+	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
+		if errors.As(err, before) {
+			return err
+		}
+	}
+	return errors.New("the connection broke, or the response was not HTTP")
+}

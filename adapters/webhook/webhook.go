@@ -1,0 +1,270 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+)
+
+// Options changes how changes are delivered. Zero values are the defaults.
+type Options struct {
+	// Allow are networks that deliveries may go to although their addresses are not public.
+	Allow []netip.Prefix
+	// TLS is the configuration of connections, with certificates of an own authority for instance. nil = that of
+	// the system.
+	TLS *tls.Config
+	// Log gets what happens to deliveries. nil = slog.Default.
+	Log *slog.Logger
+	// Observer is called after each attempt, and for each change that is given up without one, in the goroutine that
+	// delivers to the endpoint: for metrics. nil = nothing is called.
+	Observer func(Attempt)
+}
+
+// Deliverer delivers the changes of a store. Each process that uses the store may have one; one of them delivers at a
+// time. All of them need the same endpoints.
+type Deliverer struct {
+	store     webhookstore.Store
+	sources   []source
+	transport http.RoundTripper
+	log       *slog.Logger
+	observer  func(Attempt)
+
+	mu        sync.Mutex
+	endpoints []Endpoint
+	changed   chan struct{}        // closed when the endpoints change
+	progress  map[string]*progress // of the endpoints that this process delivers to, by name
+}
+
+// Services are the services whose changes are delivered. One that is nil is left out.
+type Services struct {
+	Apps   *appsvc.Service
+	Assets *assets.Service
+}
+
+// New returns a Deliverer of the changes of these services, whose store also keeps the positions (its method
+// Webhooks). It has no endpoints yet: call Set, and then Run.
+func New(store webhookstore.Store, services Services, opts *Options) *Deliverer {
+	var sources []source
+	if services.Apps != nil {
+		sources = append(sources, appSource{services.Apps})
+	}
+	if services.Assets != nil {
+		sources = append(sources, assetSource{services.Assets})
+	}
+	return newDeliverer(store, sources, opts)
+}
+
+func newDeliverer(store webhookstore.Store, sources []source, opts *Options) *Deliverer {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Deliverer{store: store, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{})}
+}
+
+// Set replaces the endpoints, also while Run runs. An endpoint whose name the store does not know gets the changes
+// that come after Set returns; any other goes on where it was. Deliveries that are under way are completed. If Set
+// returns an error, the endpoints stay as they were.
+func (d *Deliverer) Set(ctx context.Context, endpoints []Endpoint) error {
+	for _, e := range endpoints {
+		if err := d.register(ctx, e); err != nil {
+			return fmt.Errorf("webhook %q: %w", e.Name, err)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.endpoints = slices.Clone(endpoints)
+	close(d.changed)
+	d.changed = make(chan struct{})
+	return nil
+}
+
+// register stores the position of an endpoint that the store does not know yet.
+func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
+	known, err := d.store.Get(ctx, e.stored())
+	if err != nil || known != nil {
+		return err
+	}
+	p := e.newPosition()
+	if err := d.begin(ctx, e, &p); err != nil {
+		return err
+	}
+	// If the value is there by now, another process has registered the same name.
+	_, err = d.store.Swap(ctx, e.stored(), nil, p.text())
+	return err
+}
+
+// begin adds the sources to a position that the endpoint wants and the position lacks, from what comes on, and
+// removes those that it does not want. If the endpoint asks for other feeds of a source than before, those that
+// it did not ask for begin with what comes too.
+func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
+	for _, s := range d.sources {
+		scope, has := p.Sources[s.name()]
+		if !s.wants(e) {
+			p.forget(s.name(), nil)
+			delete(p.Sources, s.name())
+			continue
+		}
+		if has && scope == s.scope(e) {
+			continue
+		}
+		feeds, err := s.feeds(ctx, e)
+		if err != nil {
+			return err
+		}
+		p.forget(s.name(), feeds)
+		for _, f := range feeds {
+			if _, known := p.Marks[f.name]; known {
+				continue
+			}
+			end, err := f.read(ctx, latest, e)
+			if err != nil {
+				return err
+			}
+			p.Marks[f.name] = mark{After: end.next, At: now()}
+		}
+		p.Sources[s.name()] = s.scope(e)
+	}
+	return nil
+}
+
+// current returns the endpoints, and a channel that is closed when they change.
+func (d *Deliverer) current() ([]Endpoint, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.endpoints, d.changed
+}
+
+// Run delivers until ctx is done, while this process holds the lease. Then it waits for the deliveries that are under
+// way, at most 15 seconds, and returns nil.
+func (d *Deliverer) Run(ctx context.Context) error {
+	defer d.closeIdle()
+	for d.awaitEndpoints(ctx) {
+		l, err := acquire(ctx, d.store, d.log)
+		if err != nil {
+			return nil // ctx is done
+		}
+		d.log.Info("webhooks: this process delivers")
+		l.while(ctx, func(held context.Context, lose context.CancelCauseFunc) { d.deliver(ctx, held, lose) })
+		if ctx.Err() == nil {
+			d.log.Warn("webhooks: another process delivers, or the store could not be reached")
+		}
+	}
+	return nil
+}
+
+// closeIdle closes the connections that wait for further deliveries.
+func (d *Deliverer) closeIdle() {
+	if t, ok := d.transport.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// awaitEndpoints waits until there are endpoints. It returns false if ctx is done before.
+func (d *Deliverer) awaitEndpoints(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		endpoints, changed := d.current()
+		if len(endpoints) > 0 {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// running is a worker in its goroutine.
+type running struct {
+	endpoint Endpoint
+	cancel   context.CancelFunc
+	stopped  bool
+	ended    chan struct{}
+}
+
+// stop lets the worker complete its delivery and end.
+func (r *running) stop() {
+	r.stopped = true
+	r.cancel()
+}
+
+// deliver runs a worker for each endpoint until ctx or held is done.
+func (d *Deliverer) deliver(ctx, held context.Context, lose context.CancelCauseFunc) {
+	workers, term := map[string]*running{}, rand.Text()
+	defer d.tellsNothing()
+	defer func() {
+		for _, r := range workers {
+			r.stop()
+		}
+		for _, r := range workers {
+			<-r.ended
+		}
+	}()
+	for {
+		endpoints, changed := d.current()
+		d.adjust(ctx, held, lose, workers, endpoints, term)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-held.Done():
+			return
+		}
+	}
+}
+
+// adjust stops the workers of endpoints that have gone or changed, and starts those of new ones. A worker of a
+// changed endpoint begins when the one before has completed its delivery; nobody else waits for that.
+func (d *Deliverer) adjust(ctx, held context.Context, lose context.CancelCauseFunc, workers map[string]*running, endpoints []Endpoint, term string) {
+	for name, r := range workers {
+		if !slices.ContainsFunc(endpoints, func(e Endpoint) bool { return e.Name == name }) {
+			r.stop() // and stays in workers: a later one of the same name waits for its end
+		}
+	}
+	for _, e := range endpoints {
+		before := workers[e.Name]
+		if before != nil && !before.stopped && before.endpoint.equal(e) {
+			continue
+		}
+		if before != nil {
+			before.stop()
+		}
+		stopped, cancel := context.WithCancel(ctx)
+		r := &running{endpoint: e, cancel: cancel, ended: make(chan struct{})}
+		workers[e.Name] = r
+		told := d.tells(e.Name)
+		go func() {
+			defer close(r.ended)
+			if before != nil {
+				<-before.ended
+			}
+			w := worker{d: d, e: e, term: term, log: d.log.With("webhook", e.Name), told: told}
+			if err := w.run(stopped, held); errors.Is(err, errLost) {
+				lose(err)
+			}
+		}()
+	}
+}
+
+// equal reports whether two endpoints are the same in all members.
+func (e Endpoint) equal(o Endpoint) bool {
+	return e.Name == o.Name && e.receiver() == o.receiver() && same(e.Types, o.Types) && same(e.Groups, o.Groups)
+}
+
+// same is slices.Equal for lists where nil, which stands for all, differs from an empty one.
+func same(a, b []string) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
