@@ -1,0 +1,247 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
+)
+
+//go:embed static
+var static embed.FS
+
+// Config says where the API is, and what the page is called.
+type Config struct {
+	// API is the address of the API's base path, as the page's browser reaches it. It must have the origin of the
+	// page; a path such as "/app-service/v4/" is enough. By default it is the folder of the page: "./".
+	API string
+	// Title stands in the title of the page and beside its logo. By default it is "Vitrine".
+	Title string
+}
+
+// filesBelow is the folder of the page's files, below the page.
+const filesBelow = "x/console/"
+
+// policy lets the page run scripts, use styles and reach servers of its own origin alone, and lets it make no script
+// out of text. Images of assets come from anywhere, but only over https.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the
+// page, and the page's files are in x/console/ below it. Everything else is 404.
+func New(c Config) http.Handler {
+	if c.API == "" {
+		c.API = "./"
+	}
+	if c.Title == "" {
+		c.Title = "Vitrine"
+	}
+	h := handler{}
+	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := static.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		name = strings.TrimPrefix(name, "static/")
+		if text, err = minified(name, text); err != nil {
+			return err
+		}
+		if name == page {
+			var made bytes.Buffer
+			if err := template.Must(template.New(page).Parse(string(text))).Execute(&made, c); err != nil {
+				return err
+			}
+			text = made.Bytes()
+		}
+		h[name] = newFile(name, text)
+		return nil
+	})
+	if err != nil {
+		panic("console: an embedded file cannot be read: " + err.Error())
+	}
+	return h
+}
+
+// minified returns a script or a style sheet without comments and white space, and with short names for the local
+// variables of a script. Other files are returned unchanged.
+func minified(name string, text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	var err error
+	switch path.Ext(name) {
+	case ".js":
+		err = new(js.Minifier).Minify(minify.New(), &out, bytes.NewReader(text), nil)
+	case ".css":
+		err = new(css.Minifier).Minify(minify.New(), &out, bytes.NewReader(text), nil)
+	default:
+		return text, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// page is the name of the page among the files.
+const page = "index.html"
+
+// handler is the files by name.
+type handler map[string]*file
+
+// file is one file in the two forms that it is sent in.
+type file struct {
+	mediaType      string
+	plain, zipped  []byte
+	etag, zippedAs string
+}
+
+func newFile(name string, text []byte) *file {
+	var zipped bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of the known ones
+	_, _ = w.Write(text)                                       // a buffer takes everything
+	_ = w.Close()
+	sum := sha256.Sum256(text)
+	hash := base64.RawURLEncoding.EncodeToString(sum[:12])
+	mediaType := mime.TypeByExtension(path.Ext(name))
+	switch path.Ext(name) { // not what this machine thinks of them
+	case ".js":
+		mediaType = "text/javascript; charset=utf-8"
+	case ".css":
+		mediaType = "text/css; charset=utf-8"
+	case ".svg":
+		mediaType = "image/svg+xml"
+	}
+	return &file{mediaType, text, zipped.Bytes(), `"` + hash + `"`, `"` + hash + `-gzip"`}
+}
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Access-Control-Allow-Origin", "*") // as for everything that the server answers; the page has no secrets
+	f := h[h.name(r.URL.Path)]
+	switch {
+	case f == nil:
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "the page is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	f.send(w, r)
+}
+
+// name returns the name of the file that a path asks for, or nothing.
+func (h handler) name(path string) string {
+	if _, name, found := cutLast(path, "/"+filesBelow); found {
+		if name == page {
+			return "" // it has one address alone
+		}
+		return name
+	}
+	if strings.HasSuffix(path, "/") || path == "" {
+		return page
+	}
+	return ""
+}
+
+// cutLast is strings.Cut around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// send answers with the file, compressed for who takes it. The browser asks each time whether its copy is still good.
+func (f *file) send(w http.ResponseWriter, r *http.Request) {
+	body, etag := f.plain, f.etag
+	header := w.Header()
+	header.Add("Vary", "Accept-Encoding")
+	if names(r.Header["Accept-Encoding"], "gzip") && len(f.zipped) < len(f.plain) {
+		body, etag = f.zipped, f.zippedAs
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", etag)
+	header.Set("Cache-Control", "no-cache")
+	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == etag {
+			header.Del("Content-Encoding")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	header.Set("Content-Type", f.mediaType)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // a client that has gone needs no answer
+	}
+}
+
+// Before returns a handler that gives people the page and programs the API at the same address: GET of base with a
+// literal text/html in Accept, as browsers send it, and everything in x/console/ below base go to the page, all
+// other requests to the API. base is the API's base path; an empty one is "/".
+func Before(api http.Handler, base string, page http.Handler) http.Handler {
+	base = "/" + strings.Trim(base, "/")
+	if base != "/" {
+		base += "/"
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, base+filesBelow):
+			page.ServeHTTP(w, r)
+			return
+		case r.URL.Path == base && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+			w = varying{w}
+			if wantsHTML(r) {
+				page.ServeHTTP(w, r)
+				return
+			}
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// varying is an answer that depends on Accept, whatever other headers whoever writes it sets.
+type varying struct{ http.ResponseWriter }
+
+func (v varying) WriteHeader(status int) {
+	v.Header().Add("Vary", "Accept")
+	v.ResponseWriter.WriteHeader(status)
+}
+
+func (v varying) Unwrap() http.ResponseWriter { return v.ResponseWriter }
+
+// wantsHTML reports whether text/html is named as such. Programs send */*, which names nothing.
+func wantsHTML(r *http.Request) bool { return names(r.Header["Accept"], "text/html") }
+
+// names reports whether the lists of a header name something without refusing it.
+func names(header []string, wanted string) bool {
+	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		name, weight, _ := strings.Cut(item, ";")
+		if strings.EqualFold(strings.TrimSpace(name), wanted) {
+			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(weight, " ", ""), "q="), 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}

@@ -1,0 +1,419 @@
+/**
+ * The HTTP API, one function an endpoint. The types are those of openapi.json.
+ * @module
+ */
+import { parse, stringify } from "./json.js";
+
+/** @typedef {import("./openapi").components["schemas"]} Schemas */
+/** @typedef {import("./json.js").Value} Value */
+/** @typedef {Schemas["Me"]} Me */
+/** @typedef {{urn: string}} Party */
+/** @typedef {{at: number, by: Party, from: string | null, to: string | null}} Move a tag was moved */
+/** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
+/** @typedef {Schemas["Tag"]} Tag */
+/** @typedef {Schemas["Violation"]} Violation */
+/** @typedef {{name: string, version: string}} Ref */
+/** @typedef {Ref & {id: string, main: string, description: string | null, configSchema: Value}} Manifest the members that every manifest has */
+/** @typedef {{id: string, component: Manifest, config: Value}} Element */
+/** @typedef {{id: string, version: string, createdAt: number, updatedAt: number, title: string, groups: string[], owner: Party | null, updatedBy: Party | null, elements: Element[]}} App as Schemas["App"], with configs that keep their numbers */
+/** @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" | "copy", from: string, path: string}} Operation */
+
+/** What the service, or the way to it, has said no with. */
+export class ApiError extends Error {
+	/**
+	 * @param {string} message
+	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, violations?: Violation[], requestID?: string, retryAfter?: number}} more
+	 */
+	constructor(message, more) {
+		super(message);
+		this.name = "ApiError";
+		/** The status, or 0 if there was no answer. */
+		this.status = more.status ?? 0;
+		this.code = more.code ?? "";
+		this.pointer = more.pointer;
+		this.parameter = more.parameter;
+		this.version = more.version;
+		this.violations = more.violations ?? [];
+		this.requestID = more.requestID ?? "";
+		/** In seconds, if the service said when to try again. */
+		this.retryAfter = more.retryAfter;
+	}
+
+	/** Whether the same request may succeed in a while. */
+	get passing() {
+		return this.status === 0 || this.status === 429 || this.status === 503 || this.status === 507 || this.status >= 500 && this.code === "";
+	}
+}
+
+/**
+ * @typedef {object} Session what requests are sent with
+ * @property {() => string} token the person's token, or ""
+ * @property {(refused: ApiError, token: string) => Promise<void>} renew asks for another token after a 401; it fails if there is none
+ * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
+ */
+
+/** @typedef {{query?: Record<string, string | string[] | undefined>, body?: string, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
+
+/** @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean, permissions?: Permission[]}} Folder */
+/** @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string}, group?: string}} Permission */
+/** @typedef {{id: string, createdAt: string, updatedAt: string, folders: {id: string, label: string}[], content: {[name: string]: Value}, safe_tags?: string[], attributes?: {key: string, value: string}[]}} Asset */
+/** @typedef {{allowed: boolean, rule: string, folder?: string, grant?: Permission}} Verdict */
+/** @typedef {{view: Verdict, edit: Verdict, manage?: Verdict, folders?: {id: string, view: Verdict, edit: Verdict}[]}} Explanation */
+
+/** The library of a network. */
+export class Library {
+	/** @param {Api} api @param {string} network @param {string} id */
+	constructor(api, network, id) {
+		this.api = api;
+		this.base = `/services/frontline/api/v4/assetManager//${s(network)}/assetLibrary/${s(id)}`;
+	}
+
+	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{assets: Asset[], paging: {prev: string, hasPrev: boolean, next: string, hasNext: boolean, total: number}, facets?: Record<string, {value: string, count: number}[]>}>} */
+	assets(query, signal) {
+		return this.api.get(`${this.base}/assets`, query, signal);
+	}
+
+	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Asset>} */
+	asset(id, signal) {
+		return this.api.get(`${this.base}/asset/${s(id)}`, undefined, signal);
+	}
+
+	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[]}>} */
+	folders(query, signal) {
+		return this.api.get(`${this.base}/folders`, query, signal);
+	}
+
+	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<Explanation>} */
+	explain(query, signal) {
+		return this.api.get(`${this.base}/explain`, query, signal);
+	}
+
+	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Folder>} */
+	async folder(id, signal) {
+		return (await this.api.get(`${this.base}/folder/${s(id)}`, undefined, signal)).folder;
+	}
+
+	/** @param {string} path @param {object} body */
+	async #post(path, body) {
+		return (await this.api.ask("POST", `${this.base}/${path}`, { body: stringify(body) })).value;
+	}
+
+	/** @param {{add?: object[], remove?: string[]}} change @returns {Promise<{added: Asset[], removed: string[]}>} */
+	change(change) {
+		return this.#post("assets", change);
+	}
+
+	/** Adds the assets with these texts, all or none. @param {string[]} texts JSON */
+	add(texts) {
+		return this.api.ask("POST", `${this.base}/assets`, { body: `{"add":[${texts.join(",")}]}` });
+	}
+
+	/** @param {{create?: object[], update?: object[], delete?: string[]}} change @returns {Promise<{folders: Folder[]}>} */
+	changeFolders(change) {
+		return this.#post("folders", change);
+	}
+
+	/** @param {string} folder @param {{create?: object[], remove?: object[]}} change @returns {Promise<Permission[]>} */
+	async changePermissions(folder, change) {
+		return (await this.#post(`folder/${s(folder)}/permissions`, change)).permissions;
+	}
+
+	/** @param {string} folder @param {{assign?: string[], remove?: string[]}} change @returns {Promise<{assign: {id: string, status: number}[], remove: {id: string, status: number}[]}>} */
+	assign(folder, change) {
+		return this.#post(`folder/${s(folder)}/assets`, change);
+	}
+
+	/** The values that assets have for a key. @param {string} key @returns {Promise<{value: string}[]>} */
+	async values(key) {
+		return (await this.api.get(`${this.base}/attributes`, { key })).attributes;
+	}
+
+	/** @param {{assets: string[], add?: object[], set?: object[], remove?: object[]}} change @returns {Promise<{result: number[]}>} */
+	attributes(change) {
+		return this.#post("attributes", change);
+	}
+}
+
+export class Api {
+	/**
+	 * @param {URL} base the address of the API's base path
+	 * @param {Session} session
+	 */
+	constructor(base, session) {
+		this.base = base;
+		this.session = session;
+	}
+
+	/** @param {string} path @param {Options["query"]} [query] */
+	#url(path, query = {}) {
+		const url = new URL(path, this.base);
+		for (const [name, value] of Object.entries(query)) {
+			for (const v of [value].flat()) if (v !== undefined) url.searchParams.append(name, v);
+		}
+		return url;
+	}
+
+	/**
+	 * Sends a request and returns its response, whatever the status is. A 401 asks for another token, unless
+	 * the request has its own session. Where the service says when to read again, that is waited for, a few times.
+	 * @param {string} method
+	 * @param {string} path below the base path without a slash in front, or from the root with one
+	 * @param {Options} [options]
+	 * @returns {Promise<Response>}
+	 */
+	async send(method, path, options = {}) {
+		const url = this.#url(path, options.query);
+		for (let tries = 1; ; tries++) {
+			const token = this.session.token();
+			/** @type {Record<string, string>} */
+			const headers = { ...options.headers };
+			if (token) headers["Authorization"] = `Bearer ${token}`;
+			if (options.body !== undefined) headers["Content-Type"] = options.type ?? "application/json";
+			/** @type {Response} */
+			let response;
+			try {
+				response = await fetch(url, { method, headers, body: options.body, signal: options.signal, redirect: "error", cache: "no-cache", referrerPolicy: "no-referrer" });
+			} catch (e) {
+				if (options.signal?.aborted) throw e;
+				throw new ApiError("The service cannot be reached.", { code: "offline" });
+			}
+			const seconds = waitOf(response);
+			if (response.status === 401 && options.session !== false) await this.session.renew(await problem(response), token);
+			else if (method === "GET" && seconds !== undefined && tries < patience) {
+				this.session.wait?.(seconds);
+				await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+				options.signal?.throwIfAborted();
+			} else return response;
+		}
+	}
+
+	/**
+	 * Sends a request and returns its JSON, or fails with an ApiError.
+	 * @param {string} method
+	 * @param {string} path
+	 * @param {Options} [options]
+	 * @returns {Promise<{value: any, headers: Headers}>}
+	 */
+	async ask(method, path, options) {
+		const response = await this.send(method, path, options);
+		if (!response.ok) throw await problem(response);
+		const text = await response.text();
+		return { value: text === "" ? undefined : parse(text), headers: response.headers };
+	}
+
+	/** @param {string} path @param {Options["query"]} [query] @param {AbortSignal} [signal] */
+	async get(path, query, signal) {
+		return (await this.ask("GET", path, { query, signal })).value;
+	}
+
+	/**
+	 * A page of a list with its members as the service names them, and the cursor of the next one.
+	 * @param {string} path @param {Options["query"]} [query] @param {AbortSignal} [signal]
+	 * @returns {Promise<any>}
+	 */
+	async page(path, query, signal) {
+		const { value, headers } = await this.ask("GET", path, { query, signal });
+		return { ...value, next: cursorOf(headers.get("Link")) };
+	}
+
+	/**
+	 * Changes something, at most once for each key.
+	 * @param {string} method @param {string} path @param {string} key @param {string} [body] JSON
+	 * @returns {Promise<any>}
+	 */
+	async change(method, path, key, body) {
+		return (await this.ask(method, path, { body, headers: { "Idempotency-Key": key } })).value;
+	}
+
+	/** @param {string} network @param {string} id */
+	library(network, id) {
+		return new Library(this, network, id);
+	}
+
+	/**
+	 * Sends a file and tells how much of it is sent.
+	 * @param {string} path @param {Record<string, string | undefined>} query @param {Blob} file @param {(bytes: number) => void} progress @param {AbortSignal} signal
+	 * @returns {Promise<any>}
+	 */
+	async upload(path, query, file, progress, signal) {
+		await this.me(); // a token that has run out is asked for before anything is sent
+		const url = this.#url(path, query);
+		return new Promise((resolve, reject) => {
+			const request = new XMLHttpRequest(); // fetch does not tell how much is sent
+			request.open("POST", url);
+			const token = this.session.token();
+			if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
+			request.setRequestHeader("Content-Type", "application/x-ndjson");
+			request.upload.addEventListener("progress", (event) => progress(event.loaded));
+			request.addEventListener("load", () => {
+				if (request.status === 200) resolve(parse(request.responseText));
+				else problem(new Response(request.responseText, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
+			});
+			request.addEventListener("error", () => reject(new ApiError("The connection to the service is lost.", { code: "offline" })));
+			signal.addEventListener("abort", () => {
+				request.abort();
+				reject(signal.reason);
+			});
+			request.send(file);
+		});
+	}
+
+	/** @param {string} network @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{collections: any[], next: string | undefined}>} */
+	collections(network, after, signal) {
+		return this.page("x/reviews/collections", { network, after }, signal);
+	}
+
+	/** @param {string} id @param {Record<string, string | undefined>} query @param {AbortSignal} [signal] @returns {Promise<{reviews: {[name: string]: Value}[], next: string | undefined}>} */
+	reviews(id, query, signal) {
+		return this.page(`x/reviews/collections/${s(id)}/reviews`, query, signal);
+	}
+
+	/** @param {{session?: boolean}} [options] @returns {Promise<Me>} */
+	async me(options) {
+		return (await this.ask("GET", "x/me", options)).value;
+	}
+
+	/**
+	 * @param {{sort?: string, usingComponent?: string, after?: string, limit?: string}} query
+	 * @param {AbortSignal} [signal]
+	 * @returns {Promise<{apps: App[], next: string | undefined}>}
+	 */
+	apps(query, signal) {
+		return this.page("apps", query, signal);
+	}
+
+	/** @param {string} id @param {string} [version] @param {AbortSignal} [signal] @returns {Promise<App>} */
+	async app(id, version, signal) {
+		const value = await this.get(version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`, undefined, signal);
+		return value.apps[0];
+	}
+
+	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */
+	createApp(app, key) {
+		return this.change("POST", "apps", key, stringify(app));
+	}
+
+	/** @param {string} id @param {Operation[]} operations @returns {Promise<App>} */
+	async patch(id, operations) {
+		const { value } = await this.ask("PATCH", `apps/${s(id)}`, { body: stringify(operations), type: "application/json-patch+json" });
+		return value.apps[0];
+	}
+
+	/** @param {string} id @param {string} version @param {string} key @returns {Promise<App>} */
+	async restore(id, version, key) {
+		return (await this.change("POST", "apps/versions/restore", key, stringify({ appId: id, appVersion: version }))).apps[0];
+	}
+
+	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], next: string | undefined}>} */
+	tags(id, query, signal) {
+		return this.page(`apps/${s(id)}/tags`, { ...query, limit: "500" }, signal);
+	}
+
+	/** @param {string} id @param {string} [before] @param {AbortSignal} [signal] @returns {Promise<{history: Entry[], next: string | undefined}>} */
+	history(id, before, signal) {
+		return this.page(`apps/${s(id)}/history`, { before }, signal);
+	}
+
+	/** @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] @returns {Promise<Operation[]>} */
+	async diff(id, from, to, signal) {
+		return (await this.get(`apps/${s(id)}/versions/${s(from)}/diff/${s(to)}`, undefined, signal)).patch;
+	}
+
+	/** @param {string} id @param {string} tag @param {string} [before] @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
+	moves(id, tag, before, signal) {
+		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, { before }, signal);
+	}
+
+	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null}} move @param {string} key @returns {Promise<Tag>} */
+	async putTag(id, tag, move, key) {
+		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, stringify(move))).tags[0];
+	}
+
+	/** @param {string} id @param {string} tag @param {string} key */
+	deleteTag(id, tag, key) {
+		return this.change("DELETE", `apps/${s(id)}/tags/${s(tag)}`, key);
+	}
+
+	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>} */
+	components(after, signal) {
+		return this.page("components", { after }, signal);
+	}
+
+	/** @param {string} name @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: (Schemas["ListedComponent"] & {description: string | null})[], next: string | undefined}>} */
+	componentVersions(name, after, signal) {
+		return this.page(`components/${s(name)}/versions`, { after, limit: "500" }, signal);
+	}
+
+	/** @param {string} name @param {string} version @param {AbortSignal} [signal] @returns {Promise<Manifest & {[name: string]: Value}>} */
+	manifest(name, version, signal) {
+		return this.get(`components/${s(name)}/versions/${s(version)}`, undefined, signal);
+	}
+
+	/**
+	 * What a new version of a component would break.
+	 * @param {string} name @param {string} manifest JSON
+	 * @returns {Promise<{apps: number, elements: number, warnings: {pointer: string, message: string}[], broken: {app: string, version: string, tags: string[], element: string, violations: Violation[]}[], next: string | null}>}
+	 */
+	async check(name, manifest) {
+		return (await this.ask("POST", `components/${s(name)}/check`, { body: manifest })).value;
+	}
+
+	/** @param {string} manifest JSON @param {string} key */
+	createComponent(manifest, key) {
+		return this.change("POST", "components", key, manifest);
+	}
+
+	/** @param {string} name @param {string} key */
+	deleteComponent(name, key) {
+		return this.change("DELETE", `components/${s(name)}`, key);
+	}
+}
+
+/** One segment of a path. @param {string} text */
+function s(text) {
+	return text === "." || text === ".." ? text.replaceAll(".", "%2E") : encodeURIComponent(text);
+}
+
+/** A key that makes a request safe to repeat. */
+export function newKey() {
+	return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/** The keys of one dialog: the same request has the same key, so that sending it again does nothing twice. */
+export function keys() {
+	let last = { text: "", key: "" };
+	return (/** @type {string} */ text) => {
+		if (last.text !== text || last.key === "") last = { text, key: newKey() };
+		return last.key;
+	};
+}
+
+/** The cursor of the next page in a Link header. @param {string | null} link */
+function cursorOf(link) {
+	const url = link?.match(/<([^>]*)>\s*;\s*rel="?next"?/)?.[1];
+	if (url === undefined) return undefined;
+	const query = new URL(url, location.href).searchParams;
+	return query.get("after") ?? query.get("before") ?? undefined;
+}
+
+/** How many times something is read that the service has no room for at the moment. */
+const patience = 4;
+
+/** In how many seconds the service wants to be asked again, if it said so. @param {Response} response */
+function waitOf(response) {
+	const seconds = Number(response.headers.get("Retry-After") ?? "");
+	return seconds > 0 ? Math.min(seconds, 60) : undefined;
+}
+
+/** The error that a response carries. @param {Response} response @returns {Promise<ApiError>} */
+export async function problem(response) {
+	const requestID = response.headers.get("X-Request-Id") ?? "";
+	const retryAfter = waitOf(response);
+	try {
+		const body = /** @type {any} */ (parse(await response.text()));
+		if (typeof body.error === "string") return new ApiError(body.error, { ...body, status: response.status, requestID, retryAfter });
+	} catch {
+		// what stands between has answered
+	}
+	return new ApiError(`The service answered with status ${response.status}.`, { status: response.status, requestID, retryAfter });
+}

@@ -1,0 +1,64 @@
+/**
+ * Files of the person's disk: a place to drop one or to pick it, its text, and files to save.
+ * @module
+ */
+import { button, h, icon, newID } from "../dom.js";
+
+/**
+ * A place to drop a file on, with a button to pick one.
+ * @param {string} name what the file is, such as "File of reviews"
+ * @param {string} text
+ * @param {(file: File) => void} take
+ */
+export function dropZone(name, text, take) {
+	const picker = h("input", { type: "file", class: "unseen", id: newID("file"), "aria-label": name, tabindex: "-1", onchange: () => {
+		const file = picker.files?.[0];
+		if (file) take(file);
+		picker.value = ""; // so that the same file can be picked again
+	} });
+	const drop = h("div", { class: "drop" }, icon("upload"), h("p", null, text), button("Choose a file", () => picker.click(), { class: "main" }), picker);
+	drop.addEventListener("dragover", (event) => {
+		event.preventDefault();
+		drop.classList.add("over");
+	});
+	drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+	drop.addEventListener("drop", (event) => {
+		event.preventDefault();
+		drop.classList.remove("over");
+		const file = event.dataTransfer?.files[0];
+		if (file) take(file);
+	});
+	return drop;
+}
+
+/** Whether a file is compressed. @param {Blob} file */
+export async function isGzip(file) {
+	return String(new Uint8Array(await file.slice(0, 2).arrayBuffer())) === "31,139";
+}
+
+/**
+ * The content of a file without compression, as it is read from the disk.
+ * @param {Blob} file @param {(bytes: number) => void} [progress] is told how much of the file is read
+ * @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>}
+ */
+export async function contentOf(file, progress) {
+	let read = 0;
+	const stream = file.stream().pipeThrough(new TransformStream({ transform(/** @type {Uint8Array<ArrayBuffer>} */ piece, controller) {
+		read += piece.byteLength;
+		progress?.(read);
+		controller.enqueue(piece);
+	} }));
+	return await isGzip(file) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+}
+
+/** Saves a text as a file. @param {BlobPart[]} parts @param {string} name */
+export function save(parts, name) {
+	const url = URL.createObjectURL(new Blob(parts, { type: "application/x-ndjson" }));
+	h("a", { href: url, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** The name of a file for what is left of another one. @param {string} name */
+export function rejectsOf(name) {
+	return `${name.replace(/\.gz$/, "").replace(/\.[^.]*$/, "")}-rejects.ndjson`;
+}

@@ -1,0 +1,495 @@
+/**
+ * The form of a config: a field for each part of its schema. A field shows a value, says when the person changes it, and
+ * shows what the service finds wrong with it.
+ * @module
+ */
+import { arrows, button, fill, focusIn, h, newID, reconcile, set as setProps } from "../dom.js";
+import { define, equal, isNumber, isObject, notJSON, numberOf, numberText, own, parse, stringify } from "../json.js";
+import { addition, begin, chosen, fieldOf, label, schemaOf, shows } from "../model/schema.js";
+import { ask } from "./dialog.js";
+
+/** @typedef {import("../json.js").Value} Value */
+/** @typedef {import("../model/schema.js").Field} Field */
+/** @typedef {{path: string[], keyword: string, message: string}} Fault what is wrong, by the path from the field on */
+/**
+ * @typedef {object} Widget
+ * @property {HTMLElement} node
+ * @property {(value: Value | undefined) => void} set shows another value
+ * @property {(faults: Fault[]) => void} faults shows what is wrong, and takes away what was shown before
+ */
+/**
+ * @typedef {object} Place where a field stands
+ * @property {Value} schema
+ * @property {Value} root the whole schema
+ * @property {string} name its label, unless the schema has a title
+ * @property {boolean} required
+ * @property {Value | undefined} value
+ * @property {(value: Value | undefined) => void} onchange undefined takes the value away
+ * @property {boolean} [bare] without a label: the place around it has one
+ * @property {boolean} [readOnly]
+ */
+
+/** What of a field decides how it is built: if it changes, the field is built anew. @param {Field} f @param {Value | undefined} v */
+function shape(f, v) {
+	return shows(f, v) ? f.kind : "json";
+}
+
+/**
+ * The field of a place, whatever its value becomes.
+ * @param {Place} place
+ * @returns {Widget}
+ */
+export function field(place) {
+	let value = place.value;
+	const node = h("div", { class: "slot" });
+	let described = fieldOf(place.schema, place.root, value);
+	let built = build(described);
+
+	/** @param {Field} f */
+	function build(f) {
+		const widget = widgets[shape(f, value)]({ ...place, value, onchange }, f);
+		fill(node, widget.node);
+		return widget;
+	}
+
+	/** @param {Value | undefined} next */
+	function onchange(next) {
+		value = next;
+		place.onchange(next);
+		again(next === undefined);
+	}
+
+	/** @param {boolean} show whether the field does not know of the value yet */
+	function again(show) {
+		const next = fieldOf(place.schema, place.root, value);
+		if (shape(next, value) !== built.shape || next.kind === "choice" && built.stale?.(value)) {
+			const focused = node.contains(document.activeElement);
+			described = next;
+			built = build(described);
+			if (focused) focusIn(node);
+		} else if (show || ["object", "const", "null"].includes(next.kind)) built.set(value);
+	}
+
+	return {
+		node,
+		set(next) {
+			if (equal(value, next) && value !== undefined) return;
+			value = next;
+			again(true);
+		},
+		faults: (list) => built.faults(list),
+	};
+}
+
+/** @typedef {Widget & {shape: string, stale?: (value: Value | undefined) => boolean}} Built */
+
+const yesNo = [{ label: "Yes", value: true }, { label: "No", value: false }];
+
+/** @type {Record<Field["kind"], (place: Place, field: Field) => Built>} */
+const widgets = { text, long: text, number, integer: number, boolean: (place, f) => select(place, f, yesNo), options: (place, f) => select(place, f, f.options ?? []), const: constant, null: constant, object, list, choice, json };
+
+/**
+ * The frame of a field: label, description, what it is by default, what is wrong.
+ * @param {Place} place
+ * @param {Field} f
+ * @param {HTMLElement} control
+ * @param {{group?: boolean, tools?: Node[]}} [options] with group the control is several controls
+ */
+function frame(place, f, control, options = {}) {
+	const id = newID("f");
+	const name = f.title ?? place.name;
+	const help = f.description && h("p", { class: "help", id: `${id}-help` }, f.description);
+	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
+	const initial = f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
+	const reset = !place.required && !place.readOnly && button(f.initial === undefined ? `Leave out ${name}` : `Use the default of ${name}`, () => place.onchange(undefined), { class: "bare small reset" });
+	if (reset) fill(reset, f.initial === undefined ? "Leave out" : "Use default");
+	const tools = h("span", { class: "tools" }, initial, reset, options.tools);
+	const mark = place.required && h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
+	const described = [help && `${id}-help`, `${id}-wrong`].filter(Boolean).join(" ");
+	const { group } = options;
+	/** @param {HTMLElement} label */
+	const head = (label) => !place.bare && h("div", { class: "label" }, label, tools);
+	const node = group ? h("div", { class: place.bare ? "group bare" : "group" }, head(h("span", { id: `${id}-label`, class: "name" }, name, mark)), help, wrong, control)
+		: h("div", { class: "field" }, head(h("label", { for: id, class: "name" }, name, mark)), control, help, wrong);
+	setProps(control, { "aria-describedby": described, ...group ? { role: "group", "aria-labelledby": !place.bare && `${id}-label` }
+		: { id, "aria-required": place.required && control.tagName !== "OUTPUT" && "true", "aria-label": place.bare && name } });
+	return {
+		node,
+		/** @param {boolean} present */
+		present(present) {
+			node.classList.toggle("absent", !present);
+			if (reset) reset.hidden = !present;
+		},
+		/** @param {Fault[]} faults */
+		faults(faults) {
+			wrong.hidden = faults.length === 0;
+			fill(wrong, faults.slice(0, 5).map((x) => h("span", null, x.path.length > 0 && h("code", null, `/${x.path.join("/")} `), x.message)));
+			node.classList.toggle("bad", faults.length > 0);
+			if (!group) control.setAttribute("aria-invalid", String(faults.length > 0));
+		},
+	};
+}
+
+/**
+ * A field of one control.
+ * @param {Place} place
+ * @param {Field} f
+ * @param {HTMLElement} control
+ * @param {(value: Value | undefined) => void} show puts a value into the control
+ * @param {Node[]} [tools]
+ * @returns {Built & {change: (value: Value | undefined) => void}} change is what the control calls when the person has changed it
+ */
+function single(place, f, control, show, tools) {
+	const { node, present, faults } = frame(place, f, control, { tools });
+	/** @param {Value | undefined} value */
+	const set = (value) => {
+		show(value);
+		present(value !== undefined);
+	};
+	set(place.value);
+	return { node, set, faults, shape: f.kind, change(value) {
+		present(value !== undefined);
+		place.onchange(value);
+	} };
+}
+
+/** A value in a few characters. @param {Value} v */
+export function brief(v) {
+	const text = label(v);
+	return text.length > 40 ? `${text.slice(0, 39)}…` : text === "" ? '""' : text;
+}
+
+/** @param {Place} place @param {Field} f @returns {Built} */
+function text(place, f) {
+	const long = f.kind === "long";
+	const format = String(f.schema["format"] ?? "");
+	const type = { date: "date", time: "text", email: "email", "idn-email": "email", uri: "url", "uri-reference": "text", password: "password" }[format] ?? "text";
+	const most = f.schema["maxLength"];
+	const attributes = { placeholder: placeholder(f) ?? { "date-time": "2026-01-05T09:30:00Z", uri: "https://", color: "#3b5bdb" }[format], autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
+	const input = long ? h("textarea", { rows: 4, ...attributes }) : h("input", { type, ...attributes });
+	const picker = format === "color" ? h("input", { type: "color", "aria-label": `Pick ${f.title ?? place.name}` }) : undefined;
+	picker?.addEventListener("input", () => {
+		input.value = picker.value;
+		changed();
+	});
+	const count = h("span", { class: "count" });
+	function tell() {
+		const length = [...input.value].length;
+		if (isNumber(most)) count.textContent = length * 10 > Number(most) * 7 ? `${length} of ${Number(most)}` : "";
+		if (picker && /^#[0-9a-f]{6}$/i.test(input.value)) picker.value = input.value;
+	}
+	const built = single(place, f, input, (value) => {
+		const shown = typeof value === "string" ? value : "";
+		if (input.value !== shown) input.value = shown;
+		tell();
+	}, [count]);
+	function changed() {
+		tell();
+		built.change(input.value === "" && !place.required ? undefined : input.value);
+	}
+	input.addEventListener("input", changed);
+	if (picker) {
+		const row = h("div", { class: "row" });
+		input.replaceWith(row);
+		row.append(picker, input);
+	}
+	return built;
+}
+
+/** @param {Field} f */
+function placeholder(f) {
+	if (f.initial !== undefined) return label(f.initial);
+	const examples = f.schema["examples"];
+	return Array.isArray(examples) && examples[0] !== undefined ? label(examples[0]) : undefined;
+}
+
+/** @param {Place} place @param {Field} f @returns {Built} */
+function number(place, f) {
+	const { minimum, maximum, multipleOf } = f.schema;
+	/** @param {Value | undefined} v */
+	const bound = (v) => (isNumber(v) ? numberText(v) : undefined);
+	const input = h("input", { type: "number", step: bound(multipleOf) ?? (f.kind === "integer" ? "1" : "any"), min: bound(minimum), max: bound(maximum), placeholder: placeholder(f), readonly: place.readOnly });
+	const [least, most] = [bound(minimum), bound(maximum)];
+	const range = least !== undefined && most !== undefined ? `${least} to ${most}` : least !== undefined ? `from ${least}` : most !== undefined ? `to ${most}` : "";
+	const built = single(place, f, input, (value) => {
+		const shown = isNumber(value) ? numberText(value) : "";
+		if (input.value !== shown) input.value = shown;
+	}, [h("span", { class: "count" }, range)]);
+	input.addEventListener("input", () => {
+		if (input.validity.badInput) return;
+		const typed = input.value;
+		if (typed === "") built.change(undefined);
+		else built.change(/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(typed) ? numberOf(typed) : Number(typed));
+	});
+	return built;
+}
+
+/**
+ * A control that takes one of several, or nothing, which is "".
+ * @param {Place} place @param {Field} f @param {import("../model/schema.js").Option[]} choices @param {import("../dom.js").Props} [props]
+ */
+function dropdown(place, f, choices, props) {
+	const { initial } = f;
+	const none = initial !== undefined ? `Default: ${choices.find((c) => equal(c.value, initial))?.label ?? brief(initial)}` : place.required ? "Choose…" : "Not set";
+	return h("select", { disabled: place.readOnly, ...props }, h("option", { value: "" }, none), choices.map((c, i) => h("option", { value: String(i) }, c.label)));
+}
+
+/** @param {Place} place @param {Field} f @param {import("../model/schema.js").Option[]} choices @returns {Built} */
+function select(place, f, choices) {
+	const input = dropdown(place, f, choices);
+	const built = single(place, f, input, (value) => {
+		const i = value === undefined ? -1 : choices.findIndex((c) => equal(c.value, value));
+		input.value = i < 0 ? "" : String(i);
+	});
+	input.addEventListener("change", () => built.change(input.value === "" ? undefined : choices[Number(input.value)]?.value));
+	return built;
+}
+
+/** A value that can be nothing else. @param {Place} place @param {Field} f @returns {Built} */
+function constant(place, f) {
+	const only = f.kind === "null" ? null : f.schema["const"];
+	const input = h("output", { class: "const" });
+	const add = button(`Set to ${brief(only)}`, () => place.onchange(only), { class: "small" });
+	return single(place, f, input, (value) => fill(input, value === undefined ? add : h("code", null, brief(only))));
+}
+
+/** A value as JSON, for what a form cannot show. @param {Place} place @param {Field} f @returns {Built} */
+function json(place, f) {
+	const input = h("textarea", { class: "mono", spellcheck: "false", autocomplete: "off", rows: 2, placeholder: f.initial !== undefined ? stringify(f.initial) : "JSON", readonly: place.readOnly });
+	/** @type {Value | undefined} */
+	let shown;
+	const built = single(place, { ...f, kind: "json" }, input, (value) => {
+		if (value !== undefined && shown !== undefined && equal(value, shown)) return;
+		shown = value;
+		input.value = value === undefined ? "" : stringify(value, 2);
+		grow();
+	});
+	input.addEventListener("input", () => {
+		const typed = input.value.trim();
+		grow();
+		try {
+			shown = typed === "" && !place.required ? undefined : parse(typed);
+			built.faults([]);
+			built.change(shown);
+		} catch (e) {
+			built.faults([{ path: [], keyword: "json", message: notJSON(e) }]);
+		}
+	});
+	function grow() {
+		input.rows = Math.min(20, Math.max(2, input.value.split("\n").length));
+	}
+	return built;
+}
+
+/** @param {Place} place @param {Field} f @returns {Built} */
+function object(place, f) {
+	let value = place.value;
+	let described = f;
+	const body = h("div", { class: "members" });
+	const box = h("div", { class: "object" }, body);
+	/** @type {Map<string, Widget & {schema: string}>} */
+	const parts = new Map();
+	const framed = frame(place, f, box, { group: true });
+	const start = !place.readOnly && button(`Add ${f.title ?? place.name}`, () => place.onchange(addition(place.schema, place.root)), { icon: "add", class: "small" });
+	const more = described.more !== false && !place.readOnly && button("Add a member", () => void ask("Add a member", "Name", "Add", (name) => {
+		if (isObject(value) && Object.hasOwn(value, name)) throw new Error(`There is a member ${name} already.`);
+		change(name, addition(schemaOf(described.schema, name), place.root));
+	}), { icon: "add", class: "small bare" });
+
+	/** @param {string} name @param {Value | undefined} next */
+	function change(name, next) {
+		/** @type {{[name: string]: Value}} */
+		const made = {};
+		const now = isObject(value) ? value : {};
+		for (const n of Object.keys(now)) {
+			if (n !== name) define(made, n, now[n]);
+			else if (next !== undefined) define(made, n, next);
+		}
+		if (next !== undefined && !Object.hasOwn(now, name)) define(made, name, next);
+		place.onchange(made);
+	}
+
+	/** @param {Value | undefined} next */
+	function set(next) {
+		value = next;
+		described = fieldOf(place.schema, place.root, value);
+		const absent = next === undefined && !place.required && !place.bare;
+		framed.present(next !== undefined);
+		if (absent) {
+			parts.clear();
+			fill(body, start);
+			if (more) more.remove();
+			return;
+		}
+		if (start && start.parentNode === body) start.remove();
+		const now = isObject(value) ? value : {};
+		const members = (described.members ?? []).filter((m) => m.schema !== false || Object.hasOwn(now, m.name));
+		reconcile(body, parts, members, (m) => `${m.name}\0${m.required}\0${stringify(m.schema)}`,
+			(m) => ({ ...field({ schema: m.schema, root: place.root, name: m.name, required: m.required, value: own(now, m.name), onchange: (v) => change(m.name, v), readOnly: place.readOnly }), schema: m.name }),
+			(part, m) => part.set(own(now, m.name)));
+		if (more && !more.isConnected) box.append(more);
+	}
+	set(place.value);
+	return {
+		node: framed.node, set, shape: "object",
+		faults(list) {
+			/** @type {Map<string, Fault[]>} */
+			const below = new Map();
+			const here = [];
+			for (const fault of list) {
+				const [name, ...rest] = fault.path;
+				if (name !== undefined && [...parts.values()].some((p) => p.schema === name)) below.set(name, [...below.get(name) ?? [], { ...fault, path: rest }]);
+				else if (name === undefined && fault.keyword === "required") missing(fault, below, here);
+				else here.push(fault);
+			}
+			framed.faults(here);
+			for (const part of parts.values()) part.faults(below.get(part.schema) ?? []);
+		},
+	};
+
+	/** Shows that members are missing at their fields. @param {Fault} fault @param {Map<string, Fault[]>} below @param {Fault[]} here */
+	function missing(fault, below, here) {
+		const now = isObject(value) ? value : {};
+		const absent = (described.members ?? []).filter((m) => m.required && !Object.hasOwn(now, m.name));
+		if (absent.length === 0) here.push(fault);
+		for (const m of absent) below.set(m.name, [{ path: [], keyword: "required", message: "This is required." }]);
+	}
+}
+
+/** @param {Place} place @param {Field} f @returns {Built} */
+function list(place, f) {
+	/** @type {Value[]} */
+	let value = [];
+	/** @type {string[]} a key for each item, which goes along when it is moved */
+	let keys = [];
+	const body = h("ol", { class: "items" });
+	const label = f.title ?? place.name;
+	/** @type {Map<string, Widget & {key: string}>} */
+	const parts = new Map();
+	const add = !place.readOnly && button(`Add to ${label}`, () => change([...value, addition(schemaAt(value.length), place.root)], [...keys, newKey()], value.length), { icon: "add", class: "small" });
+	const box = h("div", { class: "list" }, body, add);
+	const framed = frame(place, f, box, { group: true });
+	const newKey = () => newID("i");
+
+	/** @param {number} i */
+	function schemaAt(i) {
+		return f.leading?.[i] ?? (f.items === true || f.items === undefined ? {} : f.items);
+	}
+
+	/** @param {Value[]} next @param {string[]} nextKeys @param {number} [focus] */
+	function change(next, nextKeys, focus) {
+		keys = nextKeys;
+		show(next);
+		place.onchange(next);
+		if (focus !== undefined) focusIn(parts.get(keys[focus])?.node);
+	}
+
+	/** @param {string} key @param {number} by */
+	function move(key, by) {
+		const i = keys.indexOf(key);
+		const j = i + by;
+		if (j < 0 || j >= value.length) return;
+		const active = document.activeElement;
+		change(value.toSpliced(i, 1).toSpliced(j, 0, value[i]), keys.toSpliced(i, 1).toSpliced(j, 0, key));
+		if (active instanceof HTMLElement) active.focus();
+	}
+
+	/** @param {Value[]} next */
+	function show(next) {
+		value = next;
+		reconcile(body, parts, value, (_, i) => `${keys[i]}`, (item, i) => {
+			const key = keys[i];
+			const inner = field({ schema: schemaAt(i), root: place.root, name: `${label} ${i + 1}`, bare: true, required: true, value: item, readOnly: place.readOnly,
+				onchange: (v) => change(value.with(keys.indexOf(key), v ?? null), keys) });
+			const tools = h("div", { class: "tools" },
+				button("Move up", () => move(key, -1), { icon: "up", bare: true }), button("Move down", () => move(key, 1), { icon: "down", bare: true }),
+				button("Remove", () => {
+					const at = keys.indexOf(key);
+					change(value.toSpliced(at, 1), keys.toSpliced(at, 1));
+					(add || body).focus();
+				}, { icon: "remove", bare: true }));
+			const node = h("li", { onkeydown: arrows((by) => move(key, by)) }, h("div", { class: "item" }, inner.node), !place.readOnly && tools);
+			return { ...inner, node, key };
+		}, (part, item) => part.set(item));
+		framed.present(place.required || value.length > 0);
+		if (add) add.hidden = f.items === false && value.length >= (f.leading?.length ?? 0);
+	}
+
+	/** @param {Value | undefined} next */
+	function set(next) {
+		const items = Array.isArray(next) ? next : [];
+		// Items that are known by their values keep their fields.
+		const left = value.map((v, i) => ({ v, key: keys[i] }));
+		keys = items.map((v, i) => {
+			const same = left.findIndex((x) => x && equal(x.v, v));
+			if (same >= 0) return /** @type {{key: string}} */ (left.splice(same, 1)[0]).key;
+			return items.length === value.length ? keys[i] : newKey();
+		});
+		if (new Set(keys).size !== keys.length) keys = items.map(newKey);
+		show(items);
+		framed.present(next !== undefined);
+	}
+	set(place.value);
+	return {
+		node: framed.node, set, shape: "list",
+		faults(faults) {
+			framed.faults(faults.filter((x) => x.path.length === 0 || !keys[Number(x.path[0])]));
+			for (const part of parts.values()) {
+				const i = String(keys.indexOf(part.key));
+				part.faults(faults.filter((x) => x.path[0] === i).map((x) => ({ ...x, path: x.path.slice(1) })));
+			}
+		},
+	};
+}
+
+/** One of several forms. @param {Place} place @param {Field} f @returns {Built} */
+function choice(place, f) {
+	const choices = f.options ?? [];
+	const input = dropdown(place, f, choices, { "aria-label": `Kind of ${f.title ?? place.name}` });
+	const body = h("div", { class: "chosen" });
+	const box = h("div", { class: "choice" }, input, body);
+	const framed = frame(place, f, box, { group: true });
+	let now = chosen(f, place.root, place.value);
+	/** @type {Widget | undefined} */
+	let inner;
+
+	/** @param {Value | undefined} value */
+	function build(value) {
+		input.value = now < 0 ? "" : String(now);
+		const option = choices[now];
+		inner = undefined;
+		if (option && value !== undefined) {
+			inner = field({ ...place, schema: option.value, name: place.name, bare: true, required: true, value, onchange: place.onchange });
+			fill(body, inner.node);
+		} else if (value !== undefined) {
+			const whole = json({ ...place, bare: true, value }, { kind: "json", schema: {} });
+			inner = whole;
+			fill(body, whole.node);
+		} else fill(body);
+		framed.present(value !== undefined);
+	}
+	input.addEventListener("change", () => {
+		now = input.value === "" ? -1 : Number(input.value);
+		const option = choices[now];
+		const value = option ? begin(option.value, place.root) ?? addition(option.value, place.root) : undefined;
+		build(value);
+		place.onchange(value);
+	});
+	/** @param {Value | undefined} value */
+	function set(value) {
+		const next = chosen(f, place.root, value);
+		// A form that a person fills in stays, though its value does not fit yet.
+		if (inner && value !== undefined && (next === now || next < 0 || shows(fieldOf(choices[now]?.value ?? {}, place.root, value), value) && now >= 0 && next < 0)) {
+			inner.set(value);
+			return;
+		}
+		now = next;
+		build(value);
+	}
+	build(place.value);
+	return { node: framed.node, set, shape: "choice", faults(list) {
+		framed.faults(inner ? [] : list);
+		inner?.faults(list);
+	} };
+}
+

@@ -1,0 +1,64 @@
+/**
+ * A list that comes page by page.
+ * @module
+ */
+import { button, debounce, fill, h } from "../dom.js";
+import { sentence } from "./dialog.js";
+
+/**
+ * What is loaded of a list. Its foot says how much that is, or what went wrong, and has the button for more.
+ * @template T
+ */
+export class Pages {
+	/** @type {T[]} */
+	items = [];
+	/** @type {string | undefined} the cursor of the next page, if there is one */
+	next;
+	#loading = new AbortController();
+
+	/**
+	 * @param {AbortSignal} signal ends it
+	 * @param {string} member what the service calls the items
+	 * @param {(cursor: string | undefined, signal: AbortSignal) => Promise<any>} ask
+	 * @param {() => string} render shows the items, and says how many they are
+	 */
+	constructor(signal, member, ask, render) {
+		this.signal = signal;
+		this.member = member;
+		this.ask = ask;
+		this.render = render;
+		this.state = h("p", { class: "state", role: "status" });
+		this.more = button("Show more", () => void this.load(), { hidden: true });
+		this.foot = h("div", { class: "foot" }, this.state, this.more);
+	}
+
+	/** Loads the next page, or the first one again. What is being loaded is given up. @param {boolean} [anew] */
+	async load(anew = false) {
+		this.#loading.abort();
+		this.#loading = new AbortController();
+		const signal = AbortSignal.any([this.signal, this.#loading.signal]);
+		this.state.textContent = "Loading…";
+		try {
+			const page = await this.ask(anew ? undefined : this.next, signal);
+			if (signal.aborted) return;
+			this.items = anew ? page[this.member] : [...this.items, ...page[this.member]];
+			this.next = page.next;
+			this.show();
+		} catch (e) {
+			if (!signal.aborted) fill(this.state, sentence(e), " ", button("Try again", () => void this.load(anew), { class: "small" }));
+		}
+	}
+
+	/** Loads anew what others have changed. @param {import("../live.js").Live} live @param {(change: import("../live.js").Change) => unknown} wanted whether a change is one of the list */
+	follow(live, wanted) {
+		live.each(this.signal, debounce(200, (/** @type {import("../live.js").Change | undefined} */ change) => {
+			if (!change || wanted(change)) void this.load(true);
+		}));
+	}
+
+	/** Shows what is loaded. */
+	show() {
+		this.more.hidden = this.next === undefined;
+		this.state.textContent = this.render();
+	}
+}

@@ -1,0 +1,96 @@
+/**
+ * Fields for choosing: a set of texts, or one of a searchable list.
+ * @module
+ */
+import { button, fill, h, newID, searchLine } from "../dom.js";
+import { show } from "./dialog.js";
+
+/**
+ * A field for a set of texts: those that are suggested as boxes to tick, and a line for others.
+ * @param {string} name
+ * @param {string[]} suggested
+ * @param {Set<string>} picked what is chosen; it is changed
+ * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean}} [options]
+ */
+export function choose(name, suggested, picked, options = {}) {
+	const id = newID();
+	const known = [...new Set([...picked, ...suggested])];
+	const boxes = h("div", { class: "boxes" });
+	const other = h("input", { placeholder: options.placeholder ?? "", autocomplete: "off", spellcheck: "false", "aria-label": `Another of ${name}` });
+	function add() {
+		const text = other.value.trim();
+		if (text === "") return;
+		if (!known.includes(text)) known.push(text);
+		picked.add(text);
+		other.value = "";
+		render();
+		options.onchange?.();
+	}
+	other.addEventListener("keydown", (event) => {
+		if (event.key !== "Enter") return;
+		event.preventDefault();
+		add();
+	});
+	function render() {
+		fill(boxes, known.map((text) => h("label", null, h("input", { type: "checkbox", checked: picked.has(text), disabled: options.disabled ?? false, onchange: (/** @type {Event} */ event) => {
+			if (/** @type {HTMLInputElement} */ (event.target).checked) picked.add(text);
+			else picked.delete(text);
+			options.onchange?.();
+		} }), text)));
+	}
+	render();
+	return h("fieldset", { class: "field", "aria-describedby": options.help && id }, h("legend", null, name), boxes,
+		!options.disabled && h("div", { class: "row" }, other, button("Add", add, { class: "small" })), options.help && h("p", { class: "help", id }, options.help));
+}
+
+/** How many of a list are shown at once. */
+const most = 200;
+
+/**
+ * Asks for one of a list that can be searched.
+ * @template T
+ * @param {string} title
+ * @param {T[]} list
+ * @param {(item: T) => {name: string, detail?: string}} describe
+ * @param {string} nothing what is said if the list is empty
+ * @returns {Promise<T | undefined>}
+ */
+export async function pick(title, list, describe, nothing) {
+	const id = newID();
+	const search = searchLine("Search", "", { autocomplete: "off", role: "combobox", "aria-expanded": "true", "aria-controls": id, "aria-autocomplete": "list" });
+	const options = h("ul", { id, role: "listbox", "aria-label": title, class: "options" });
+	const said = h("p", { class: "help", role: "status" });
+	const all = list.map((item) => ({ item, ...describe(item) }));
+	let shown = all;
+	let at = 0;
+	/** @param {typeof all[0]} row */
+	const take = (row) => {
+		at = shown.indexOf(row);
+		form.requestSubmit();
+	};
+	function render() {
+		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+		const fitting = all.filter(({ name, detail = "" }) => words.every((w) => `${name} ${detail}`.toLowerCase().includes(w)));
+		shown = fitting.slice(0, most);
+		at = Math.min(at, Math.max(0, shown.length - 1));
+		fill(options, shown.map((row, i) => h("li", { role: "option", id: `${id}-${i}`, "aria-selected": String(i === at), onclick: () => take(row) }, h("span", { class: "name" }, row.name), row.detail && h("span", { class: "detail" }, row.detail))));
+		said.textContent = list.length === 0 ? nothing : shown.length === 0 ? "Nothing fits." : fitting.length > most ? `The first ${most} of ${fitting.length} are shown. Type more of the name.` : "";
+		if (shown.length > 0) search.setAttribute("aria-activedescendant", `${id}-${at}`);
+		else search.removeAttribute("aria-activedescendant");
+		options.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+	}
+	search.addEventListener("input", () => {
+		at = 0;
+		render();
+	});
+	search.addEventListener("keydown", (event) => {
+		if (event.key === "ArrowDown") at = Math.min(at + 1, shown.length - 1);
+		else if (event.key === "ArrowUp") at = Math.max(at - 1, 0);
+		else return;
+		event.preventDefault();
+		render();
+	});
+	const form = h("form", { class: "pick" }, search, options, said, h("button", { class: "unseen", tabindex: "-1" }, "Choose"));
+	render();
+	return show(title, form, { submit: () => shown[at]?.item });
+}

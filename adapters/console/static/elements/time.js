@@ -1,0 +1,32 @@
+/**
+ * Times: relative, with the exact one on hover.
+ * @module
+ */
+import { h } from "../dom.js";
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
+const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** How long ago, in words. @param {number} at in milliseconds @param {number} [now] */
+export function ago(at, now = Date.now()) {
+	const seconds = (at - now) / 1000;
+	for (const [unit, length] of units) {
+		if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+	}
+	return "just now";
+}
+
+/** @param {number | string} at milliseconds, or ISO 8601 */
+export function time(at) {
+	const date = new Date(at);
+	return h("time", { datetime: date.toISOString(), title: date.toLocaleString() }, ago(date.getTime()));
+}
+
+// Times that are shown become older.
+setInterval(() => {
+	for (const node of document.querySelectorAll("time[datetime]")) {
+		const text = ago(Date.parse(node.getAttribute("datetime") ?? ""));
+		if (node.textContent !== text) node.textContent = text;
+	}
+}, 30_000);

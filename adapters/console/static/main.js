@@ -1,0 +1,172 @@
+/**
+ * The frame of the page: menu, corner, and the view that the address names.
+ * @module
+ */
+import { button, fill, h, icon } from "./dom.js";
+import { show, trouble } from "./elements/dialog.js";
+import { Live } from "./live.js";
+import { match, to } from "./router.js";
+import { Session, shortURN, whoami } from "./session.js";
+
+const meta = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-api"]'));
+const title = document.title;
+const base = new URL(meta.content.replace(/\/?$/, "/"), location.href);
+const session = new Session(base);
+
+/** @type {[string, string, "apps" | "library" | "reviews" | "parts"][]} */
+const menu = [["apps", "Apps", "apps"], ["assets", "Assets", "library"], ["reviews", "Reviews", "reviews"], ["components", "Components", "parts"]];
+
+const main = h("main", { id: "main", tabindex: "-1" });
+const links = menu.map(([name, text, symbol]) => h("a", { href: to(name) }, icon(symbol), text));
+const corner = h("div", { class: "corner" });
+
+/** @type {Live} */
+let live;
+
+/** @type {{hash: string, view?: import("./router.js").View, abort?: AbortController}} */
+let current = { hash: "" };
+
+/** Shows the view of the address, once the one before may be left. */
+async function go() {
+	await session.follow();
+	const hash = location.hash;
+	if (hash === current.hash) return;
+	if (current.view?.leave && !await current.view.leave()) {
+		history.replaceState(null, "", current.hash);
+		return;
+	}
+	current.abort?.abort();
+	const found = match(hash || to("apps"));
+	const abort = new AbortController();
+	current = { hash, abort };
+	menu.forEach(([name], i) => {
+		const link = /** @type {HTMLAnchorElement} */ (links[i]);
+		if (found?.name === name) link.setAttribute("aria-current", "page");
+		else link.removeAttribute("aria-current");
+	});
+	document.title = title;
+	if (!found) {
+		fill(main, notice("There is no such page.", h("a", { href: to("apps") }, "Go to the apps")));
+		return;
+	}
+	try {
+		const module = await found.load();
+		if (abort.signal.aborted) return;
+		const shell = { title: (/** @type {string} */ text) => void (document.title = `${text} · ${title}`) };
+		const view = module.view({ session, api: session.api, params: found.params, query: found.query, signal: abort.signal, live, shell });
+		current.view = view;
+		fill(main, view.node);
+		main.focus({ preventScroll: true });
+		scrollTo(0, 0);
+	} catch (e) {
+		fill(main, failure(e));
+	}
+}
+
+/** @param {unknown} e */
+function failure(e) {
+	return notice(e instanceof Error ? e.message : String(e), button("Try again", () => location.reload()));
+}
+
+/** @param {string} text @param {...Node} more */
+function notice(text, ...more) {
+	return h("div", { class: "empty" }, h("h1", null, text), ...more);
+}
+
+function showCorner() {
+	const me = session.me;
+	if (!me) return;
+	fill(corner, themeButton(), button(shortURN(me.urn), () => void show("Who you are", whoami(session)), { icon: "person", class: "who", title: me.urn }));
+}
+
+/** The themes: as the system has it, or by choice. */
+const themes = /** @type {const} */ (["system", "light", "dark"]);
+
+function themeButton() {
+	const now = themes.find((t) => t === localStorage.getItem("vitrine.theme")) ?? "system";
+	return button(`Theme: ${now}`, () => {
+		const next = /** @type {string} */ (themes[(themes.indexOf(now) + 1) % themes.length]);
+		localStorage.setItem("vitrine.theme", next);
+		theme();
+		showCorner();
+		/** @type {HTMLElement | null} */ (corner.querySelector("button"))?.focus();
+	}, { icon: "sun", bare: true });
+}
+
+function theme() {
+	const chosen = localStorage.getItem("vitrine.theme") ?? "system";
+	document.documentElement.dataset["theme"] = chosen;
+	document.querySelector('meta[name="color-scheme"]')?.setAttribute("content", chosen === "system" ? "light dark" : chosen);
+}
+
+/** The shortcuts that work everywhere; views have more of their own in their help. */
+const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
+	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog"]];
+
+function help() {
+	void show("Keyboard", h("table", { class: "keys" }, h("tbody", null, shortcuts.map(([key, what]) =>
+		h("tr", null, h("th", { scope: "row" }, (key ?? "").split(" ").map((k) => (k === "·" ? " or " : h("kbd", null, k)))), h("td", null, what))))));
+}
+
+let afterG = 0;
+
+document.addEventListener("keydown", (event) => {
+	const target = /** @type {HTMLElement} */ (event.target);
+	if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+	if (event.key === "?") help();
+	else if (event.key === "/") {
+		const search = /** @type {HTMLElement | null} */ (main.querySelector('input[type="search"]'));
+		if (!search) return;
+		event.preventDefault();
+		search.focus();
+	} else if (event.key === "g") afterG = event.timeStamp;
+	else if (event.timeStamp - afterG < 1500) {
+		const found = menu.find(([name]) => (name === "assets" ? "s" : name[0]) === event.key);
+		if (found) location.hash = to(found[0]);
+	}
+});
+
+async function begin() {
+	theme();
+	if (!(/** @type {any} */ (JSON).rawJSON)) {
+		fill(document.body, notice("This page needs a newer browser: Chromium 114, Firefox 135, Safari 18.4 or later."));
+		return;
+	}
+	fill(document.body,
+		h("a", { href: "#main", class: "skip", onclick: (/** @type {Event} */ event) => {
+			event.preventDefault();
+			main.focus();
+		} }, "Skip to the content"),
+		h("header", { class: "bar" }, h("a", { href: to("apps"), class: "logo" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: 24, height: 24 }), title),
+			h("nav", { "aria-label": "Main" }, links), corner), main);
+	fill(main, h("div", { class: "loading", "aria-busy": "true" }));
+	void match(location.hash || to("apps"))?.load(); // meanwhile
+	try {
+		const me = await session.begin();
+		live = new Live(session.api, me);
+	} catch (e) {
+		fill(main, failure(e));
+		return;
+	}
+	showCorner();
+	session.onchange = (me) => {
+		live.end();
+		live = new Live(session.api, me);
+		showCorner();
+		current.hash = "";
+		void go();
+	};
+	addEventListener("hashchange", () => void go());
+	addEventListener("beforeunload", (event) => {
+		if (current.view?.node.dataset["unsaved"]) event.preventDefault();
+	});
+	addEventListener("unhandledrejection", (event) => {
+		event.preventDefault();
+		trouble(event.reason);
+	});
+	if (location.hash === "" || location.hash === "#") history.replaceState(null, "", to("apps"));
+	await go();
+}
+
+void begin();
+

@@ -1,0 +1,379 @@
+/**
+ * From a JSON Schema to a form: which field shows a value. What a form cannot show is shown as JSON; whether a value is good
+ * is for the service to say.
+ * @module
+ */
+import { at, equal, isNumber, isObject, names, numberText } from "../json.js";
+
+/** @typedef {import("../json.js").Value} Value */
+/** @typedef {{[name: string]: Value}} Schema */
+/**
+ * One field of a form.
+ * @typedef {object} Field
+ * @property {"object" | "list" | "text" | "long" | "number" | "integer" | "boolean" | "options" | "const" | "choice" | "null" | "json"} kind
+ * @property {Schema} schema the schema with its references followed, as it applies to the value
+ * @property {string} [title]
+ * @property {string} [description]
+ * @property {Value} [initial] the default
+ * @property {Option[]} [options] of "options": the values; of "choice": the schemas
+ * @property {Member[]} [members] of "object"
+ * @property {Value | undefined} [more] of "object": the schema of members that are not named; false if there may be none
+ * @property {Value[]} [leading] of "list": the schemas of the first items
+ * @property {Value} [items] of "list": the schema of the others; false if there may be none
+ */
+/** @typedef {{label: string, value: Value}} Option */
+/** @typedef {{name: string, schema: Value, required: boolean}} Member */
+
+const deepest = 12;
+
+/**
+ * The field that shows a value.
+ * @param {Value} schema
+ * @param {Value} root the whole schema, in which references are looked up
+ * @param {Value | undefined} value
+ * @returns {Field}
+ */
+export function fieldOf(schema, root, value) {
+	const s = effective(schema, root, value);
+	if (!s) return { kind: "json", schema: {} };
+	const about = { schema: s, title: text(s["title"]), description: text(s["description"]), initial: s["default"] };
+	if (Object.hasOwn(s, "const")) return { ...about, kind: "const" };
+	if (Array.isArray(s["enum"])) return { ...about, kind: "options", options: s["enum"].map((v) => ({ label: label(v), value: v })) };
+	const choices = choicesOf(s, root);
+	if (choices) return { ...about, ...choices };
+	switch (typeOf(s)) {
+	case "object": return { ...about, kind: "object", ...membersOf(s, value) };
+	case "array": return { ...about, kind: "list", ...itemsOf(s) };
+	case "string": return { ...about, kind: isLong(s, value) ? "long" : "text" };
+	case "number": return { ...about, kind: "number" };
+	case "integer": return { ...about, kind: "integer" };
+	case "boolean": return { ...about, kind: "boolean" };
+	case "null": return { ...about, kind: "null" };
+	default: return { ...about, kind: "json" };
+	}
+}
+
+/** Whether a field of this kind can show the value at all. @param {Field} field @param {Value | undefined} value */
+export function shows(field, value) {
+	if (value === undefined) return true;
+	switch (field.kind) {
+	case "object": return isObject(value);
+	case "list": return Array.isArray(value);
+	case "text": case "long": return typeof value === "string";
+	case "number": case "integer": return isNumber(value);
+	case "boolean": return typeof value === "boolean";
+	case "null": return value === null;
+	case "const": return equal(value, field.schema["const"]);
+	case "options": return (field.options ?? []).some((o) => equal(o.value, value));
+	default: return true;
+	}
+}
+
+/** A value as a label. @param {Value} v */
+export function label(v) {
+	return typeof v === "string" ? v : JSON.stringify(v);
+}
+
+/** @param {Value | undefined} v */
+function text(v) {
+	return typeof v === "string" && v !== "" ? v : undefined;
+}
+
+/** A word that has a list, or an empty one. @param {Value | undefined} v @returns {Value[]} */
+function listIn(v) {
+	return Array.isArray(v) ? v : [];
+}
+
+/** A word that has an object, or an empty one. @param {Value | undefined} v @returns {Schema} */
+function objectIn(v) {
+	return isObject(v) ? v : {};
+}
+
+/** @param {Value | undefined} v */
+function numberIn(v) {
+	return isNumber(v) ? Number(numberText(v)) : undefined;
+}
+
+/**
+ * The schema with references followed, allOf joined, and the branch of if that the value takes. undefined if it says nothing
+ * that a form could show.
+ * @param {Value | undefined} schema @param {Value} root @param {Value | undefined} value @param {number} [depth]
+ * @returns {Schema | undefined}
+ */
+export function effective(schema, root, value, depth = 0) {
+	if (!isObject(schema) || depth > deepest) return undefined;
+	let { $ref, allOf, if: condition, then: yes, else: no, ...s } = schema;
+	/** @param {Value | undefined} other */
+	const join = (other) => {
+		const more = effective(other, root, value, depth + 1);
+		if (more) s = combine(more, s);
+	};
+	if (typeof $ref === "string") {
+		const found = resolve($ref, root);
+		if (found === undefined) return undefined;
+		join(found);
+	}
+	listIn(allOf).forEach(join);
+	if (condition !== undefined) join(value !== undefined && fits(condition, root, value) ? yes : no);
+	return s;
+}
+
+/**
+ * What a reference leads to inside the schema: a pointer, an anchor or the $id of a part.
+ * @param {string} ref @param {Value} root @returns {Value | undefined}
+ */
+export function resolve(ref, root) {
+	const [address = "", fragment = ""] = ref.split("#");
+	const part = address === "" || isObject(root) && (root["$id"] ?? root["id"]) === address ? root : find(root, (o) => sameAddress(o["$id"] ?? o["id"], address));
+	if (fragment === "") return part;
+	if (part === undefined) return undefined;
+	if (fragment.startsWith("/")) {
+		try {
+			return at(part, names(decodeURIComponent(fragment)));
+		} catch {
+			return undefined;
+		}
+	}
+	return find(part, (o) => o["$anchor"] === fragment || o["$dynamicAnchor"] === fragment || o["$id"] === `#${fragment}` || o["id"] === `#${fragment}`);
+}
+
+/** @param {Value | undefined} id @param {string} address */
+function sameAddress(id, address) {
+	return typeof id === "string" && (id === address || id.replace(/#$/, "").endsWith(`/${address}`));
+}
+
+/** The first part of a schema for which good says yes. @param {Value | undefined} v @param {(o: Schema) => boolean} good @returns {Value | undefined} */
+function find(v, good) {
+	if (isObject(v) && good(v)) return v;
+	if (!isObject(v) && !Array.isArray(v)) return undefined;
+	for (const below of Object.values(v)) {
+		const found = find(below, good);
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
+/**
+ * One schema that asks for what two ask for, as far as a form is concerned. Where both have a word, b counts.
+ * @param {Schema} a @param {Schema} b @returns {Schema}
+ */
+function combine(a, b) {
+	/** @type {Schema} */
+	const joined = { ...a, ...b };
+	for (const name of ["properties", "patternProperties", "$defs", "definitions"]) {
+		const [x, y] = [a[name], b[name]];
+		if (!isObject(x) || !isObject(y)) continue;
+		const both = Object.keys(y).filter((member) => isObject(x[member]) && isObject(y[member]));
+		joined[name] = { ...x, ...y, ...Object.fromEntries(both.map((member) => [member, { allOf: [x[member], y[member]] }])) };
+	}
+	if (a["required"] && b["required"]) joined["required"] = [...new Set([...listIn(a["required"]), ...listIn(b["required"])])];
+	if (a["type"] !== undefined && b["type"] !== undefined) {
+		joined["type"] = types(b).filter((t) => types(a).includes(t) || t === "integer" && types(a).includes("number"));
+	}
+	if (a["enum"] && b["enum"]) joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => equal(v, w)));
+	return joined;
+}
+
+/** @param {Schema} s @returns {string[]} */
+function types(s) {
+	return [s["type"]].flat().filter((t) => typeof t === "string");
+}
+
+/** The one type that values of the schema have, as it says or as its words tell. @param {Schema} s */
+function typeOf(s) {
+	const named = types(s);
+	if (named.length > 0) return named.length === 1 ? named[0] : undefined;
+	if (isObject(s["properties"]) || isObject(s["patternProperties"]) || isObject(s["additionalProperties"])) return "object";
+	if (s["items"] !== undefined || s["prefixItems"] !== undefined) return "array";
+	if (s["pattern"] !== undefined || s["minLength"] !== undefined || s["maxLength"] !== undefined) return "string";
+	if (s["minimum"] !== undefined || s["maximum"] !== undefined) return "number";
+	return undefined;
+}
+
+/**
+ * The choice that oneOf, anyOf or several types leave.
+ * @param {Schema} s @param {Value} root
+ * @returns {{kind: "choice" | "options", options: Option[]} | undefined}
+ */
+function choicesOf(s, root) {
+	const list = listIn(s["oneOf"] ?? s["anyOf"]);
+	if (list.length > 0) {
+		const { oneOf, anyOf, title, description, default: initial, ...common } = s;
+		const parts = list.map((part) => effective(part, root, undefined) ?? {});
+		if (parts.every((p) => Object.hasOwn(p, "const"))) {
+			return { kind: "options", options: parts.map((p) => ({ label: text(p["title"]) ?? label(p["const"]), value: p["const"] })) };
+		}
+		// Parts that only say what must be there, such as {"required": ["a"]}, are no choice between forms.
+		if (parts.every((p) => Object.keys(p).every((k) => ["required", "not", "title", "description"].includes(k)))) return undefined;
+		const bare = Object.keys(common).length === 0;
+		return { kind: "choice", options: parts.map((p, i) => ({ label: text(p["title"]) ?? sign(p, root) ?? `Form ${i + 1}`, value: bare ? list[i] : { allOf: [common, list[i]] } })) };
+	}
+	const several = types(s);
+	if (several.length < 2) return undefined;
+	const { title, description, default: initial, ...rest } = s;
+	return { kind: "choice", options: several.map((t) => ({ label: typeName(t), value: { ...rest, type: t } })) };
+}
+
+/** What tells one part of a choice from the others, in a word. @param {Schema} p @param {Value} root @returns {string | undefined} */
+function sign(p, root) {
+	const properties = objectIn(p["properties"]);
+	for (const schema of Object.values(properties)) {
+		const s = effective(schema, root, undefined) ?? {};
+		const values = Object.hasOwn(s, "const") ? [s["const"]] : listIn(s["enum"]);
+		if (values.length === 1) return label(values[0]);
+	}
+	const t = typeOf(p);
+	return t === "object" && Object.keys(properties).slice(0, 3).join(", ") || t && typeName(t);
+}
+
+/** @param {string} type */
+function typeName(type) {
+	return { string: "Text", number: "Number", integer: "Whole number", boolean: "Yes or no", null: "Nothing (null)", array: "List", object: "Group of fields" }[type] ?? type;
+}
+
+/** @param {Schema} s @param {Value | undefined} value @returns {{members: Member[], more: Value}} */
+function membersOf(s, value) {
+	const required = listIn(s["required"]).filter((name) => typeof name === "string");
+	const known = new Set([...Object.keys(objectIn(s["properties"])), ...required, ...Object.keys(objectIn(value))]);
+	const members = [...known].map((name) => ({ name, schema: schemaOf(s, name), required: required.includes(name) }));
+	const patterns = Object.values(objectIn(s["patternProperties"]));
+	const more = s["additionalProperties"] ?? s["unevaluatedProperties"] ?? true;
+	return { members, more: more === false && patterns.length > 0 ? patterns[0] : more };
+}
+
+/** The schema of a member that properties does not name. @param {Schema} s @param {string} name @returns {Value} */
+export function schemaOf(s, name) {
+	const properties = objectIn(s["properties"]);
+	if (Object.hasOwn(properties, name)) return properties[name];
+	for (const [pattern, schema] of Object.entries(objectIn(s["patternProperties"]))) {
+		try {
+			if (new RegExp(pattern, "u").test(name)) return schema;
+		} catch {
+			// a pattern that this browser does not know
+		}
+	}
+	return objectIn(s["additionalProperties"]);
+}
+
+/** @param {Schema} s @returns {{leading: Value[], items: Value}} */
+function itemsOf(s) {
+	if (Array.isArray(s["prefixItems"])) return { leading: s["prefixItems"], items: s["items"] ?? {} };
+	if (Array.isArray(s["items"])) return { leading: s["items"], items: s["additionalItems"] ?? {} };
+	return { leading: [], items: s["items"] ?? {} };
+}
+
+/** Whether a text needs several lines. @param {Schema} s @param {Value | undefined} value */
+function isLong(s, value) {
+	if (typeof value === "string" && value.includes("\n")) return true;
+	if (["textarea", "markdown", "html", "multiline"].includes(String(s["format"]))) return true;
+	return (numberIn(s["maxLength"]) ?? 0) > 200;
+}
+
+/** The option of a choice that a value belongs to, or -1. @param {Field} field @param {Value} root @param {Value | undefined} value */
+export function chosen(field, root, value) {
+	if (value === undefined) return -1;
+	const options = field.options ?? [];
+	const exact = options.findIndex((o) => fits(o.value, root, value));
+	return exact >= 0 ? exact : options.findIndex((o) => shows(fieldOf(o.value, root, value), value));
+}
+
+/**
+ * Whether a value is of the form that a schema asks for. It looks at types, values and members, not at everything that the
+ * service looks at.
+ * @param {Value | undefined} schema @param {Value} root @param {Value} value @param {number} [depth]
+ * @returns {boolean}
+ */
+export function fits(schema, root, value, depth = 0) {
+	if (schema === false) return false;
+	if (!isObject(schema) || depth > deepest) return true;
+	/** @param {Value | undefined} s */
+	const also = (s) => fits(s, root, value, depth + 1);
+	const ref = schema["$ref"];
+	if (typeof ref === "string" && !also(resolve(ref, root))) return false;
+	if (!listIn(schema["allOf"]).every(also)) return false;
+	if (Array.isArray(schema["anyOf"]) && !schema["anyOf"].some(also)) return false;
+	if (Array.isArray(schema["oneOf"]) && schema["oneOf"].filter(also).length !== 1) return false;
+	if (schema["not"] !== undefined && also(schema["not"])) return false;
+	if (Object.hasOwn(schema, "const") && !equal(schema["const"], value)) return false;
+	if (schema["enum"] && !listIn(schema["enum"]).some((v) => equal(v, value))) return false;
+	const allowed = types(schema);
+	if (allowed.length > 0 && !allowed.some((t) => isOf(t, value))) return false;
+	if (isObject(value)) {
+		if (!listIn(schema["required"]).every((n) => typeof n !== "string" || Object.hasOwn(value, n))) return false;
+		const properties = objectIn(schema["properties"]);
+		for (const [name, v] of Object.entries(value)) {
+			if (Object.hasOwn(properties, name)) {
+				if (!fits(properties[name], root, v, depth + 1)) return false;
+			} else if (schema["additionalProperties"] === false && !isObject(schema["patternProperties"])) return false;
+		}
+	}
+	if (Array.isArray(value) && isObject(schema["items"]) && !value.slice(0, 20).every((v) => fits(schema["items"], root, v, depth + 1))) return false;
+	return true;
+}
+
+/** @param {string} type @param {Value} value */
+function isOf(type, value) {
+	switch (type) {
+	case "object": return isObject(value);
+	case "array": return Array.isArray(value);
+	case "string": return typeof value === "string";
+	case "number": return isNumber(value);
+	case "integer": return isNumber(value) && Number.isInteger(Number(numberText(value)));
+	case "boolean": return typeof value === "boolean";
+	case "null": return value === null;
+	default: return true;
+	}
+}
+
+/**
+ * What a new value begins as. Required members that can have one value alone, or have a default, are there; the others are
+ * for the person to fill in.
+ * @param {Value} schema @param {Value} root @param {number} [depth]
+ * @returns {Value | undefined} undefined if it is for the person to say
+ */
+export function begin(schema, root, depth = 0) {
+	const field = fieldOf(schema, root, undefined);
+	if (field.initial !== undefined) return field.initial;
+	if (depth > deepest) return undefined;
+	switch (field.kind) {
+	case "const": return field.schema["const"];
+	case "options": return field.options?.length === 1 ? field.options[0]?.value : undefined;
+	case "null": return null;
+	case "choice": return undefined;
+	case "list": {
+		const least = numberIn(field.schema["minItems"]) ?? 0;
+		const list = [];
+		for (let i = 0; i < Math.min(least, 20); i++) {
+			const item = begin(field.leading?.[i] ?? field.items ?? {}, root, depth + 1);
+			if (item === undefined) break;
+			list.push(item);
+		}
+		return list;
+	}
+	case "object": {
+		/** @type {Schema} */
+		const made = {};
+		for (const m of field.members ?? []) {
+			const value = m.required ? begin(m.schema, root, depth + 1) : undefined;
+			if (value !== undefined) made[m.name] = value;
+		}
+		return made;
+	}
+	default: return undefined;
+	}
+}
+
+/** What a person adds begins as this, whatever the schema is. @param {Value} schema @param {Value} root @returns {Value} */
+export function addition(schema, root) {
+	const made = begin(schema, root);
+	if (made !== undefined) return made;
+	const field = fieldOf(schema, root, undefined);
+	switch (field.kind) {
+	case "number": case "integer": return isNumber(field.schema["minimum"]) ? field.schema["minimum"] : 0;
+	case "boolean": return false;
+	case "text": case "long": return "";
+	case "options": return field.options?.[0]?.value ?? null;
+	case "choice": return field.options?.[0] ? addition(field.options[0].value, root) : null;
+	default: return field.kind === "json" ? "" : {};
+	}
+}

@@ -1,0 +1,195 @@
+/**
+ * Who uses the page: the token in sessionStorage, or a cookie that the page never sees.
+ * @module
+ */
+import { Api, ApiError } from "./api.js";
+import { button, count, h, labelled } from "./dom.js";
+import { askWith, confirm, toast } from "./elements/dialog.js";
+import { time } from "./elements/time.js";
+
+/** @typedef {import("./api.js").Me} Me */
+
+const storage = "vitrine.token";
+
+export class Session {
+	/** @param {URL} base the address of the API's base path */
+	constructor(base) {
+		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token) => this.#renew(refused, token), wait: (seconds) => this.#wait(seconds) });
+		/** @type {Me | undefined} */
+		this.me = undefined;
+		/** @type {Promise<void> | undefined} */
+		this.renewing = undefined;
+		/** @type {HTMLElement | undefined} */
+		this.waiting = undefined;
+		/** Called when the caller is another one than before. */
+		this.onchange = (/** @type {Me} */ _) => {};
+		this.base = base;
+	}
+
+	/**
+	 * Finds out who the caller is: by the token of the address, of the tab, by a cookie, or by asking for a token.
+	 * @returns {Promise<Me>}
+	 */
+	async begin() {
+		const offered = takeFragment();
+		if (offered) await this.#offer(offered);
+		for (;;) {
+			try {
+				return await this.#known(await this.api.me({ session: false }));
+			} catch (e) {
+				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
+				await this.#ask(this.byToken || e.status === 403 ? e : undefined);
+			}
+		}
+	}
+
+	/**
+	 * Takes the token of a link. One that replaces another caller's is taken only if the person says so.
+	 * @param {string} token
+	 */
+	async #offer(token) {
+		const before = sessionStorage.getItem(storage);
+		if (!before || before === token) {
+			sessionStorage.setItem(storage, token);
+			return;
+		}
+		const now = await this.#whose(before);
+		const then = await this.#whose(token);
+		if (!now || then && await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) {
+			sessionStorage.setItem(storage, token);
+		}
+	}
+
+	/** Tells that the service is busy, once at a time. @param {number} seconds */
+	#wait(seconds) {
+		if (!this.waiting?.isConnected) this.waiting = toast(`The service is busy. It is asked again in ${count(seconds, "second")}.`);
+	}
+
+	/** The URN of a token's caller, or undefined if the token is not good. @param {string} token */
+	async #whose(token) {
+		const api = new Api(this.base, { token: () => token, renew: () => Promise.reject() });
+		try {
+			return (await api.me({ session: false })).urn;
+		} catch {
+			return undefined;
+		}
+	}
+
+	/** Takes the token of a link that was followed while the page was open. */
+	async follow() {
+		const token = takeFragment();
+		if (!token) return;
+		const before = sessionStorage.getItem(storage);
+		await this.#offer(token);
+		if (sessionStorage.getItem(storage) !== before) await this.#known(await this.api.me());
+	}
+
+	/** Whether the caller has a token. Otherwise a cookie that the page does not see says who they are. */
+	get byToken() {
+		return !!sessionStorage.getItem(storage);
+	}
+
+	/** @param {Me} me */
+	async #known(me) {
+		const before = this.me?.urn;
+		this.me = me;
+		if (before !== undefined && before !== me.urn) this.onchange(me);
+		return me;
+	}
+
+	/**
+	 * @param {ApiError} refused
+	 * @param {string} token what was refused; if there is another one by now, it is tried first
+	 */
+	async #renew(refused, token) {
+		if (this.renewing) return this.renewing;
+		if ((sessionStorage.getItem(storage) ?? "") !== token) return;
+		this.renewing = this.#again(refused).finally(() => {
+			this.renewing = undefined;
+		});
+		return this.renewing;
+	}
+
+	/** @param {ApiError} refused */
+	async #again(refused) {
+		for (;;) {
+			await this.#ask(refused);
+			try {
+				await this.#known(await this.api.me({ session: false }));
+				return;
+			} catch (e) {
+				if (!(e instanceof ApiError) || e.status !== 401) throw e;
+				refused = e;
+			}
+		}
+	}
+
+	/**
+	 * Asks for a token until there is one.
+	 * @param {ApiError | undefined} refused why the one before is not taken
+	 */
+	async #ask(refused) {
+		const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
+		const note = refused && h("p", { role: "alert", class: "note bad" }, refused.message);
+		const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
+		const token = await askWith(this.me ? "Sign in again" : "Sign in", [note, field], "Sign in",
+			() => input.value.replaceAll(/\s/g, "").replace(/^(bearer|svctoken)/i, "") || undefined, { required: true });
+		sessionStorage.setItem(storage, /** @type {string} */ (token));
+	}
+
+	/** Forgets the token and starts anew. */
+	signOut() {
+		sessionStorage.removeItem(storage);
+		location.replace(location.pathname + location.search);
+		location.reload();
+	}
+
+	/** Whether the caller may change an app. @param {import("./api.js").App} app */
+	mayWrite(app) {
+		return app.owner?.urn === this.me?.urn || app.groups.some((g) => this.moderates(g));
+	}
+
+	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {import("./api.js").Tag} tag */
+	mayMove(app, tag) {
+		return this.mayWrite(app) && (!tag.protected || app.groups.every((g) => this.moderates(g)));
+	}
+
+	/** Whether the caller moderates a network or a site. @param {string} group */
+	moderates(group) {
+		return !!this.me?.moderates.some((m) => contains(m, group));
+	}
+}
+
+/** Whether a URN is another one, or contains it. @param {string} outer @param {string} inner */
+export function contains(outer, inner) {
+	return inner === outer || inner.startsWith(`${outer}:`);
+}
+
+/** The last part of a URN, which is what people call it by. @param {string} urn */
+export function shortURN(urn) {
+	const parts = urn.split(":");
+	const last = parts.at(-1) ?? urn;
+	return parts.length > 3 ? last.replace(/^(user|site)=/, "") : last;
+}
+
+/** Takes #token=… out of the address, so that it is in no history and in no link. */
+function takeFragment() {
+	const match = location.hash.match(/^#token=([^&]+)(?:&(.*))?$/);
+	if (!match) return undefined;
+	history.replaceState(null, "", `${location.pathname}${location.search}#${match[2] ?? ""}`);
+	return decodeURIComponent(match[1]);
+}
+
+/** What stands in the corner: who I am, what I may, until when. @param {Session} session */
+export function whoami(session) {
+	const me = /** @type {Me} */ (session.me);
+	/** @param {string} name @param {readonly (string | Node)[]} list */
+	const row = (name, list) => list.length > 0 && [h("dt", null, name), h("dd", null, list.map((x) => h("div", null, x)))];
+	return h("div", { class: "whoami" },
+		h("dl", null,
+			row("You are", [me.urn]), row("You moderate", me.moderates), row("You may read", me.reads), row("Roles", me.roles), row("Groups", me.groups),
+			row("Components", me.components ? ["You may create and delete them."] : []),
+			row("Until", me.expires === null ? [] : [h("span", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))])),
+		session.byToken && h("div", { class: "buttons" }, button("Sign out", () => session.signOut())));
+}
+

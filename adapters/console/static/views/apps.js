@@ -1,0 +1,157 @@
+/**
+ * The list of apps.
+ * @module
+ */
+import { keys } from "../api.js";
+import { button, count, debounce, fill, h, icon, labelled, newID, reconcile, searchLine, table } from "../dom.js";
+import { askWith } from "../elements/dialog.js";
+import { Pages } from "../elements/pages.js";
+import { choose } from "../elements/pick.js";
+import { time } from "../elements/time.js";
+import { to } from "../router.js";
+import { shortURN } from "../session.js";
+
+/** @typedef {import("../api.js").App} App */
+
+const sorts = [["-updatedAt", "Changed last"], ["-createdAt", "Newest first"], ["createdAt", "Oldest first"], ["updatedAt", "Changed first"]];
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, query, signal, live, shell }) {
+	shell.title("Apps");
+	const text = searchLine("Filter by title", query.get("title") ?? "");
+	const group = searchLine("Filter by group", query.get("group") ?? "", { list: newID("groups") });
+	const groups = h("datalist", { id: group.getAttribute("list") });
+	const wanted = query.get("component");
+	const component = h("select", { "aria-label": "Component" }, h("option", { value: "" }, "Any component"), wanted && h("option", { value: wanted, selected: true }, wanted));
+	const sort = h("select", { "aria-label": "Order" }, sorts.map(([value, name]) => h("option", { value }, name)));
+	sort.value = query.get("sort") ?? "-updatedAt";
+	const body = h("tbody");
+	const shownApps = table(["App", "Groups", "Components", "Tags", "Changed"], body, { class: "apps" });
+	const empty = h("div", { class: "empty", hidden: true });
+	/** @type {Map<string, {node: HTMLElement, app: App}>} */
+	const rows = new Map();
+
+	/** @type {Pages<App>} */
+	const list = new Pages(signal, "apps", (after, signal) => api.apps({ sort: sort.value, usingComponent: component.value || undefined, after }, signal), render);
+
+	function render() {
+		const { items: apps, next } = list;
+		const words = text.value.trim().toLowerCase();
+		const urn = group.value.trim().toLowerCase();
+		const shown = apps.filter((a) => a.title.toLowerCase().includes(words) && (urn === "" || a.groups.some((g) => g.toLowerCase().includes(urn))));
+		reconcile(body, rows, shown, (a) => `${a.id} ${a.version}`, (app) => ({ node: row(app), app }));
+		fill(groups, [...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: g })));
+		shownApps.hidden = apps.length === 0;
+		empty.hidden = shown.length > 0;
+		const all = component.value === "" && words === "" && urn === "";
+		fill(empty, h("p", null, apps.length === 0 && all ? "There are no apps yet. An app is made of elements, and each change of it is kept as a version." : next !== undefined ? "None of the apps that are loaded fits. Show more, or change the filters." : "No app fits. Change the filters."),
+			apps.length === 0 && all && button("New app", create, { icon: "add", class: "main" }));
+		tagsOf(shown);
+		const loaded = count(apps.length, next === undefined ? "app" : "loaded app");
+		return apps.length === 0 ? "" : shown.length === apps.length ? loaded : `${shown.length} of ${loaded}`;
+	}
+
+	/** Shows what an app has become: with other tags, in its place of the order, new, or gone. @param {string} id */
+	async function refresh(id) {
+		const app = await api.app(id, undefined, signal).catch(() => undefined);
+		if (signal.aborted) return;
+		const fits = app && (component.value === "" || app.elements.some((e) => e.component.name === component.value));
+		const known = list.items.some((a) => a.id === id);
+		const key = /** @type {"createdAt" | "updatedAt"} */ (sort.value.replace("-", ""));
+		const sign = sort.value.startsWith("-") ? -1 : 1;
+		list.items = list.items.filter((a) => a.id !== id);
+		if (fits) list.items = [...list.items, app].sort((a, b) => sign * (a[key] - b[key]) || (a.id < b.id ? -1 : 1));
+		if (fits && list.next !== undefined && !known && list.items.at(-1) === app) list.items.pop(); // it belongs to a later page
+		const part = app && rows.get(`${id} ${app.version}`);
+		if (part) delete part.node.dataset["tags"];
+		list.show();
+	}
+
+	/** @param {App} app */
+	function row(app) {
+		const names = [...new Set(app.elements.map((e) => e.component.name))];
+		return h("tr", { "data-id": app.id },
+			h("th", { scope: "row" }, h("a", { href: to("apps", app.id), class: "name" }, app.title), h("span", { class: "detail" }, `version ${app.version} · ${count(app.elements.length, "element")}`)),
+			h("td", null, chips(app.groups.map((g) => [shortURN(g), g]), 3)),
+			h("td", null, chips(names.map((n) => [n, ""]), 3)),
+			h("td", { class: "tags" }),
+			h("td", { class: "when" }, time(app.updatedAt), app.updatedBy && h("span", { class: "detail", title: app.updatedBy.urn }, `by ${shortURN(app.updatedBy.urn)}`)));
+	}
+
+	/** Asks for the tags of apps, a few at a time, and shows them in their rows. @param {App[]} list */
+	function tagsOf(list) {
+		const wanted = list.filter((a) => !rows.get(`${a.id} ${a.version}`)?.node.dataset["tags"]);
+		for (const a of wanted) /** @type {HTMLElement} */ (rows.get(`${a.id} ${a.version}`)?.node).dataset["tags"] = "asked";
+		const one = async () => {
+			for (let app = wanted.shift(); app && !signal.aborted; app = wanted.shift()) {
+				try {
+					const { tags } = await api.tags(app.id, {}, signal);
+					const latest = app.version;
+					const cell = rows.get(`${app.id} ${app.version}`)?.node.querySelector(".tags");
+					if (cell) fill(cell, tags.slice(0, 4).map((t) => h("span", { class: t.appVersion === latest ? "tag now" : "tag", title: `${t.name} points to version ${t.appVersion}` }, t.name)), tags.length > 4 && h("span", { class: "detail" }, `and ${tags.length - 4} more`));
+				} catch {
+					// the list is of use without them
+				}
+			}
+		};
+		for (let i = 0; i < 4; i++) void one();
+	}
+
+	async function create() {
+		const title = h("input", { required: true, maxlength: 1024, autocomplete: "off" });
+		const suggested = [...new Set([...session.me?.moderates ?? [], ...list.items.flatMap((a) => a.groups).filter((g) => session.moderates(g))])];
+		const picked = new Set(suggested.length === 1 ? suggested : []);
+		const groups = choose("Groups", suggested, picked, { help: "Their moderators may use the app. A network stands for all of its sites.", placeholder: "urn:vitrine:example.test:site=blog" });
+		const keyOf = keys();
+		const made = await askWith("New app", [labelled("Title", title), groups], "Create", async () => {
+			if (picked.size === 0) throw new Error("An app has at least one group.");
+			const app = { title: title.value, groups: [...picked], elements: [] };
+			return api.createApp(app, keyOf(JSON.stringify(app)));
+		});
+		if (made) location.hash = to("apps", made.id);
+	}
+
+	function remember() {
+		const kept = new URLSearchParams(Object.entries({ title: text.value, group: group.value, component: component.value, sort: sort.value === "-updatedAt" ? "" : sort.value }).filter(([, v]) => v !== ""));
+		history.replaceState(null, "", `${to("apps")}${kept.size > 0 ? `?${kept}` : ""}`);
+	}
+
+	const filtered = debounce(150, () => {
+		remember();
+		list.show();
+	});
+	text.addEventListener("input", filtered);
+	group.addEventListener("input", filtered);
+	for (const input of [component, sort]) {
+		input.addEventListener("change", () => {
+			remember();
+			void list.load(true);
+		});
+	}
+	live.each(signal, (c) => {
+		if (!c) void list.load(true);
+		else if (c.app) void refresh(c.app);
+	});
+	void allComponents();
+	void list.load(true);
+
+	async function allComponents() {
+		try {
+			const { components } = await api.components(undefined, signal);
+			component.append(...components.filter((c) => c.name !== wanted).map((c) => h("option", { value: c.name }, c.name)));
+		} catch {
+			// the list is of use without this filter
+		}
+	}
+
+	return { node: h("div", { class: "page" },
+		h("div", { class: "head" }, h("h1", null, "Apps"), button("New app", () => void create(), { icon: "add", class: "main" })),
+		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), text), group, groups, component, sort),
+		h("div", { class: "scroll" }, shownApps), empty, list.foot) };
+}
+
+/** Short names with their long ones on hover. @param {[string, string][]} list @param {number} most */
+export function chips(list, most) {
+	const rest = list.slice(most);
+	return h("span", { class: "chips" }, list.slice(0, most).map(([short, long]) => h("span", { class: "chip", title: long }, short)), rest.length > 0 && h("span", { class: "detail", title: rest.map((x) => x[1]).join("\n") }, `+${rest.length}`));
+}

@@ -1,0 +1,375 @@
+/**
+ * The asset library: search while typing, filters with counts, folders, and what can be done with the assets that are found.
+ * @module
+ */
+import { ApiError } from "../api.js";
+import { button, debounce, fill, h, icon, reconcile } from "../dom.js";
+import { ask, sentence, show, toast } from "../elements/dialog.js";
+import { time } from "../elements/time.js";
+import { drag } from "../elements/tree.js";
+import { stringify } from "../json.js";
+import { Gathering } from "../model/assetnews.js";
+import { sentences } from "../model/rights.js";
+import { to } from "../router.js";
+import { shortURN } from "../session.js";
+import { Folders } from "./folders.js";
+import { Selected } from "./selected.js";
+
+/** @typedef {import("../api.js").Asset} Asset */
+/** @typedef {{name: string, value: string}} Filter */
+
+/** The filters that have counts, and what they are called. */
+const facets = /** @type {[string, string][]} */ ([["tags", "Tags"], ["generator", "Source"], ["via", "Via"], ["rights", "Rights"]]);
+const imagesShown = "vitrine.images";
+/** How many attributes are open at first, and at most: the service counts eight fields at once. */
+const [openFirst, openMost] = [2, 8];
+/** How many assets that others have changed are fetched at once. */
+const fetched = 25;
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, query, signal, live, shell }) {
+	shell.title("Assets");
+	const networks = networksOf(session);
+	const network = params[0] ?? networks[0] ?? "";
+	const library = params[1] ?? network;
+	const lib = api.library(network, library);
+	const mayManage = session.moderates(networkURN(session, network));
+	let words = query.get("q") ?? "";
+	let folder = query.get("folder") ?? "";
+	/** @type {Filter[]} */
+	let filters = [...query].filter(([name]) => ["tags", "generator", "via", "rights", "attribute"].includes(name)).map(([name, value]) => ({ name, value }));
+	/** @type {Asset[]} */
+	let assets = [];
+	/** @type {string | undefined} */
+	let older;
+	let searching = new AbortController();
+	/** @type {string | undefined} the cursor of what is newer than the list */
+	let newest;
+	/** @type {Set<string> | undefined} the keys of attributes whose values are shown */
+	let open;
+	/** @type {Map<string, string>} who removed which asset of the list */
+	const gone = new Map();
+	/** @type {Promise<void> | undefined} the search that the list waits for */
+	let loading;
+	/** @type {{id: string, update: (asset: Asset) => void, tell: (text: string) => void} | undefined} the asset whose details are shown */
+	let detail;
+	/** How often assets or folders were changed here, after which counts are others. */
+	let changes = 0;
+	const changed = () => {
+		changes++;
+		loading = load(true);
+	};
+	const folders = new Folders(lib, signal, { users: `${networkURN(session, network)}:user=`, moderator: mayManage, onchanged: changed,
+		onpick: (id) => go(() => (folder = folder === id ? "" : id)), onknown: () => folder && render(),
+		onassets: (ids, id) => void selected.assign(ids, id), total: async (id) => (await lib.assets({ ...conditions(), folderTree: id, limit: "1" }, signal)).paging.total });
+	folders.choose(folder);
+	const selected = new Selected(lib, folders, { shown: () => assets, name: (a) => `${authorOf(a)}, “${plain(String(a.content["content"] ?? "")).slice(0, 60)}”`, onchanged: changed, onselect: () => {
+		for (const [id, box] of boxes) box.checked = selected.has(id);
+	} });
+	/** @type {Map<string, HTMLInputElement>} */
+	const boxes = new Map();
+
+	const search = h("input", { type: "search", placeholder: "Search, such as harbour or harb*", "aria-label": "Search", value: words });
+	const total = h("p", { class: "state", role: "status" });
+	const news = h("p", { class: "news", role: "status", hidden: true });
+	const list = h("ul", { class: "assets", "aria-label": "Assets" });
+	/** @type {Map<string, {node: HTMLElement}>} */
+	const cards = new Map();
+	const more = button("Show more", () => void load(false), { hidden: true });
+	const side = h("div", { class: "facets" });
+	const chosen = h("div", { class: "row chosen-filters" });
+	const where = h("select", { "aria-label": "Library" }, networks.map((n) => h("option", { value: n }, n)));
+	where.value = network;
+	where.addEventListener("change", () => void (location.hash = to("assets", where.value)));
+	const images = h("input", { type: "checkbox", checked: sessionStorage.getItem(imagesShown) === "yes", onchange: () => {
+		sessionStorage.setItem(imagesShown, images.checked ? "yes" : "");
+		cards.clear();
+		fill(list);
+		render();
+	} });
+
+	/** The facets of a search: those that all searches have, and the values of as many attributes as fit in. */
+	const counted = () => [...facets.map(([name]) => name), "folder", "attribute", ...keysOf([...open ?? []].slice(0, openFirst))].join(",");
+	const add = h("a", { class: "button" }, icon("add"), "Add assets");
+	const addTo = () => add.setAttribute("href", `${to("assets", network, library, "add")}${folder ? `?folder=${encodeURIComponent(folder)}` : ""}`);
+	addTo();
+
+	/** The query of the search without cursors. @returns {Record<string, string | string[] | undefined>} */
+	function conditions() {
+		/** @param {string} name */
+		const all = (name) => filters.filter((f) => f.name === name).map((f) => f.value);
+		return { query: words.trim() || undefined, folderTree: folder || undefined, tags: all("tags"), generator: all("generator")[0], via: all("via")[0], rights: all("rights")[0], attribute: all("attribute") };
+	}
+
+	/** @param {boolean} anew */
+	async function load(anew) {
+		if (anew) {
+			searching.abort();
+			searching = new AbortController();
+			signal.addEventListener("abort", () => searching.abort());
+		}
+		const { signal: mine } = searching;
+		if (!anew && more.disabled) return;
+		more.disabled = true;
+		try {
+			const found = await lib.assets({ ...conditions(), ...anew ? { facets: counted() } : { until: older }, limit: "50" }, mine);
+			assets = anew ? found.assets : [...assets, ...found.assets];
+			older = found.paging.hasPrev ? found.paging.prev : undefined;
+			showTotal(found.paging.total);
+			if (anew) {
+				newest = found.paging.next;
+				news.hidden = true;
+				gone.clear();
+			}
+			render();
+			more.disabled = false;
+			if (found.facets) await facet(found.facets, mine);
+		} catch (e) {
+			if (mine.aborted) return;
+			more.disabled = false;
+			fill(total, sentence(e));
+		}
+	}
+
+	/** @param {number} n */
+	function showTotal(n) {
+		total.textContent = `${n.toLocaleString()} ${n === 1 ? "asset" : "assets"}`;
+	}
+
+	/**
+	 * Shows the facets, with the values of the attributes that are open.
+	 * @param {Record<string, {value: string, count: number}[]>} counts @param {AbortSignal} mine
+	 */
+	async function facet(counts, mine) {
+		const keys = (counts["attribute"] ?? []).map((c) => c.value);
+		if (keys.length > 0) open ??= new Set(keys.filter(countable).slice(0, openFirst));
+		const wanted = keysOf([...open ?? []]).filter((name) => !counts[name]).slice(-openMost);
+		const more = wanted.length > 0 ? await lib.assets({ ...conditions(), facets: wanted.join(","), limit: "1" }, mine) : undefined;
+		renderFacets({ ...counts, ...more?.facets });
+	}
+
+	/** Brings the view up to date with what others did, and leaves the list where it is. @param {import("../model/assetnews.js").News} found */
+	async function follow({ changed, removed, folders: moved, all }) {
+		await loading;
+		const { signal: mine } = searching;
+		const since = newest;
+		try {
+			changes++;
+			if (moved.size > 0 || all) await folders.load();
+			const lost = [...selected.assets.values()].filter((a) => removed.has(a.id));
+			for (const a of lost) selected.set(a, false);
+			const by = removed.get(lost[0]?.id ?? "");
+			if (by !== undefined && by !== session.me?.urn) toast(`${lost.length === 1 ? "A selected asset was" : `${lost.length} of the selected assets were`} removed by ${shortURN(by)}.`, { bad: true });
+			for (const [id, who] of removed) {
+				if (assets.some((a) => a.id === id)) gone.set(id, who);
+				if (detail?.id === id) detail.tell(`${shortURN(who)} has removed this asset.`);
+			}
+			const again = [...new Set([detail?.id ?? "", ...assets.map((a) => a.id)])].filter((id) => changed.has(id) || all && id !== "").slice(0, fetched);
+			for (const asset of await Promise.all(again.map((id) => lib.asset(id, signal).catch(() => undefined)))) {
+				if (!asset) continue;
+				assets = assets.map((a) => (a.id === asset.id ? asset : a));
+				if (detail?.id === asset.id) detail.update(asset);
+			}
+			if (mine.aborted) return;
+			render();
+			const [counts, fresh] = await Promise.all([lib.assets({ ...conditions(), facets: counted(), limit: "1" }, mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
+			if (since !== newest) return; // the list was loaded anew meanwhile
+			showTotal(counts.paging.total);
+			const n = fresh ? fresh.assets.length : counts.paging.total;
+			news.hidden = n === 0;
+			fill(news, `${n}${fresh?.paging.hasNext ? " or more" : ""} new: `, button("Show", () => {
+				scrollTo(0, 0);
+				search.focus();
+				loading = load(true);
+			}, { class: "small" }));
+			await facet(counts.facets ?? {}, mine);
+		} catch (e) {
+			if (mine.aborted) return;
+			if (e instanceof ApiError && e.status === 404 && folder) fill(total, `The folder ${folders.label(folder)} is not there any more. `, button("Search in all folders", () => go(() => (folder = "")), { class: "small" }));
+			else fill(total, sentence(e));
+		}
+	}
+
+	function render() {
+		// A card that is made anew gets the focus that the one before had.
+		const at = document.activeElement;
+		const focused = at && list.contains(at) ? /** @type {HTMLElement | null} */ (at.closest("[data-asset]"))?.dataset["asset"] : undefined;
+		reconcile(list, cards, assets, (a) => stringify([a.id, a.updatedAt, a.attributes, a.folders, a.safe_tags, gone.get(a.id)]), (a) => ({ node: card(a) }));
+		if (focused !== undefined && !at?.isConnected) /** @type {HTMLElement | null} */ (list.querySelector(`[data-asset="${CSS.escape(focused)}"] ${at?.tagName === "INPUT" ? "input" : ".open"}`))?.focus({ preventScroll: true });
+		more.hidden = older === undefined;
+		selected.keep();
+		fill(chosen, filters.map((f) => button(`${f.name === "attribute" ? "" : `${f.name}: `}${f.value}`, () => drop(f), { class: "small", title: "Remove this filter" })),
+			folder && button(`folder: ${folders.label(folder)}`, () => go(() => (folder = "")), { class: "small", title: "Remove this filter" }),
+			filters.length + (folder ? 1 : 0) > 1 && button("Remove all filters", () => go(() => {
+				filters = [];
+				folder = "";
+			}), { class: "small bare" }));
+	}
+
+	/** @param {Asset} asset */
+	function card(asset) {
+		const { content } = asset;
+		const picture = images.checked && pictureOf(asset);
+		const by = gone.get(asset.id);
+		const box = h("input", { type: "checkbox", checked: selected.has(asset.id), disabled: by !== undefined, "aria-label": `Select the asset of ${authorOf(asset)}`, onchange: () => selected.set(asset, box.checked) });
+		boxes.set(asset.id, box);
+		return h("li", { class: by ? "asset gone" : "asset", "data-asset": asset.id },
+			h("div", { class: "pick-one" }, box, h("span", { class: "handle", draggable: "true", title: "Drag into a folder", ondragstart: (/** @type {DragEvent} */ event) => {
+				const ids = selected.has(asset.id) ? [...selected.assets.keys()] : [asset.id];
+				drag(event, { assets: ids }, ids.length === 1 ? authorOf(asset) : `${ids.length} assets`);
+			} }, icon("drag"))),
+			picture && h("img", { src: picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer", width: 96, height: 72 }),
+			h("div", { class: "what" }, h("button", { type: "button", class: "bare open", onclick: () => details(asset) }, h("span", { class: "strong" }, authorOf(asset)), " ", h("span", { class: "detail" }, time(asset.createdAt))), by && h("span", { class: "tag" }, `removed by ${shortURN(by)}`),
+				h("p", null, plain(String(content["content"] ?? ""))),
+				h("div", { class: "chips" }, (asset.safe_tags ?? []).map((t) => h("span", { class: "chip" }, t)), (asset.attributes ?? []).slice(0, 4).map((x) => h("span", { class: "chip" }, `${x.key}: ${x.value}`)), asset.folders.map((f) => h("span", { class: "detail" }, icon("folder"), f.label)))));
+	}
+
+	/** @param {Asset} asset */
+	async function details(asset) {
+		const said = h("p", { class: "news", role: "status", hidden: true });
+		const body = h("div", null);
+		const tell = (/** @type {string} */ text) => {
+			said.textContent = text;
+			said.hidden = false;
+		};
+		const fillIn = (/** @type {Asset} */ a) => fill(body, ...describe(a));
+		fillIn(asset);
+		detail = { id: asset.id, tell, update: (next) => {
+			fillIn(next);
+			tell("It was changed just now. This is the asset as it is.");
+		} };
+		await show(authorOf(asset), h("div", null, said, body), { wide: true });
+		detail = undefined;
+	}
+
+	/** @param {Asset} asset */
+	function describe(asset) {
+		const { content } = asset;
+		return [
+			h("dl", null, h("dt", null, "Added"), h("dd", null, time(asset.createdAt)), h("dt", null, "Id"), h("dd", null, h("code", null, asset.id)), h("dt", null, "Source"), h("dd", null, `${String(content["generator"] && /** @type {any} */ (content["generator"]).id)} · ${String(content["id"])}`),
+				h("dt", null, "Folders"), h("dd", null, asset.folders.map((f) => f.label).join(", ") || "none"), h("dt", null, "Tags"), h("dd", null, (asset.safe_tags ?? []).join(", ") || "none"),
+				(asset.attributes ?? []).flatMap((x) => [h("dt", null, x.key), h("dd", null, x.value)])),
+			h("h3", null, "Content"), h("p", null, plain(String(content["content"] ?? ""))), h("details", null, h("summary", null, "As it is stored"), h("pre", { class: "raw", tabindex: "0", "aria-label": "Content as JSON" }, stringify(content, 2))),
+			h("h3", null, "Who may"), explained(asset)];
+	}
+
+	/** What the person may do with an asset, and why. @param {Asset} asset */
+	function explained(asset) {
+		const node = h("div", null, "…");
+		lib.explain({ asset: asset.id }, signal).then((e) => fill(node, h("ul", null, sentences(e, undefined, (id) => folders.label(id), asset.folders.length === 0 ? "unfiled" : "asset").map((x) => h("li", null, x))), button("Why, and who else?", () => void why(), { class: "small" })), (e) => fill(node, sentence(e)));
+		const why = async () => (await import("./folder.js")).why(folders, { asset: asset.id }, authorOf(asset));
+		return node;
+	}
+
+	/** @param {Record<string, {value: string, count: number}[]>} counts */
+	function renderFacets(counts) {
+		const active = document.activeElement;
+		const focused = active && side.contains(active) ? /** @type {HTMLElement} */ (active).dataset["facet"] : undefined;
+		/** @param {string} name @param {string} value @param {string} text @param {number} count */
+		const choice = (name, value, text, count) => {
+			const filter = { name, value };
+			const on = filters.some((f) => f.name === name && f.value === value);
+			return h("li", null, h("button", { type: "button", "data-facet": `${name} ${value}`, class: "bare facet", "aria-pressed": String(on), onclick: () => (on ? drop(filter) : go(() => {
+				if (["generator", "via", "rights"].includes(name)) filters = filters.filter((f) => f.name !== name);
+				filters = [...filters, filter];
+			})) }, h("span", null, text), h("span", { class: "detail" }, count.toLocaleString())));
+		};
+		/** @param {string} key */
+		const values = (key) => (counts[`attribute:${key}`] ?? []).slice(0, 10).map((c) => choice("attribute", `${key}:${c.value}`, c.value, c.count));
+		/** @param {string} key @param {number} [count] */
+		const attribute = (key, count) => h("details", { class: "key", open: open?.has(key), ontoggle: (/** @type {Event} */ event) => {
+			const now = /** @type {HTMLDetailsElement} */ (event.target).open;
+			if (now === open?.has(key)) return;
+			if (now) open?.add(key);
+			else open?.delete(key);
+			if (now) void facet(counts, searching.signal).catch((e) => fill(total, sentence(e)));
+		} }, h("summary", { "data-facet": ` ${key}` }, h("span", null, key), h("span", { class: "detail" }, count?.toLocaleString() ?? "")), h("ul", null, count !== undefined && choice("attribute", key, "any", count), values(key)));
+		const listed = (counts["attribute"] ?? []).filter((c) => countable(c.value));
+		const keys = [...listed.map((c) => attribute(c.value, c.count)), ...[...open ?? []].filter((k) => !listed.some((c) => c.value === k)).map((k) => attribute(k))];
+		fill(side, facets.filter(([name]) => (counts[name]?.length ?? 0) > 0).map(([name, title]) => h("section", null, h("h2", null, title), h("ul", null, (counts[name] ?? []).slice(0, 10).map((c) => choice(name, c.value, c.value, c.count))))),
+			keys.length > 0 && h("section", null, h("h2", null, "Attributes"), keys, (counts["attribute"]?.length ?? 0) >= 20 && button("Another attribute", () => void ask("Another attribute", "Its key", "Show its values", (key) => {
+				if (!countable(key)) throw new Error("A key with a comma or a colon cannot be searched.");
+				open?.add(key);
+				void facet(counts, searching.signal).catch((e) => fill(total, sentence(e)));
+			}), { class: "small bare" })));
+		if (focused !== undefined) /** @type {HTMLElement | null} */ (side.querySelector(`[data-facet="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });
+		folders.count(stringify([changes, { ...conditions(), folderTree: "" }]), folder ? undefined : counts["folder"]);
+	}
+
+	/** @param {Filter} filter */
+	function drop(filter) {
+		go(() => (filters = filters.filter((f) => f.name !== filter.name || f.value !== filter.value)));
+	}
+
+	/** Changes what is searched, and searches. @param {() => void} change */
+	function go(change) {
+		change();
+		const kept = new URLSearchParams([...(words ? [["q", words]] : []), ...(folder ? [["folder", folder]] : []), ...filters.map((f) => [f.name, f.value])]);
+		history.replaceState(null, "", `${to("assets", network, library)}${kept.size > 0 ? `?${kept}` : ""}`);
+		folders.choose(folder);
+		addTo();
+		loading = load(true);
+	}
+
+	const typed = debounce(120, () => go(() => (words = search.value)));
+	search.addEventListener("input", typed);
+	void folders.load(folder);
+	if (mayManage) {
+		const feed = live.of(lib, signal);
+		const gathering = new Gathering(follow);
+		feed.each(signal, (change) => gathering.add(change));
+		loading = feed.ready.then(() => load(true));
+	} else void load(true);
+	new IntersectionObserver(([entry]) => entry?.isIntersecting && !more.hidden && void load(false), { rootMargin: "400px" }).observe(more);
+	return { node: h("div", { class: "page" },
+		h("div", { class: "head" }, h("h1", null, "Assets"), h("div", { class: "row" }, networks.length > 1 && where, h("label", { class: "row" }, images, "Show images"), add)),
+		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)), chosen,
+		h("div", { class: "split" }, h("aside", { "aria-label": "Filters" }, folders.node, side),
+			h("section", { "aria-label": "Found" }, total, news, selected.node, list, h("div", { class: "foot" }, more)))) };
+}
+
+/** The facets of attributes. @param {string[]} keys */
+function keysOf(keys) {
+	return keys.map((key) => `attribute:${key}`);
+}
+
+/** Whether the values of an attribute can be counted and searched: commas and colons are separators there. @param {string} key */
+function countable(key) {
+	return !/[:,]/.test(key);
+}
+
+/** The networks whose libraries the caller may see. @param {import("../session.js").Session} session */
+function networksOf(session) {
+	return [...new Set([session.me?.urn ?? "", ...session.me?.moderates ?? []].map((urn) => urn.split(":")[2] ?? ""))].filter((n) => n !== "");
+}
+
+/** @param {import("../session.js").Session} session @param {string} network */
+function networkURN(session, network) {
+	return `${(session.me?.urn ?? "").split(":").slice(0, 2).join(":")}:${network}`;
+}
+
+/** @param {Asset} asset */
+function authorOf(asset) {
+	const author = /** @type {any} */ (asset.content["attributedTo"]);
+	return String(author?.displayName || author?.username || author?.id || "somebody");
+}
+
+/** The https address of a picture of the asset, or undefined. @param {Asset} asset */
+function pictureOf(asset) {
+	for (const a of /** @type {any[]} */ (asset.content["attachment"] ?? [])) {
+		for (const link of [a?.thumbnail_url, a?.type === "photo" ? a?.url : undefined]) {
+			const url = link?.href ?? link;
+			if (typeof url === "string" && /^https:\/\//i.test(url)) return url;
+		}
+	}
+	return undefined;
+}
+
+/** HTML as plain text, to be read. @param {string} html */
+function plain(html) {
+	const names = /** @type {Record<string, string>} */ ({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" });
+	return html.replace(/<(br|\/p|\/div|\/li)\b[^>]*>/gi, "\n").replace(/<\/?[a-z!][^>]*>/gi, "").replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
+		const code = decimal ? Number(decimal) : hex ? parseInt(hex, 16) : -1;
+		return code < 0 ? names[name.toLowerCase()] ?? all : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
+	}).trim();
+}

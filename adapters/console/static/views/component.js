@@ -1,0 +1,185 @@
+/**
+ * A component: its versions and their schemas.
+ * @module
+ */
+import { keys, newKey } from "../api.js";
+import { button, fill, h, labelled } from "../dom.js";
+import { confirm, sentence, show, toast } from "../elements/dialog.js";
+import { field } from "../elements/form.js";
+import { isObject, notJSON, parse, stringify } from "../json.js";
+import { begin, fieldOf } from "../model/schema.js";
+import { to } from "../router.js";
+
+/** @typedef {import("../json.js").Value} Value */
+/** @typedef {import("../api.js").Manifest} Manifest */
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, query, signal, shell }) {
+	const name = params[0];
+	shell.title(name);
+	const versions = h("ul", { class: "versions" });
+	const shown = h("div", { class: "manifest" });
+	/** @type {(Manifest & {[name: string]: Value}) | undefined} */
+	let manifest;
+	let listed = /** @type {string[]} */ ([]);
+	const again = button("New version", () => void newVersion(), { icon: "add", class: "main" });
+	const remove = button("Delete", () => void removeAll(), { icon: "remove", class: "danger" });
+
+	async function load() {
+		try {
+			const { components } = await api.componentVersions(name, undefined, signal);
+			listed = components.map((c) => c.version);
+			await open(query.get("version") ?? listed[0]);
+		} catch (e) {
+			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, h("p", null, sentence(e)), h("a", { href: to("components") }, "All components")));
+		}
+	}
+
+	/** @param {string} version */
+	async function open(version) {
+		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === version), onclick: () => void open(v) }, v))));
+		history.replaceState(null, "", `${to("components", name)}?version=${encodeURIComponent(version)}`);
+		try {
+			manifest = await api.manifest(name, version, signal);
+			fill(shown, describe(manifest));
+		} catch (e) {
+			if (!signal.aborted) fill(shown, h("p", { role: "alert" }, sentence(e)));
+		}
+	}
+
+	async function newVersion() {
+		const made = await edit(api, manifest);
+		if (!made) return;
+		listed = [made.version, ...listed];
+		await open(made.version);
+		toast(`Version ${made.version} is there.`);
+	}
+
+	async function removeAll() {
+		const text = `All ${listed.length} versions of ${name} are deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
+		if (!await confirm(`Delete ${name}?`, text, "Delete", { danger: true })) return;
+		await api.deleteComponent(name, newKey());
+		toast(`${name} is deleted.`);
+		location.hash = to("components");
+	}
+
+	void load();
+	const may = session.me?.components;
+	return { node: h("div", { class: "page component" },
+		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
+		h("div", { class: "head" }, h("h1", null, name), may && h("div", { class: "row" }, again, remove)),
+		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions), shown)) };
+}
+
+/** @param {Manifest & {[name: string]: Value}} manifest */
+function describe(manifest) {
+	const { name, version, id, main, description, configSchema, ...others } = manifest;
+	const raw = h("pre", { class: "raw", tabindex: "0", "aria-label": "Schema as JSON" }, stringify(configSchema, 2));
+	return h("div", null,
+		h("dl", { class: "facts" }, h("dt", null, "Script"), h("dd", null, h("code", null, main)), description && [h("dt", null, "About"), h("dd", null, description)], h("dt", null, "Id"), h("dd", null, h("code", null, id)),
+			Object.entries(others).flatMap(([k, v]) => [h("dt", null, k), h("dd", null, h("code", null, stringify(v)))])),
+		h("h2", null, "Schema of configs"), tree(configSchema, configSchema),
+		h("details", null, h("summary", null, "As JSON"), raw),
+		h("details", null, h("summary", null, "As the form that designers see"), h("div", { class: "card" }, formOf(configSchema))));
+}
+
+/** The form of new configs, to be tried. @param {Value} schema */
+function formOf(schema) {
+	return h("div", { class: "body" }, field({ schema, root: schema, name: "Config", bare: true, required: true, value: begin(schema, schema) ?? {}, onchange: () => {} }).node);
+}
+
+/** The members of a schema as nested lists. @param {Value} schema @param {Value} root @param {number} [depth] @returns {HTMLElement} */
+function tree(schema, root, depth = 0) {
+	const f = fieldOf(schema, root, undefined);
+	/** @param {string} name @param {Value} below @param {boolean} required */
+	const row = (name, below, required) => {
+		const b = fieldOf(below, root, undefined);
+		const nested = depth < 6 && (b.kind === "object" || b.kind === "list" || b.kind === "choice");
+		return h("li", null, h("code", { class: "member" }, name), required && h("span", { class: "required" }, " required"), " ", h("span", { class: "detail" }, b.title && b.title !== name && `“${b.title}”, `, kindOf(b)), b.description && h("span", { class: "help" }, `. ${b.description}`), nested && tree(below, root, depth + 1));
+	};
+	if (f.kind === "object") return h("ul", { class: "tree" }, (f.members ?? []).map((m) => row(m.name, m.schema, m.required)), isObject(f.more) && row("…", f.more, false));
+	if (f.kind === "list") return h("ul", { class: "tree" }, (f.leading ?? []).map((s, i) => row(String(i), s, false)), isObject(f.items) && Object.keys(f.items).length > 0 && row("each", f.items, false));
+	if (f.kind === "choice") return h("ul", { class: "tree" }, (f.options ?? []).map((o) => row(o.label, o.value, false)));
+	return h("p", { class: "help" }, f.kind === "json" ? "Anything is allowed." : kindOf(f));
+}
+
+/** @param {import("../model/schema.js").Field} f */
+function kindOf(f) {
+	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
+	const s = f.schema;
+	const bounds = [["minimum", "from"], ["maximum", "to"], ["minLength", "at least"], ["maxLength", "at most"], ["minItems", "at least"], ["maxItems", "at most"], ["format", ""], ["pattern", "like"]]
+		.filter(([k]) => s[/** @type {string} */ (k)] !== undefined).map(([k, word]) => `${word} ${String(s[/** @type {string} */ (k)])}`.trim());
+	const values = f.kind === "options" ? ` ${(f.options ?? []).slice(0, 12).map((o) => o.label).join(" · ")}${(f.options?.length ?? 0) > 12 ? " …" : ""}` : f.kind === "const" ? ` ${stringify(s["const"])}` : "";
+	return `${names[f.kind]}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
+}
+
+/**
+ * Asks for a version of a component, which begins as another one.
+ * @param {import("../api.js").Api} api
+ * @param {(Manifest & {[name: string]: Value}) | undefined} from
+ * @returns {Promise<{name: string, version: string} | undefined>}
+ */
+export function edit(api, from) {
+	/** @type {{[name: string]: Value}} */
+	const begun = from ?? { name: "", version: "1.0.0", main: "https://", description: "", configSchema: { type: "object", properties: {}, additionalProperties: false } };
+	const { id, name, version, main, description, configSchema, ...others } = begun;
+	const line = (/** @type {Value | undefined} */ value, /** @type {import("../dom.js").Props} */ more = {}) =>
+		h("input", { value: typeof value === "string" ? value : "", autocomplete: "off", spellcheck: "false", ...more });
+	const names = line(name, { required: true, maxlength: 128, readonly: from !== undefined });
+	const versions = line(from ? nextVersion(String(version)) : version, { required: true, maxlength: 128 });
+	const mains = line(main, { required: true });
+	const about = line(description);
+	const schema = h("textarea", { class: "mono", rows: 16, spellcheck: "false", required: true, value: stringify(configSchema, 2) });
+	const preview = h("div", { class: "card" });
+	const wrong = h("p", { class: "wrong", role: "status" });
+	function look() {
+		try {
+			fill(preview, formOf(parse(schema.value)));
+			wrong.textContent = "";
+		} catch (e) {
+			wrong.textContent = notJSON(e);
+		}
+	}
+	schema.addEventListener("input", look);
+	look();
+	const keyOf = keys();
+	let checked = "";
+	const create = h("button", { class: "main" }, "Create");
+	const found = h("div", { class: "trouble", role: "alert", hidden: true });
+	const form = h("form", { class: "editor" }, h("div", { class: "columns" },
+		h("div", null, labelled("Name", names, "Letters, digits and signs, such as @example/poll."),
+			labelled("Version", versions, "A semantic version, such as 1.2.0. A version that is there cannot be changed."),
+			labelled("Script", mains, "The URL of the script that shows the element."), labelled("Description", about, "For those who choose a component."),
+			labelled("Schema of configs", schema, "A JSON Schema. {} accepts anything."), wrong),
+		h("section", { "aria-label": "Preview" }, h("h3", null, "What designers will see"), preview)),
+	found, h("div", { class: "buttons" }, create));
+	return show(from ? `New version of ${String(name)}` : "New component", form, { wide: true, submit: async () => {
+		const manifest = { name: names.value, version: versions.value, main: mains.value, ...(about.value === "" ? {} : { description: about.value }), ...others, configSchema: parse(schema.value) };
+		const text = stringify(manifest);
+		if (checked !== text) {
+			const check = await api.check(manifest.name, text);
+			checked = text;
+			if (check.broken.length + check.warnings.length > 0) {
+				fill(found, breaks(check));
+				found.hidden = false;
+				create.textContent = "Create all the same";
+				return undefined;
+			}
+		}
+		await api.createComponent(text, keyOf(text));
+		return { name: manifest.name, version: manifest.version };
+	} });
+}
+
+/** What a check has found, with links to it. @param {Awaited<ReturnType<import("../api.js").Api["check"]>>} check */
+function breaks(check) {
+	return [check.broken.length > 0 && h("p", null, `Of ${check.elements} elements in ${check.apps} apps, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
+		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, `Element ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => h("span", { class: "tag now" }, t)), " ", b.violations.slice(0, 3).map((v) => h("div", null, h("code", null, v.pointer || "/"), ` ${v.message}`))))),
+		h("ul", null, check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)))];
+}
+
+/** The version after another one. @param {string} version */
+function nextVersion(version) {
+	const match = version.match(/^(\d+)\.(\d+)\.(\d+)$/);
+	return match ? `${match[1]}.${Number(match[2]) + 1}.0` : "";
+}

@@ -1,0 +1,129 @@
+/**
+ * The deployments of an app: its tags, what each points to, and since when.
+ * @module
+ */
+import { keys, newKey } from "../api.js";
+import { button, count, fill, h, icon, labelled, table } from "../dom.js";
+import { appNav } from "../elements/apphead.js";
+import { askWith, confirm, show, toast } from "../elements/dialog.js";
+import { difference } from "../elements/diff.js";
+import { Pages } from "../elements/pages.js";
+import { time } from "../elements/time.js";
+import { to } from "../router.js";
+import { shortURN } from "../session.js";
+
+/** @typedef {import("../api.js").Tag} Tag */
+/** @typedef {import("../api.js").Move} Move */
+
+const whoMoves = "It is protected: only a moderator of every group of the app may create, move or remove it.";
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, signal, live, shell }) {
+	const id = params[0];
+	const title = h("h1", null, "Deployments");
+	const board = h("div", { class: "board" });
+	/** @type {import("../api.js").App | undefined} */
+	let app;
+	/** @type {Pages<Tag>} */
+	const list = new Pages(signal, "tags", async (after, signal) => {
+		app = await api.app(id, undefined, signal);
+		shell.title(`Deployments of ${app.title}`);
+		fill(title, app.title);
+		add.hidden = !session.mayWrite(app);
+		return api.tags(id, { after }, signal);
+	}, () => {
+		fill(board, list.items.length > 0 ? list.items.map(card) : h("div", { class: "empty" }, h("p", null, "No tags yet. A tag is a name, such as production, that points to one version. Pages that show the app by its tag change when the tag is moved.")));
+		return list.next === undefined ? "" : count(list.items.length, "loaded tag");
+	});
+
+	/** @param {Tag} tag */
+	function card(tag) {
+		const latest = Number(app?.version ?? 0);
+		const behind = latest - Number(tag.appVersion);
+		const movable = app !== undefined && session.mayMove(app, tag);
+		const since = h("p", { class: "detail" }, "\u00a0");
+		const back = button("Roll back", () => {}, { icon: "undo", hidden: true });
+		void api.moves(id, tag.name, undefined, signal).then(({ moves }) => {
+			const last = moves[0];
+			fill(since, last ? [`by ${shortURN(last.by.urn)} `, time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
+			if (!last || last.from === null || !movable) return;
+			const earlier = last.from;
+			back.hidden = false;
+			back.addEventListener("click", () => void move(tag, earlier, true));
+		}, () => fill(since, "its history cannot be read"));
+		return h("article", { class: "deployment", "aria-label": tag.name },
+			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), "protected")),
+			h("p", { class: "version" }, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${latest}` }, `Version ${tag.appVersion}`), " ", h("span", { class: behind === 0 ? "tag now" : "tag" }, behind === 0 ? "latest" : `${behind} behind`)),
+			since, tag.protected && !movable && h("p", { class: "help" }, whoMoves),
+			h("div", { class: "row" }, movable && behind > 0 && button("Deploy the latest", () => void move(tag, String(latest), false), { class: "main" }), movable && button("Move", () => void choose(tag)), back,
+				button("History", () => void past(tag)), button("Use it", () => useIt(tag)), movable && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
+	}
+
+	/**
+	 * Moves a tag, unless somebody else was faster. What it changes is shown first.
+	 * @param {Tag} tag @param {string} version @param {boolean} back
+	 */
+	async function move(tag, version, back) {
+		const [now, diff] = await Promise.all([api.app(id, tag.appVersion, signal), api.diff(id, tag.appVersion, version, signal)]);
+		const keyOf = keys();
+		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
+			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), difference(now, diff)],
+			`${back ? "Roll back" : "Move"} to version ${version}`, () => api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version)), { wide: true });
+		if (moved) toast(`${tag.name} points to version ${version} now.`);
+		await list.load(true);
+	}
+
+	/** A control for a version of the app. @param {string} [value] */
+	function versionInput(value) {
+		return h("input", { type: "number", min: 0, max: Number(app?.version), value: value ?? "0", required: true });
+	}
+
+	/** @param {Tag} tag */
+	async function choose(tag) {
+		const input = versionInput(tag.appVersion);
+		const chosen = await askWith(`Where shall ${tag.name} point?`, labelled("Version", input, `0 to ${app?.version}. The history shows what is in each.`), "Go on", () => input.value);
+		if (chosen && chosen !== tag.appVersion) await move(tag, chosen, false);
+	}
+
+	async function create() {
+		const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]{0,127}", autocomplete: "off", title: "A letter, digit or underscore, then letters, digits, underscores, dots and hyphens." });
+		const version = versionInput(app?.version);
+		const keyOf = keys();
+		const made = await askWith("New tag", [labelled("Name", name, "Such as production or staging."), labelled("Version", version)], "Create",
+			() => api.putTag(id, name.value, { appVersion: version.value, from: null }, keyOf(`${name.value} ${version.value}`)));
+		if (made) await list.load(true);
+	}
+
+	/** @param {Tag} tag */
+	async function remove(tag) {
+		if (!await confirm(`Remove ${tag.name}?`, `Pages that show the app by ${tag.name} find nothing any more. Its history stays.`, "Remove", { danger: true })) return;
+		await api.deleteTag(id, tag.name, newKey()).finally(() => list.load(true));
+	}
+
+	/** @param {Tag} tag */
+	async function past(tag) {
+		const body = h("tbody");
+		/** @type {Pages<Move>} */
+		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, before, signal), () => {
+			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", { title: m.by.urn }, shortURN(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`))));
+			return "";
+		});
+		void moves.load();
+		await show(`History of ${tag.name}`, h("div", null, table(["When", "Who", "From", "To"], body), moves.foot));
+	}
+
+	/** @param {Tag} tag */
+	function useIt(tag) {
+		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
+		const code = `const response = await fetch(${JSON.stringify(url)}, {\n  headers: {Authorization: "Bearer DELIVERY_TOKEN"},\n});\nconst {apps: [app]} = await response.json();`;
+		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
+		/** @param {string} label @param {string} text */
+		const copy = (label, text) => h("div", { class: "field" }, h("div", { class: "label" }, h("span", { class: "name" }, label), button("Copy", () => void navigator.clipboard?.writeText(text).then(() => toast("It is copied.")), { class: "small bare" })), h("pre", { class: "raw", tabindex: "0", "aria-label": label }, text));
+		void show(`Use ${tag.name}`, h("div", null, copy("Address", url), copy("In a page", code), copy("A token for the page: it reads this tag and nothing else", command)), { wide: true });
+	}
+
+	const add = button("New tag", () => void create(), { icon: "add", class: "main", hidden: true });
+	list.follow(live, (c) => c.app === id);
+	void list.load(true);
+	return { node: h("div", { class: "page" }, appNav(id, "deployments"), h("div", { class: "head" }, title, add), board, list.foot) };
+}

@@ -1,0 +1,483 @@
+/**
+ * The designer of an app: its elements as cards with a form each, saved while one works.
+ * @module
+ */
+import { ApiError } from "../api.js";
+import { arrows, button, fill, focusIn, h, icon, newID, reconcile } from "../dom.js";
+import { appNav } from "../elements/apphead.js";
+import { askWith, confirm, requestID, sentence, toast } from "../elements/dialog.js";
+import { field } from "../elements/form.js";
+import { choose, pick } from "../elements/pick.js";
+import { tabbed } from "../elements/tabs.js";
+import { equal, names, notJSON, parse, stringify } from "../json.js";
+import { Editor } from "../model/editor.js";
+import { newKey } from "../model/patch.js";
+import { begin } from "../model/schema.js";
+import { to } from "../router.js";
+import { shortURN } from "../session.js";
+
+/** @typedef {import("../json.js").Value} Value */
+/** @typedef {import("../model/patch.js").Item} Item */
+/** @typedef {import("../model/merge.js").Conflict} Conflict */
+/** @typedef {import("../model/editor.js").State} State */
+
+/** What is said about a state, at a glance. @param {State} s @param {string} version */
+function saying(s, version) {
+	switch (s.kind) {
+	case "saved": return [icon("ok"), `Saved as ${version}`];
+	case "changed": case "saving": return ["Saving…"];
+	case "offline": return [s.error.status === 0 ? "Offline" : "Waiting", `, will go on · ${version}`];
+	case "conflict": return [icon("warn"), "Conflict"];
+	case "refused": return [icon("warn"), `Not saved · ${version} is`];
+	case "gone": return [icon("warn"), "Gone"];
+	case "readonly": return [`Read only · ${version}`];
+	}
+}
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, query, signal, live, shell }) {
+	const id = params[0];
+	const node = h("div", { class: "page designer" }, h("div", { class: "loading", "aria-busy": "true" }));
+	/** @type {Editor | undefined} */
+	let editor;
+
+	async function load() {
+		try {
+			const app = await api.app(id, undefined, signal);
+			editor = new Editor(api, app);
+			build(editor);
+		} catch (e) {
+			if (signal.aborted) return;
+			fill(node, h("div", { class: "empty" }, h("p", null, sentence(e)), button("Try again", () => void load()), " ", h("a", { href: to("apps") }, "All apps")));
+		}
+	}
+
+	/** @param {Editor} editor */
+	function build(editor) {
+		const readonly = !session.mayWrite(editor.app);
+		if (readonly) editor.readOnly();
+		const title = h("input", { class: "title", "aria-label": "Title", maxlength: 1024, readonly, value: editor.draft.title });
+		title.addEventListener("input", () => {
+			if (title.value.trim() !== "") editor.change({ ...editor.draft, title: title.value }, "title");
+		});
+		const state = h("span", { class: "saving", role: "status" });
+		const undo = button("Undo", () => editor.undo(), { icon: "undo", bare: true });
+		const redo = button("Redo", () => editor.redo(), { icon: "redo", bare: true });
+		const trouble = h("div", { class: "trouble", role: "alert", hidden: true });
+		const elements = h("ol", { class: "cards", "aria-label": "Elements" });
+		/** @type {Map<string, Card>} */
+		const cards = new Map();
+		const add = button("Add an element", () => void addElement(), { icon: "add", class: "main" });
+		const none = h("div", { class: "empty" }, h("p", null, "This app has no elements yet. An element is powered by a component and has a config of its own."));
+		const raw = rawJSON(editor);
+		const design = h("div", null, none, elements, !readonly && add);
+		const tabs = tabbed([["Design", design], ["JSON", raw.node]], query.get("tab") === "json" ? 1 : 0, (i) => {
+			if (i === 1) raw.show();
+			history.replaceState(null, "", `${to("apps", id)}${i === 1 ? "?tab=json" : ""}`);
+		});
+
+		function render() {
+			const { draft } = editor;
+			if (title.value !== draft.title && !(document.activeElement === title && title.value.trim() === "")) title.value = draft.title;
+			shell.title(draft.title);
+			none.hidden = draft.elements.length > 0;
+			reconcile(elements, cards, draft.elements, (e) => e.key, (e) => new Card(editor, e, { ...tools, readonly }), (card, e, i) => card.update(e, i, draft.elements.length));
+			undo.disabled = !editor.canUndo || readonly;
+			redo.disabled = !editor.canRedo || readonly;
+			fill(groups, draft.groups.map((g) => h("span", { class: "chip", title: g }, shortURN(g))), !readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }));
+			raw.update();
+		}
+
+		function renderState() {
+			const s = editor.state;
+			const said = troubleOf(s);
+			news.hidden = true;
+			node.dataset["unsaved"] = editor.unsaved && s.kind !== "readonly" ? "yes" : "";
+			state.className = `saving ${s.kind}`;
+			fill(state, saying(s, `version ${editor.app.version}`));
+			trouble.hidden = said.length === 0;
+			fill(trouble, said);
+			for (const card of cards.values()) card.faults(s.kind === "refused" ? s.error : undefined);
+		}
+
+		/** What a person has to know about a state, and can do. @param {State} s @returns {HTMLElement[]} */
+		function troubleOf(s) {
+			switch (s.kind) {
+			case "conflict": return [h("p", null, `${shortURN(s.by) || "Somebody"} has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
+			case "offline": return [h("p", null, sentence(s.error)), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
+			case "refused": return refusal(s.error);
+			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), h("p", { class: "help" }, sentence(s.error)), button("Try again", () => void editor.retry(), { class: "small" })];
+			default: return [];
+			}
+		}
+
+		/** @param {ApiError} e */
+		function refusal(e) {
+			const path = names(e.pointer ?? "");
+			const i = path[0] === "apps" && path[2] === "elements" ? Number(path[3]) : -1;
+			const card = [...cards.values()][i];
+			return [h("p", null, e.code === "schema" && card ? [`Not saved yet: element ${i + 1} does not fit its component. `, button("Show where", () => card.reveal(), { class: "small" })] : sentence(e))];
+		}
+
+		/** @param {Extract<State, {kind: "conflict"}>} s */
+		async function resolve(s) {
+			/** @type {Map<Conflict, "mine" | "theirs">} */
+			const choices = new Map(s.conflicts.map((c) => [c, "mine"]));
+			const sides = s.conflicts.map((c) => {
+				const name = newID("side");
+				/** @param {"mine" | "theirs"} side @param {string} text @param {Value | undefined} value */
+				const option = (side, text, value) => h("label", { class: "side" }, h("span", null, h("input", { type: "radio", name, checked: side === "mine", onchange: () => choices.set(c, side) }), text), h("pre", null, value === undefined ? "taken away" : typeof value === "string" ? value : stringify(value, 2)));
+				return h("fieldset", { class: "conflict" }, h("legend", null, whereOf(c, editor)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
+			});
+			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true })) editor.resolve((c) => choices.get(c) ?? "mine");
+		}
+
+		async function editGroups() {
+			const picked = new Set(editor.draft.groups);
+			const groups = choose("Groups", [...new Set([...editor.draft.groups, ...session.me?.moderates ?? []])], picked, { help: "Their moderators may use the app.", placeholder: "urn:vitrine:example.test:site=blog" });
+			await askWith("Groups of the app", groups, "Change", () => {
+				if (picked.size === 0) throw new Error("An app has at least one group.");
+				editor.change({ ...editor.draft, groups: [...picked] });
+				return true;
+			});
+		}
+
+		async function addElement() {
+			add.disabled = true;
+			try {
+				const chosen = await pickComponent();
+				if (!chosen) return;
+				const { name, version } = chosen;
+				const schema = await tools.schema({ name, version });
+				const item = { key: newKey(), component: { name, version }, config: begin(schema, schema) ?? {} };
+				editor.arrange([...editor.draft.elements, item]);
+				cards.get(item.key)?.focus();
+			} finally {
+				add.disabled = false;
+			}
+		}
+
+		async function pickComponent() {
+			/** @type {{name: string, version: string}[]} */
+			let list = [];
+			let after;
+			do {
+				const page = await api.components(after, signal);
+				list = [...list, ...page.components];
+				after = page.next;
+			} while (after !== undefined && list.length < 5000);
+			return pick("Which component?", list, (c) => ({ name: c.name, detail: `version ${c.version}` }), "There are no components yet. Who may create components finds them in the menu.");
+		}
+
+		/** @type {Map<string, Value>} */
+		const schemas = new Map();
+		for (const e of editor.app.elements) schemas.set(`${e.component.name}\0${e.component.version}`, e.component.configSchema);
+
+		const tools = {
+			/** The schema of an element: of the stored copy, or of the component. @param {import("../api.js").Ref} ref @returns {Promise<Value>} */
+			async schema({ name, version }) {
+				const key = `${name}\0${version}`;
+				const schema = schemas.get(key) ?? (await api.manifest(name, version, signal)).configSchema;
+				schemas.set(key, schema);
+				return schema;
+			},
+			/** @param {string} name */
+			async versions(name) {
+				return (await api.componentVersions(name, undefined, signal)).components.map((c) => c.version);
+			},
+			/** @param {string} key @param {number} to */
+			move(key, to) {
+				const { elements } = editor.draft;
+				const from = elements.findIndex((e) => e.key === key);
+				if (from < 0 || to < 0 || to >= elements.length || from === to) return;
+				editor.arrange(elements.toSpliced(from, 1).toSpliced(to, 0, elements[from]));
+				said.textContent = `Element ${from + 1} is element ${to + 1} now.`;
+			},
+		};
+		const said = h("p", { class: "unseen", "aria-live": "polite" });
+		const news = h("div", { class: "news row", role: "status", hidden: true });
+		const groups = h("div", { class: "groups chips" });
+		fill(node,
+			appNav(id, ""),
+			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [undo, redo])),
+			groups, news, trouble, tabs, said);
+		editor.addEventListener("draft", render);
+		editor.addEventListener("state", renderState);
+		node.addEventListener("keydown", (event) => {
+			if (!event.ctrlKey && !event.metaKey) return;
+			const key = event.key.toLowerCase();
+			if (key === "z" && !isText(event.target)) {
+				event.preventDefault();
+				if (event.shiftKey) editor.redo();
+				else editor.undo();
+			} else if (key === "s") {
+				event.preventDefault();
+				void editor.save();
+			}
+		});
+		const online = () => {
+			if (editor.state.kind === "offline") void editor.save();
+		};
+		addEventListener("online", online);
+		signal.addEventListener("abort", () => {
+			removeEventListener("online", online);
+			editor.close();
+		});
+		live.each(signal, async (c) => {
+			if (c && c.app !== id || editor.state.kind === "conflict") return;
+			await editor.save();
+			if (!c) await editor.catchUp();
+			else if (c.type === "app.left" || c.version === undefined || Number(c.version) <= Number(editor.app.version)) return;
+			else others(c);
+		});
+		render();
+		renderState();
+
+		/** Tells that somebody else has made a version. @param {import("../live.js").Change} c */
+		function others(c) {
+			fill(news, h("span", null, `Version ${c.version} by ${shortURN(c.by?.urn ?? "somebody else")}.`), h("a", { href: `${to("apps", id, "history")}?from=${editor.app.version}&to=${c.version}` }, "Show"),
+				button("Take over", () => void editor.catchUp(), { class: "small" }));
+			news.hidden = false;
+		}
+	}
+
+	void load();
+	return { node, async leave() {
+		if (!editor || !editor.unsaved || editor.state.kind === "readonly") return true;
+		await editor.save();
+		return !editor.unsaved || confirm("Leave without saving?", "Some of your changes are not saved. They are lost when you leave.", "Leave", { danger: true });
+	} };
+}
+
+/** Whether typing here has an undo of the browser's own. @param {EventTarget | null} target */
+function isText(target) {
+	return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement && ["text", "search", "url", "email", "number", "password"].includes(target.type);
+}
+
+/** @param {Conflict} c @param {Editor} editor */
+function whereOf(c, editor) {
+	if (c.key === undefined) return "Title";
+	const mine = editor.draft.elements.findIndex((e) => e.key === c.key);
+	const rest = c.path.slice(c.key.length).replace(/^\/config/, "");
+	return `${mine < 0 ? "Element that you have removed" : `Element ${mine + 1}`}${rest === "" ? "" : `, ${rest === "/component" ? "component" : names(rest).join(" › ")}`}`;
+}
+
+/** The elements as JSON, with the same content as the cards. @param {Editor} editor */
+function rawJSON(editor) {
+	const id = newID();
+	const input = h("textarea", { id, class: "mono whole", spellcheck: "false", autocomplete: "off", "aria-describedby": `${id}-wrong` });
+	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, role: "status" });
+	/** @type {Value | undefined} */
+	let shown;
+	let visible = false;
+	const content = () => editor.draft.elements.map((e) => ({ component: { ...e.component }, config: e.config }));
+	input.addEventListener("input", () => {
+		try {
+			const value = parse(input.value);
+			const good = Array.isArray(value) && value.every((/** @type {any} */ e) => typeof e?.component?.name === "string" && typeof e.component.version === "string" && e.config !== undefined);
+			wrong.textContent = good ? "" : 'Want a list of elements, each {"component": {"name", "version"}, "config": {…}}.';
+			if (!good) return;
+			shown = value;
+			editor.arrange(keyed(/** @type {any[]} */ (value)), "raw");
+		} catch (e) {
+			wrong.textContent = notJSON(e);
+		}
+	});
+	/** The elements with keys: one that is there already, at its place or with the same content, keeps its own. @param {Item[]} list @returns {Item[]} */
+	function keyed(list) {
+		const now = editor.draft.elements;
+		const taken = new Set();
+		return list.map(({ component: { name, version }, config }, i) => {
+			/** @param {Item | undefined} x */
+			const alike = (x) => x !== undefined && !taken.has(x.key) && x.component.name === name;
+			/** @param {Item | undefined} x */
+			const same = (x) => alike(x) && equal(x?.config, config);
+			const was = same(now[i]) ? now[i] : now.find(same) ?? (alike(now[i]) ? now[i] : undefined);
+			const key = was?.key ?? newKey();
+			taken.add(key);
+			return { key, component: { name, version }, config };
+		});
+	}
+	function update() {
+		input.readOnly = editor.state.kind === "readonly";
+		if (!visible) return;
+		const now = /** @type {Value} */ (/** @type {unknown} */ (content()));
+		if (shown !== undefined && equal(shown, now) || document.activeElement === input && wrong.textContent !== "") return;
+		shown = now;
+		input.value = stringify(now, 2);
+		input.rows = Math.min(40, Math.max(8, input.value.split("\n").length));
+	}
+	return { node: h("div", { class: "field" }, h("label", { for: id, class: "unseen" }, "Elements as JSON"), input, wrong), update, show() {
+		visible = true;
+		update();
+	} };
+}
+
+/**
+ * @typedef {object} Tools what cards need of the designer
+ * @property {(ref: import("../api.js").Ref) => Promise<Value>} schema
+ * @property {(name: string) => Promise<string[]>} versions
+ * @property {(key: string, to: number) => void} move
+ * @property {boolean} readonly
+ */
+
+/** The key of the card that is dragged. */
+let dragged = "";
+
+/** An element as a card. */
+class Card {
+	/** @param {Editor} editor @param {Item} item @param {Tools} tools */
+	constructor(editor, item, tools) {
+		this.editor = editor;
+		this.item = item;
+		this.tools = tools;
+		this.index = 0;
+		/** @type {import("../elements/form.js").Widget | undefined} */
+		this.form = undefined;
+		this.shown = "";
+		this.number = h("span", { class: "number" });
+		this.title = h("h2");
+		this.version = h("select", { "aria-label": "Version of the component", disabled: tools.readonly });
+		this.version.addEventListener("change", () => this.change({ ...this.item, component: { ...this.item.component, version: this.version.value } }));
+		this.version.addEventListener("pointerdown", () => void this.listVersions(), { once: true });
+		this.version.addEventListener("focus", () => void this.listVersions(), { once: true });
+		this.body = h("div", { class: "body" });
+		this.wrong = h("p", { class: "wrong", hidden: true });
+		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, { icon: "drag", bare: true, class: "bare handle" });
+		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
+		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
+		/** @param {boolean} yes */
+		const draggable = (yes) => void (this.node.draggable = yes);
+		handle.addEventListener("pointerdown", () => draggable(true));
+		handle.addEventListener("pointerup", () => draggable(false));
+		this.node = h("li", { class: "card", onkeydown: arrows((by) => this.move(by)), ...this.dragging() },
+			h("header", null, !tools.readonly && handle, this.number, this.title, this.version,
+				!tools.readonly && h("span", { class: "tools" }, this.up, this.down, button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }), button("Remove", () => this.remove(), { icon: "remove", bare: true }))),
+			this.wrong, this.body);
+	}
+
+	/** What happens while a card is dragged by its handle, and over this one. */
+	dragging() {
+		/** @param {string} name @param {boolean} [on] */
+		const mark = (name, on = false) => this.node.classList.toggle(name, on);
+		const other = () => dragged !== "" && dragged !== this.item.key;
+		return {
+			ondragstart: (/** @type {DragEvent} */ event) => {
+				dragged = this.item.key;
+				event.dataTransfer?.setData("text/plain", this.item.component.name);
+				mark("dragged", true);
+			},
+			ondragend: () => {
+				dragged = "";
+				this.node.draggable = false;
+				mark("dragged");
+			},
+			ondragover: (/** @type {DragEvent} */ event) => {
+				if (!other()) return;
+				event.preventDefault();
+				mark("over", true);
+			},
+			ondragleave: () => mark("over"),
+			ondrop: (/** @type {DragEvent} */ event) => {
+				mark("over");
+				if (!other()) return;
+				event.preventDefault();
+				this.tools.move(dragged, this.index);
+			},
+		};
+	}
+
+	/** @param {Item} item */
+	change(item) {
+		this.editor.arrange(this.editor.draft.elements.map((e) => (e.key === item.key ? item : e)), item.key);
+	}
+
+	/** @param {number} by */
+	move(by) {
+		const active = document.activeElement;
+		this.tools.move(this.item.key, this.index + by);
+		if (active instanceof HTMLElement && this.node.contains(active)) active.focus();
+	}
+
+	duplicate() {
+		this.editor.arrange(this.editor.draft.elements.toSpliced(this.index + 1, 0, { ...this.item, key: newKey() }));
+	}
+
+	remove() {
+		const next = this.node.nextElementSibling ?? this.node.previousElementSibling;
+		const name = this.item.component.name;
+		this.editor.arrange(this.editor.draft.elements.filter((e) => e.key !== this.item.key));
+		focusIn(next);
+		toast(`The element ${name} is removed.`, { action: "Undo", onaction: () => this.editor.undo() });
+	}
+
+	/** Shows what the element is now. @param {Item} item @param {number} index @param {number} count */
+	update(item, index, count) {
+		this.item = item;
+		this.index = index;
+		this.number.textContent = String(index + 1);
+		this.node.setAttribute("aria-label", `Element ${index + 1}: ${item.component.name}`);
+		this.title.textContent = item.component.name;
+		this.up.disabled = index === 0;
+		this.down.disabled = index === count - 1;
+		if (![...this.version.options].some((o) => o.value === item.component.version)) this.version.append(h("option", { value: item.component.version }, item.component.version));
+		this.version.value = item.component.version;
+		const component = `${item.component.name}\0${item.component.version}`;
+		if (this.shown !== component) {
+			this.shown = component;
+			void this.build();
+		} else this.form?.set(item.config);
+	}
+
+	async build() {
+		const component = this.shown;
+		/** @type {Value} */
+		let schema;
+		try {
+			schema = await this.tools.schema(this.item.component);
+		} catch (e) {
+			if (e instanceof DOMException) return;
+			// Without its schema the config is edited as JSON.
+			schema = true;
+		}
+		if (this.shown !== component) return;
+		this.form = field({ schema, root: schema, name: "Config", bare: true, required: true, value: this.item.config, readOnly: this.tools.readonly,
+			onchange: (config) => this.change({ ...this.item, config: config ?? {} }) });
+		fill(this.body, this.form.node);
+		const { state } = this.editor;
+		if (state.kind === "refused") this.faults(state.error);
+	}
+
+	async listVersions() {
+		try {
+			const versions = await this.tools.versions(this.item.component.name);
+			const now = this.item.component.version;
+			fill(this.version, (versions.includes(now) ? versions : [now, ...versions]).map((v) => h("option", { value: v }, v)));
+			this.version.value = now;
+		} catch {
+			// the version that it has stays the only one
+		}
+	}
+
+	/** Shows what the service finds wrong with the element, or that nothing is. @param {ApiError | undefined} e */
+	faults(e) {
+		const path = names(e?.pointer ?? "");
+		const mine = e !== undefined && path[2] === "elements" && Number(path[3]) === this.index;
+		this.node.classList.toggle("bad", mine);
+		this.form?.faults(mine ? e.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) : []);
+		this.wrong.hidden = !mine || e.violations.length > 0;
+		if (mine) fill(this.wrong, e.message, " ", e.requestID && requestID(e.requestID));
+	}
+
+	/** Brings the first field that is wrong into view. */
+	reveal() {
+		const wrong = /** @type {HTMLElement | null} */ (this.node.querySelector(".field.bad input, .field.bad select, .field.bad textarea, .group.bad button, .group.bad input"));
+		this.node.scrollIntoView({ block: "start" });
+		wrong?.focus();
+	}
+
+	focus() {
+		this.node.scrollIntoView({ block: "nearest" });
+		setTimeout(() => focusIn(this.body), 50);
+	}
+}

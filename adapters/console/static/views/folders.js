@@ -1,0 +1,245 @@
+/**
+ * The folders of a library beside its assets: their tree, and what can be done with a folder.
+ * @module
+ */
+import { button, fill, h, icon } from "../dom.js";
+import { ask, confirm, sentence, show, toast } from "../elements/dialog.js";
+import { Tree } from "../elements/tree.js";
+import { below, differences, effective } from "../model/rights.js";
+
+/** @typedef {import("../api.js").Folder} Folder */
+
+/**
+ * @typedef {object} Options
+ * @property {string} users what the URNs of the network's users begin with
+ * @property {boolean} moderator of the network
+ * @property {(folder: string) => void} onpick called with the folder whose assets are to be shown
+ * @property {() => void} onknown called when folders were loaded
+ * @property {() => void} onchanged called when other assets may be found than before
+ * @property {(assets: string[], folder: string) => void} onassets called when assets are dropped on a folder
+ * @property {(folder: string) => Promise<number>} total counts the assets of a folder
+ */
+
+export class Folders {
+	/** What is counted now. */
+	#counted = "";
+	/** @type {Folder | undefined} the folder that is to be pasted somewhere else */
+	#cut;
+
+	/** @param {import("../api.js").Library} lib @param {AbortSignal} signal @param {Options} options */
+	constructor(lib, signal, options) {
+		this.lib = lib;
+		this.signal = signal;
+		this.options = options;
+		const { onknown, total } = options;
+		this.tree = new Tree(lib, signal, "Folders", { onknown, total,
+			onpick: (f) => options.onpick(f.id), onkey: (event, f) => this.#key(event, f), onmore: (f) => void this.more(f),
+			ondrop: ({ folder, assets }, f) => (folder ? void this.move(folder, f) : f && options.onassets(assets ?? [], f.id)) });
+		this.note = h("p", { class: "note bad", role: "alert", hidden: true });
+		const head = h("div", { class: "row top-level" }, h("h2", null, "Folders"), options.moderator && button("New folder", () => void this.create(), { icon: "add", bare: true }));
+		this.tree.target(head);
+		this.node = h("section", null, head, this.note, this.tree.node, button("Deleted folders", () => void this.deleted(), { class: "bare small" }));
+	}
+
+	/** The name of a folder, or its id while that is not known. @param {string} id */
+	label(id) {
+		return this.tree.known.get(id)?.label ?? id;
+	}
+
+	/** Loads the folders anew, and shows the one whose assets are shown. @param {string} [folder] */
+	async load(folder) {
+		await this.tree.load();
+		if (!folder) return;
+		await this.tree.reveal(folder).catch(() => {}); // the search says that there is none
+		this.options.onknown();
+	}
+
+	/** Marks the folder whose assets are shown. @param {string} folder */
+	choose(folder) {
+		this.tree.choose(folder);
+	}
+
+	/**
+	 * Counts how many assets each folder and those below it have.
+	 * @param {string} what is counted; nothing is counted anew while it is the same
+	 * @param {{value: string, count: number}[]} [direct] the counts of assets directly in a folder, the most frequent ones
+	 */
+	count(what, direct) {
+		if (what === this.#counted) return;
+		this.#counted = what;
+		const leaf = (/** @type {string} */ id) => this.tree.known.get(id)?.children.length === 0;
+		const counts = new Map((direct ?? []).filter((c) => leaf(c.value)).map((c) => [c.value, c.count]));
+		// Of fewer than 20 none is left out.
+		if (direct && direct.length < 20) for (const id of this.tree.known.keys()) if (leaf(id) && !counts.has(id)) counts.set(id, 0);
+		this.tree.count(counts);
+	}
+
+	/**
+	 * Changes folders, and says at the tree what the service says against it.
+	 * @param {{create?: object[], update?: object[], delete?: string[]}} change
+	 * @param {(changed: Folder) => void} [then] called when the tree shows it
+	 */
+	async #change(change, then) {
+		this.note.hidden = true;
+		try {
+			const { folders } = await this.lib.changeFolders(change);
+			await this.tree.load();
+			for (const f of folders) this.tree.known.set(f.id, { ...this.tree.known.get(f.id), ...f });
+			if (folders[0]) then?.(folders[0]);
+			this.options.onchanged();
+		} catch (e) {
+			fill(this.note, sentence(e), button("Close", () => (this.note.hidden = true), { icon: "close", bare: true }));
+			this.note.hidden = false;
+		}
+	}
+
+	/** Asks for the name of a new folder. @param {Folder} [parent] where it goes */
+	async create(parent) {
+		let id = "";
+		await ask(parent ? `New folder in ${parent.label}` : "New folder", "Name", "Create", async (label) => {
+			id = (await this.lib.changeFolders({ create: [{ label, path: below(parent) }] })).folders[0]?.id ?? "";
+			await this.tree.load();
+		});
+		if (id) await this.tree.reveal(id, true);
+	}
+
+	/** @param {Folder} f */
+	rename(f) {
+		return ask(`Rename ${f.label}`, "Name", "Rename", async (label) => {
+			await this.lib.changeFolders({ update: [{ id: f.id, label }] });
+			await this.tree.load();
+			this.options.onchanged();
+		}, { value: f.label });
+	}
+
+	/**
+	 * Moves a folder. Who may do something else then is told before.
+	 * @param {Folder} f @param {Folder} [parent] undefined for the top level
+	 */
+	async move(f, parent) {
+		this.#cut = undefined;
+		const from = f.path;
+		const path = below(parent);
+		if (path === from) return;
+		try {
+			const was = await this.chain(f);
+			const will = [was[0] ?? f, ...parent ? await this.chain(parent) : []];
+			const changes = differences(effective(was, this.options.users), effective(will, this.options.users));
+			const place = parent?.label ?? "the top level";
+			if (changes.length > 0 && !await confirm(`Move ${f.label} to ${place}?`, h("span", null, "It inherits other permissions there.", h("span", { class: "lines" }, changes.map((c) => h("span", null, c)))), "Move")) return;
+			await this.#change({ update: [{ id: f.id, path }] }, () => {
+				void this.tree.open(parent?.id ?? "").then(() => this.tree.reveal(f.id, true));
+				toast(`${f.label} is in ${place} now.`, { action: "Undo", onaction: () => void this.#change({ update: [{ id: f.id, path: from }] }) });
+			});
+		} catch (e) {
+			toast(sentence(e), { bad: true });
+		}
+	}
+
+	/** Asks where a folder is to go. @param {Folder} f */
+	async moveTo(f) {
+		const to = await this.pick(`Move ${f.label} to`, { top: this.options.moderator });
+		if (to !== undefined) await this.move(f, to ?? undefined);
+	}
+
+	/** @param {Folder} f */
+	async remove(f) {
+		if (!await confirm(`Delete ${f.label}?`, "The folder and those below it are out of sight, and with them the assets that are in no other folder. A person who may manage it can bring it back.", "Delete", { danger: true })) return false;
+		await this.#change({ delete: [f.id] }, () => {
+			if (this.tree.chosen === f.id) this.options.onpick("");
+			toast(`${f.label} is deleted.`, { action: "Bring it back", onaction: () => void this.#change({ update: [{ id: f.id, deleted: false }] }) });
+		});
+		return true;
+	}
+
+	/** Shows the folders that were deleted, to bring one back. */
+	async deleted() {
+		const list = h("ul", { class: "plain" });
+		const said = h("p", { class: "help", role: "status" }, "…");
+		/** @type {string | undefined} */
+		let last;
+		const more = button("Show more", () => void load(), { hidden: true });
+		const load = async () => {
+			try {
+				const { folders } = await this.lib.folders({ deleted: "true", limit: "51", since: last }, this.signal);
+				more.hidden = folders.length < 51;
+				list.append(...folders.slice(0, 50).map((f) => {
+					const wrong = h("p", { class: "wrong" });
+					const back = button("Bring it back", () => void this.lib.changeFolders({ update: [{ id: f.id, deleted: false }] }).then(async () => {
+						fill(node, icon("ok"), `${f.label} is back.`);
+						await this.load(f.id);
+						this.options.onchanged();
+					}, (e) => fill(wrong, sentence(e))), { class: "small", "aria-label": `Bring ${f.label} back` });
+					const node = h("li", null, h("div", { class: "row" }, icon("folder"), h("span", { class: "called" }, f.label), back), wrong);
+					return node;
+				}));
+				last = folders[49]?.id;
+				said.textContent = list.childElementCount > 0 ? "A folder comes back with its assets and the folders below it." : "There are no deleted folders that you may bring back.";
+			} catch (e) {
+				fill(said, sentence(e));
+			}
+		};
+		void load();
+		await show("Deleted folders", h("div", null, said, list, more));
+	}
+
+	/** Shows everything about a folder. @param {Folder} f */
+	async more(f) {
+		const { panel } = await import("./folder.js");
+		await panel(this, f);
+	}
+
+	/** Asks for a folder. @param {string} title @param {{top?: boolean}} [options] */
+	async pick(title, options) {
+		const f = await pickFolder(this.lib, title, options);
+		if (f) this.tree.known.set(f.id, f);
+		return f;
+	}
+
+	/** A folder and those above it, the nearest first, as they are now. Of those that the person may not see only the ids are known. @param {Folder} f @returns {Promise<Folder[]>} */
+	async chain(f) {
+		const ids = [...f.path.split("/").filter(Boolean), f.id].reverse();
+		const { folders } = await this.lib.folders({ id: ids, limit: "100" }, this.signal);
+		for (const x of folders) this.tree.known.set(x.id, x);
+		return ids.map((id) => folders.find((x) => x.id === id) ?? { id, path: "", label: "a folder that you may not see", children: [], inherit: true, deleted: false });
+	}
+
+	/** @param {KeyboardEvent} event @param {Folder} f */
+	#key(event, f) {
+		const control = event.ctrlKey || event.metaKey;
+		const cut = this.#cut;
+		if (event.key === "F2") void this.rename(f);
+		else if (event.key === "Delete") void this.remove(f);
+		else if (event.key === "ContextMenu" || event.key === "F10" && event.shiftKey) void this.more(f);
+		else if (control && event.key === "x") {
+			this.#cut = f;
+			toast(`Go to another folder and press Ctrl V: ${f.label} moves into it.`);
+		} else if (control && event.key === "v" && cut && cut.id !== f.id) void this.move(cut, f);
+		else return;
+		event.preventDefault();
+	}
+}
+
+/**
+ * Asks for a folder of a library.
+ * @param {import("../api.js").Library} lib @param {string} title @param {{top?: boolean}} [options] top allows for the top level, which is null
+ * @returns {Promise<Folder | null | undefined>}
+ */
+export async function pickFolder(lib, title, { top } = {}) {
+	/** @type {{f?: Folder | null}} */
+	const taken = {};
+	const take = (/** @type {Folder | null} */ f) => {
+		taken.f = f;
+		form.requestSubmit();
+	};
+	const closed = new AbortController();
+	const tree = new Tree(lib, closed.signal, title, { onpick: take });
+	const form = h("form", { class: "pick" }, top && button("Top level", () => take(null), { icon: "folder" }), tree.node, h("button", { class: "unseen", tabindex: -1 }, "Choose"));
+	void tree.load();
+	const chosen = await show(title, form, { submit: () => {
+		const f = taken.f === undefined && tree.search.value.trim() ? tree.root.folders[0] : taken.f;
+		return f === undefined ? undefined : { f };
+	} });
+	closed.abort();
+	return chosen?.f;
+}

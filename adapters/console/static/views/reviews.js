@@ -1,0 +1,244 @@
+/**
+ * Reviews: a file is checked, its faults are shown where they are, and it is imported; what is stored is shown with its
+ * means.
+ * @module
+ */
+import { ApiError } from "../api.js";
+import { button, fill, h, icon } from "../dom.js";
+import { sentence, show, toast } from "../elements/dialog.js";
+import { contentOf, dropZone, isGzip, rejectsOf, save } from "../elements/files.js";
+import { time } from "../elements/time.js";
+
+/** @typedef {{line: number, column: number, offset: number, pointer: string, rule: string, severity: string, message: string, collection?: string, review?: string, value?: string}} Problem */
+/** @typedef {{lines: number, collections: number, reviews: number, created: number, updated: number, unchanged: number, rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[], problemsTruncated: boolean}} Report */
+/** @typedef {{id: string, source: string, title: string, created: string, count: number, dimensions: {name: string, mean: number, histogram: number[]}[]}} Collection */
+
+/** How many bytes of a record are shown on each side of a fault. */
+const around = 160;
+
+/** How many problems of a rule are shown. */
+const shownOfRule = 50;
+
+/** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
+export function view({ session, api, params, signal, shell }) {
+	shell.title("Reviews");
+	const networks = [...new Set((session.me?.moderates ?? []).map((urn) => urn.split(":")).filter((parts) => parts.length === 3).map((parts) => parts[2]))];
+	const where = h("select", { "aria-label": "Network" }, networks.map((n) => h("option", { value: n }, n)));
+	if (params[0] !== undefined) where.value = params[0];
+	const drop = dropZone("File of reviews", "Drop a file of reviews here: one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.", (file) => void check(file));
+	const outcome = h("div", { role: "status" });
+	const stored = h("div", { class: "board" });
+	const state = h("p", { class: "state" });
+	const more = button("Show more", () => void collections(false), { hidden: true });
+	/** @type {string | undefined} */
+	let after;
+
+	/**
+	 * Sends a file, which the browser reads from the disk as it goes: the page holds none of it. It shows how far it is.
+	 * @param {File} file @param {boolean} dryRun
+	 * @returns {Promise<Report>}
+	 */
+	function send(file, dryRun) {
+		const bar = h("progress", { max: file.size, value: 0, "aria-label": "Progress" });
+		const text = h("p", { class: "detail" }, dryRun ? `Checking ${file.name}…` : `Importing ${file.name}…`);
+		const stop = new AbortController();
+		fill(outcome, text, h("div", { class: "row" }, bar, button("Stop", () => stop.abort())));
+		return api.upload("x/reviews/import", { network: where.value, dryRun: dryRun ? "true" : undefined }, file, (sent) => {
+			bar.value = sent;
+			if (sent >= file.size) text.textContent = "The service has the file and finishes its report…";
+		}, AbortSignal.any([stop.signal, signal]));
+	}
+
+	/** @param {File} file */
+	async function check(file) {
+		try {
+			const report = await send(file, true);
+			fill(outcome, summary(report, file.name), report.reviews > report.rejected && button(`Import ${(report.reviews - report.rejected).toLocaleString()} reviews`, () => void store(file), { class: "main" }), faults(report, file));
+		} catch (e) {
+			fill(outcome, h("p", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. Nothing was stored."));
+		}
+	}
+
+	/** @param {File} file */
+	async function store(file) {
+		try {
+			const report = await send(file, false);
+			fill(outcome, summary(report, file.name), faults(report, file));
+			await collections(true);
+		} catch (e) {
+			fill(outcome, h("p", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. What was imported before is kept; importing the file again is safe."));
+		}
+	}
+
+	/** @param {Report} report @param {string} name */
+	function summary(report, name) {
+		/** @type {[string, number][]} */
+		const counts = [["lines", report.lines], ["collections", report.collections], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]];
+		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), h("dl", { class: "counts" }, counts.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString())))));
+	}
+
+	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file */
+	function faults(report, file) {
+		if (report.problems.length === 0) return h("p", { class: "note" }, icon("ok"), " Nothing is wrong with it.");
+		/** @type {Map<string, Problem[]>} */
+		const rules = new Map();
+		for (const p of report.problems) rules.set(p.rule, [...rules.get(p.rule) ?? [], p]);
+		const lines = new Set(report.problems.filter((p) => p.severity === "error" && p.rule !== "file-kind").map((p) => p.line));
+		const shown = [...rules.values()].flatMap((list) => list.slice(0, shownOfRule));
+		/** @type {ReturnType<typeof windows> | undefined} */
+		let read;
+		/** @param {number} offset */
+		const excerpt = async (offset) => parts(await isGzip(file) ? (await (read ??= windows(file, shown.map((p) => p.offset)))).get(offset) ?? none
+			: [await bytes(file, Math.max(0, offset - around), offset), await bytes(file, offset, offset + around)]);
+		return h("div", null,
+			h("p", null, `${report.errors.toLocaleString()} errors and ${report.warnings.toLocaleString()} warnings. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
+				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${lines.size.toLocaleString()} lines with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
+			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "tag" : "chip" }, `${list.length} ${list[0]?.severity}${list.length === 1 ? "" : "s"}`), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
+				h("ul", null, list.slice(0, shownOfRule).map((p) => fault(p, excerpt))), list.length > shownOfRule && h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`))));
+	}
+
+	/** @param {Problem} p @param {(offset: number) => Promise<[string, string, string]>} excerpt */
+	function fault(p, excerpt) {
+		const record = h("pre", { class: "raw" });
+		const li = h("li", null, h("p", null, h("strong", null, `Line ${p.line}, column ${p.column}: `), p.message, p.value !== undefined && [" It has ", h("code", null, p.value), "."]), (p.collection ?? p.review) !== undefined && h("p", { class: "detail" }, `collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`), record);
+		li.addEventListener("shown", () => void excerpt(p.offset).then(([before, at, behind]) => fill(record, before, h("mark", null, at), behind), () => record.remove()), { once: true });
+		return li;
+	}
+
+	/** Saves the lines with errors as they are, but for a byte order mark, to be mended. @param {File} file @param {Set<number>} lines */
+	async function download(file, lines) {
+		/** @type {BlobPart[]} */
+		const kept = [];
+		const last = Math.max(...lines);
+		const reader = (await contentOf(file)).getReader();
+		let n = 1;
+		let ended = true;
+		for (let read = await reader.read(); !read.done && n <= last; read = await reader.read()) {
+			const { value } = read;
+			for (let from = 0; from < value.length && n <= last;) {
+				const feed = value.indexOf(10, from);
+				const to = feed < 0 ? value.length : feed + 1;
+				if (lines.has(n)) {
+					kept.push(new Blob([value.subarray(from, to)])); // which the page does not hold
+					ended = feed >= 0;
+				}
+				if (feed >= 0) n++;
+				from = to;
+			}
+		}
+		void reader.cancel();
+		const all = new Blob(ended ? kept : [...kept, "\n"], { type: "application/x-ndjson" });
+		const marked = lines.has(1) && String(await bytes(all, 0, 3)) === "239,187,191";
+		save([marked ? all.slice(3, all.size, all.type) : all], rejectsOf(file.name));
+	}
+
+	/** @param {boolean} anew */
+	async function collections(anew) {
+		try {
+			const page = await api.collections(where.value, anew ? undefined : after, signal);
+			after = page.next;
+			more.hidden = after === undefined;
+			if (anew) fill(stored);
+			stored.append(...page.collections.map(card));
+			state.textContent = "";
+			if (stored.childElementCount === 0) fill(stored, h("div", { class: "empty" }, h("p", null, "No reviews are stored yet.")));
+		} catch (e) {
+			if (!signal.aborted) fill(state, sentence(e));
+		}
+	}
+
+	/** @param {Collection} c */
+	function card(c) {
+		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${c.count.toLocaleString()} ${c.count === 1 ? "review" : "reviews"}`),
+			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, d.name), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${d.name} from 1–10 to 91–100: ${d.histogram.join(", ")}`))), button("Reviews", () => void reviews(c)));
+	}
+
+	/** @param {Collection} c */
+	async function reviews(c) {
+		const list = h("ul", { class: "assets" });
+		const next = button("Show more", () => void load(), { hidden: true });
+		/** @type {string | undefined} */
+		let from;
+		async function load() {
+			const page = await api.reviews(c.id, { network: where.value, source: c.source, after: from }, signal);
+			from = page.next;
+			next.hidden = from === undefined;
+			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, String(r["body_html"] ?? "")), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${d.name} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
+		}
+		try {
+			await load();
+			await show(c.title || c.id, h("div", null, list, next), { wide: true });
+		} catch (e) {
+			toast(sentence(e), { bad: true });
+		}
+	}
+
+	where.addEventListener("change", () => void collections(true));
+	if (networks.length > 0) void collections(true);
+	return { node: h("div", { class: "page" }, h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
+		networks.length === 0 ? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole.")) : [drop, outcome, h("h2", { class: "section" }, "Collections"), state, stored, h("div", { class: "foot" }, more)]) };
+}
+
+/** A histogram. @param {number[]} counts @param {string} name */
+function bars(counts, name) {
+	const most = Math.max(1, ...counts);
+	/** @param {string} tag @param {Record<string, string | number>} attributes */
+	const made = (tag, attributes) => {
+		const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+		for (const [k, v] of Object.entries(attributes)) element.setAttribute(k, String(v));
+		return element;
+	};
+	const svg = made("svg", { viewBox: "0 0 100 30", class: "bars", role: "img", "aria-label": name });
+	svg.append(...counts.map((n, i) => made("rect", { x: 10 * i + 1, width: 8, y: 29 - (28 * n) / most, height: (28 * n) / most + 1 })));
+	return svg;
+}
+
+/** @param {Blob} file @param {number} from @param {number} to */
+async function bytes(file, from, to) {
+	return new Uint8Array(await file.slice(from, to).arrayBuffer());
+}
+
+/** @typedef {[before: Uint8Array, from: Uint8Array]} Window the bytes before a place of a file and those from there on */
+/** @type {Window} */
+const none = [new Uint8Array(), new Uint8Array()];
+
+/**
+ * The windows around places of a compressed file, which is read once, as far as the last of them.
+ * @param {File} file @param {number[]} offsets @returns {Promise<Map<number, Window>>}
+ */
+async function windows(file, offsets) {
+	const wanted = [...new Set(offsets)].sort((a, b) => a - b);
+	/** @type {Map<number, Window>} */
+	const found = new Map();
+	const reader = (await contentOf(file)).getReader();
+	let held = new Uint8Array();
+	let at = 0; // the place of its first byte
+	for (let ended = false; wanted.length > 0 && !ended;) {
+		const { value, done } = await reader.read();
+		ended = done;
+		if (value) {
+			const more = new Uint8Array(held.length + value.length);
+			more.set(held);
+			more.set(value, held.length);
+			held = more;
+		}
+		for (; wanted.length > 0 && (ended || wanted[0] + around <= at + held.length); wanted.shift()) {
+			const o = wanted[0] - at;
+			found.set(wanted[0], [held.slice(Math.max(0, o - around), o), held.slice(o, o + around)]);
+		}
+		const past = Math.max(0, Math.min(wanted[0] ?? at, at + held.length) - around - at);
+		held = held.slice(past);
+		at += past;
+	}
+	void reader.cancel();
+	return found;
+}
+
+/** The line of a place: what stands before, at and behind it. @param {Window} window @returns {[string, string, string]} */
+function parts([left, right]) {
+	const text = new TextDecoder();
+	const before = text.decode(left).replace(/^\ufffd+/, "");
+	const [behind = ""] = text.decode(right).replace(/\ufffd+$/, "").split("\n");
+	const [first = ""] = behind;
+	return [before.slice(before.lastIndexOf("\n") + 1), first, behind.slice(first.length)];
+}
