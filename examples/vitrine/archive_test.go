@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage/postgres"
+)
+
+// demoArchive is an archive of the sample data and a review, in a directory with its store, v.db.
+func demoArchive(t *testing.T) (dir, archive string) {
+	t.Helper()
+	dir = reviewFiles(t)
+	start(t, dir, nil, "-db", "v.db", "-demo").stop(syscall.SIGTERM)
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	out := run(t, dir, nil, "export", "-db", "v.db")
+	stored := 1 // and those of the sample data
+	for _, c := range demoCollections {
+		stored += c.count
+	}
+	if out.status != 0 || !strings.Contains(out.stderr, fmt.Sprintf("%d collections with %d reviews", len(demoCollections)+1, stored)) {
+		t.Fatalf("%+v", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(out.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, out.stdout
+}
+
+func TestAnArchiveBecomesAStore(t *testing.T) {
+	dir, archive := demoArchive(t)
+	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 || out.stdout != "" || !strings.Contains(out.stderr, "imported") {
+		t.Fatalf("%+v", out)
+	}
+	if out := run(t, dir, nil, "export", "-db", "w.db"); out.stdout != archive {
+		t.Error("another archive comes out")
+	}
+	served := start(t, dir, nil, "-db", "w.db", "-key-file", "v.db.key")
+	served.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/components/", "", 200)
+	served.stop(syscall.SIGTERM)
+}
+
+func TestImportLeavesAStoreOrNothing(t *testing.T) {
+	dir, archive := demoArchive(t)
+	for name, text := range map[string]string{"cut": archive[:len(archive)/2], "changed": strings.Replace(archive, "demo", "Demo", 1), "none": "", "good-one": archive} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"import", "-db", "w.db", "cut"}, 1, "cut: damaged archive: line"},
+		{[]string{"import", "-db", "w.db", "changed"}, 1, "damaged"},
+		{[]string{"import", "-db", "w.db", "good"}, 1, "good: this is no archive"},
+		{[]string{"import", "-db", "w.db", "none"}, 1, "none: this is no archive"},
+		{[]string{"import", "-db", "w.db", "absent"}, 1, "absent"},
+		{[]string{"import", "-db", "v.db", "good-one"}, 1, "there is a file already"},
+		{[]string{"import", "-db", "memory:", "good-one"}, 2, "memory"},
+		{[]string{"import", "good-one"}, 2, "-db"},
+		{[]string{"import", "-db", "w.db"}, 2, "FILE"},
+		{[]string{"export", "-db", "w.db"}, 1, "w.db"},
+		{[]string{"export", "-db", "memory:"}, 2, "memory"},
+	} {
+		if out := run(t, dir, nil, c.args...); out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) {
+			t.Errorf("%v: %+v", c.args, out)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*w.db*")); len(left) > 0 {
+			t.Errorf("%v leaves %v", c.args, left)
+		}
+	}
+}
+
+// A store moves to PostgreSQL and back, is served from there, and is as it was.
+func TestAStoreMovesToPostgreSQLAndBack(t *testing.T) {
+	db := cluster.Schema(t)
+	dir, archive := demoArchive(t)
+	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 1 || !strings.Contains(out.stderr, "not empty") {
+		t.Errorf("a second import: %+v", out)
+	}
+	out := run(t, dir, nil, "export", "-db", db)
+	if out.stdout != archive {
+		t.Fatalf("another archive comes out: %+v", out.stderr)
+	}
+	if out := run(t, dir, nil, "import", "-db", "back.db", "archive"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+	served := start(t, dir, nil, "-db", db, "-key-file", "v.db.key")
+	token := newToken(t, dir, nil, "-db", db, "-key-file", "v.db.key")
+	served.do(token, "GET", "/components/", "", 200)
+	served.do(token, "POST", "/apps/", oneApp, 201)
+	served.stop(syscall.SIGTERM)
+	if out := run(t, dir, nil, "reviews", "export", "-db", db, "-network", "default"); out.status != 0 || !strings.Contains(out.stdout, `"r1"`) {
+		t.Errorf("%+v", out)
+	}
+}
+
+// A killed import leaves nothing that passes for a store, and the next one begins anew.
+func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
+	first := cluster.Schema(t)
+	dir, archive := largeArchive(t)
+	begun := time.Now()
+	if out := run(t, dir, nil, "import", "-db", first, "archive"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	took := time.Since(begun)
+	kills, want, stopped := 0, 3, 0
+	if testing.Short() {
+		want = 1
+	}
+	for ; stopped < want; kills++ {
+		if kills == 20*want {
+			t.Fatalf("%d kills left %d unfinished stores: this test shows little", kills, stopped)
+		}
+		db := cluster.Schema(t)
+		cmd := exec.Command(binary, "import", "-db", db, "archive")
+		cmd.Dir = dir
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(took))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		out := run(t, dir, nil, "export", "-db", db)
+		switch {
+		case out.status == 0 && out.stdout == archive: // it was done before
+			continue
+		case out.status != 1 || out.stdout != "":
+			t.Fatalf("an unfinished store passes for one: %s", out.stderr)
+		case strings.Contains(out.stderr, "unfinished"):
+			stopped++
+			if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0", "-key-file", "v.db.key"); out.status != 1 || !strings.Contains(out.stderr, "unfinished") {
+				t.Fatalf("serve: %+v", out)
+			}
+		}
+		importAgain(t, dir, db)
+		if out := run(t, dir, nil, "export", "-db", db); out.stdout != archive {
+			t.Fatalf("the next import makes another store: %s", out.stderr)
+		}
+	}
+	t.Logf("%d of %d kills left an unfinished store", stopped, kills)
+}
+
+// largeArchive is an archive that takes many transactions to import, and the directory that it is in.
+func largeArchive(t *testing.T) (dir, archive string) {
+	t.Helper()
+	dir, _ = demoArchive(t)
+	var records strings.Builder
+	for i := range 5000 {
+		id := base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(i)))
+		records.WriteString(strings.Replace(goodRecord, "YQ==", id, 1))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "many"), []byte(records.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "many"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	archive = run(t, dir, nil, "export", "-db", "v.db").stdout
+	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(archive), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, archive
+}
+
+// importAgain imports where an import was killed. The server may take a moment to see that it is gone.
+func importAgain(t *testing.T, dir, db string) {
+	t.Helper()
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		out := run(t, dir, nil, "import", "-db", db, "archive")
+		if out.status == 0 {
+			return
+		}
+		if !strings.Contains(out.stderr, "another process is building") || wait > 5*time.Second {
+			t.Fatalf("%+v", out)
+		}
+		time.Sleep(wait)
+	}
+}
+
+// What reads a store makes none.
+func TestReadingAnEmptyDatabaseMakesNoStore(t *testing.T) {
+	db := cluster.Schema(t)
+	dir := reviewFiles(t)
+	for _, args := range [][]string{{"export"}, {"reviews", "export"}, {"reviews", "import", "-dry-run", "good"}} {
+		args = slices.Insert(args, len(args)-strings.Count(strings.Join(args, " "), "good"), "-db", db)
+		out := run(t, dir, nil, args...)
+		if dry := slices.Contains(args, "good"); dry && out.status != 0 || !dry && (out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "there is no store")) {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	s, err := postgres.Open(t.Context(), db, &postgres.Options{Existing: true})
+	if err == nil {
+		s.Close()
+	}
+	if !errors.Is(err, postgres.ErrAbsent) {
+		t.Errorf("a store was made: %v", err)
+	}
+}
+
+func TestAnInterruptedImportSaysSoOnce(t *testing.T) {
+	dir, _ := demoArchive(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr strings.Builder
+	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, getenv: func(string) string { return "" }}
+	if status := p.run(ctx, []string{"import", "-db", filepath.Join(dir, "w.db"), filepath.Join(dir, "archive")}); status != 1 || stderr.String() != "vitrine: import: interrupted\n" {
+		t.Errorf("status %d, %q", status, stderr.String())
+	}
+}
+
+// Nothing lies beside a database: its key comes from elsewhere, and its password is told to nobody.
+func TestPostgreSQLWantsAKeyAndKeepsItsPassword(t *testing.T) {
+	db := cluster.Schema(t)
+	dir := t.TempDir()
+	if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-key-file") {
+		t.Errorf("serve: %+v", out)
+	}
+	if out := run(t, dir, nil, append([]string{"token", "-db", db}, editor...)...); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-key-file") {
+		t.Errorf("token: %+v", out)
+	}
+	if out := run(t, dir, nil, "backup", "-db", db, "copy"); out.status != 2 || !strings.Contains(out.stderr, "export") {
+		t.Errorf("backup: %+v", out)
+	}
+	for _, wrong := range []string{"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none", "postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x"} {
+		if out := run(t, dir, nil, "reviews", "export", "-db", wrong); out.status != 2 || out.stdout != "" || strings.Contains(out.stderr, "canary") {
+			t.Errorf("%s: %+v", wrong, out)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// backup copies a store, which others may be using, into a new file. The key stays where it is.
+func backup(ctx context.Context, p *program, args []string) error {
+	f := flags("backup")
+	db := dbFlag(f)
+	if err := p.parse(f, args, "OUT"); err != nil {
+		return err
+	}
+	if err := checkReached(*db); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	switch {
+	case inPostgres(*db):
+		return usageError{errors.New("backup: -db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which makes an archive of a store of any kind")}
+	case absent(*db):
+		return fmt.Errorf("backup: there is no store at %s", *db)
+	}
+	s, err := sqlite.Open(*db, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.Backup(ctx, f.Arg(0)), s.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(f.Arg(0), *db+".key")))
+	return nil
+}
+
+// withoutKeys says that the keys are not in the copy of a store, and where they are. beside is the key file beside the
+// store, which is not there when the keys come from elsewhere.
+func withoutKeys(copied, beside string) string {
+	where := "what -key-file or " + keyVariable + " gives the server"
+	if _, err := os.Lstat(beside); err == nil {
+		where = beside
+	}
+	return fmt.Sprintf("backup: the keys that sign tokens are not in %s: keep a copy of %s as well", copied, where)
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"container/list"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+// mostConnections is how many connections are open at a time. One that is idle costs 7 to 20 KB, one
+// whose headers do not end as much as these may have, 260 KB.
+const mostConnections = 1000
+
+// spareConnections are open beyond that when every other has a request under way, so that /healthz is
+// always answered, and others are told at once that the server is overloaded.
+const spareConnections = 16
+
+// connections bounds how many connections are open. When there are too many, the one that has been
+// idle for the longest makes room: it has no request under way, and its client may come back. So a
+// flood of idle connections displaces only what is idle. Where every connection has a request under
+// way, a few more are taken, on which only /healthz is served; beyond them, new ones wait until a request
+// has ended, which the timeouts of the server see to.
+type connections struct {
+	net.Listener
+	most   int
+	spare  int
+	secret bool // the connections are under TLS
+
+	mu     sync.Mutex
+	fewer  sync.Cond // a connection was closed or has become idle, or the listener is closed
+	open   int
+	idle   list.List // of *connection, the longest idle first
+	closed bool
+}
+
+func newConnections(l net.Listener, most int) *connections {
+	all := &connections{Listener: l, most: most, spare: spareConnections}
+	all.fewer.L = &all.mu
+	return all
+}
+
+// serve serves until the server is shut down.
+func (l *connections) serve(s *http.Server) error {
+	s.ConnState = l.state
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connectionKey{}, connectionOf(c))
+	}
+	s.Handler = l.unlessCrowded(s.Handler)
+	if s.TLSConfig != nil {
+		l.secret = true
+		return s.ServeTLS(l, "", "")
+	}
+	return s.Serve(httpapi.NewListener(l))
+}
+
+// connectionOf returns the connection that the server knows in a wrapping.
+func connectionOf(c net.Conn) *connection {
+	return c.(interface{ NetConn() net.Conn }).NetConn().(*connection)
+}
+
+// connectionKey is where the context of a request holds its *connection.
+type connectionKey struct{}
+
+// unlessCrowded marks the requests that come over a spare connection while all others are busy.
+func (l *connections) unlessCrowded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := r.Context().Value(connectionKey{}).(*connection); c.extra && l.crowded(c) {
+			r = r.WithContext(httpapi.Overloaded(r.Context()))
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// crowded reports whether a spare connection is one still; else it is now one like the others.
+func (l *connections) crowded(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.extra = l.open > l.most
+	return c.extra
+}
+
+// Accept returns the next connection when there is room for it. What the listener says is passed on
+// as it is, since the server goes on after some errors, as when descriptors run out.
+func (l *connections) Accept() (net.Conn, error) {
+	raw, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	extra, open := l.admit()
+	if !open {
+		_ = raw.Close()
+		return nil, net.ErrClosed
+	}
+	return &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l, extra: extra}, nil
+}
+
+// admit makes room for one more connection. It reports whether that is a spare one, and whether the
+// listener is still open.
+func (l *connections) admit() (extra, open bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.open >= l.most && !l.closed {
+		if longest := l.idle.Front(); longest != nil {
+			l.leave(longest.Value.(*connection))
+		} else if l.open < l.most+l.spare {
+			break
+		} else {
+			l.fewer.Wait()
+		}
+	}
+	l.open++
+	return l.open > l.most, !l.closed
+}
+
+// leave closes a connection that has no request under way. The goroutine that serves it finds out by
+// its read.
+func (l *connections) leave(c *connection) {
+	l.forget(c)
+	_ = c.Conn.Close()
+}
+
+// forget takes a connection out of the count. Callers hold mu.
+func (l *connections) forget(c *connection) {
+	l.busy(c)
+	if !c.gone {
+		c.gone = true
+		if c.open == 0 {
+			l.open--
+		}
+		l.fewer.Signal()
+	}
+}
+
+// count returns how many connections are open, and how many of them have no request under way.
+func (l *connections) count() (open, idle int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open, l.idle.Len()
+}
+
+// busy takes a connection out of those that are idle. Callers hold mu.
+func (l *connections) busy(c *connection) {
+	if c.place != nil {
+		l.idle.Remove(c.place)
+		c.place = nil
+	}
+}
+
+// state is for http.Server.ConnState. A connection is idle until the headers of its next request
+// have come, however slowly they do.
+func (l *connections) state(raw net.Conn, state http.ConnState) {
+	c := connectionOf(raw)
+	if state == http.StateIdle {
+		_ = c.flush() // the answer has ended; a client that has gone is found out by the next read
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy(c)
+	if !c.gone && (state == http.StateNew || state == http.StateIdle) {
+		c.place = l.idle.PushBack(c)
+		l.fewer.Signal()
+	}
+}
+
+// Close also ends an Accept that waits for room.
+func (l *connections) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.fewer.Broadcast()
+	return l.Listener.Close()
+}
+
+// connection is one of connections.
+type connection struct {
+	pieceConn
+	all   *connections
+	place *list.Element // among those that are idle; nil while it is not
+	gone  bool          // closed
+	extra bool          // was taken when all others were busy; only its own requests look
+
+	open int // event streams that are open; while there are some, it does not count as open
+}
+
+// streamBegan takes the connection of an event stream out of the count, since it stays open for long and costs little; how
+// many streams there are has a bound of its own. What the stream sends is not delayed.
+func streamBegan(ctx context.Context) (ended func()) {
+	c, ok := ctx.Value(connectionKey{}).(*connection)
+	if !ok {
+		return nil
+	}
+	c.addStreams(1)
+	return func() { c.addStreams(-1) }
+}
+
+func (c *connection) addStreams(n int) {
+	l := c.all
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := c.open
+	c.open += n
+	c.streams.Store(c.open > 0)
+	switch {
+	case c.gone:
+	case before == 0:
+		l.open--
+		l.fewer.Signal()
+	case c.open == 0:
+		l.open++
+	}
+}
+
+func (c *connection) Close() error {
+	c.all.mu.Lock()
+	c.all.forget(c)
+	c.all.mu.Unlock()
+	return c.pieceConn.Close()
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+func nobody(*http.Request) (httpapi.Principal, error) {
+	return httpapi.Principal{}, httpapi.ErrUnauthenticated
+}
+
+// bounded is a server with room for a few connections. GET /wait is answered when release is closed.
+type bounded struct {
+	t       *testing.T
+	addr    string
+	all     *connections
+	server  *http.Server
+	arrived chan string
+	release chan struct{}
+}
+
+func newBounded(t *testing.T, most int) *bounded {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: nobody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bounded{t, l.Addr().String(), newConnections(l, most), nil, make(chan string, 10), make(chan struct{})}
+	b.server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wait" {
+			b.arrived <- r.URL.Path
+			<-b.release
+		} else if r.URL.Path != "/" {
+			service.ServeHTTP(w, r)
+		}
+	}), slog.New(slog.DiscardHandler))
+	go func() { _ = b.all.serve(b.server) }()
+	t.Cleanup(func() { b.server.Close() })
+	return b
+}
+
+func (b *bounded) dial() net.Conn {
+	b.t.Helper()
+	conn, err := net.Dial("tcp", b.addr)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	b.t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func (b *bounded) ask(conn net.Conn, path string) {
+	b.t.Helper()
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bounded) answered(conn net.Conn) {
+	b.t.Helper()
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || answer.StatusCode != 200 {
+		b.t.Fatalf("%v, %v", answer, err)
+	}
+}
+
+// closed waits until the server has closed a connection.
+func (b *bounded) closed(conn net.Conn) {
+	b.t.Helper()
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		b.t.Errorf("the connection is still open: %v", err)
+	}
+}
+
+// wait waits until a number of connections are open and as many of them idle.
+func (b *bounded) wait(open, idle int) {
+	b.t.Helper()
+	var haveOpen, haveIdle int
+	for range 5000 {
+		b.all.mu.Lock()
+		haveOpen, haveIdle = b.all.open, b.all.idle.Len()
+		b.all.mu.Unlock()
+		if haveOpen == open && haveIdle == idle {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.t.Fatalf("%d connections are open and %d of them idle, want %d and %d", haveOpen, haveIdle, open, idle)
+}
+
+func TestTheLongestIdleConnectionMakesRoom(t *testing.T) {
+	b := newBounded(t, 3)
+	silent, kept, slow := b.dial(), b.dial(), b.dial()
+	b.wait(3, 3)
+	b.ask(kept, "/")
+	b.answered(kept) // so that it has been idle for less long than the others
+	if _, err := io.WriteString(slow, "GET / HTTP/1.1\r\nX: "); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(3, 3)
+	first := b.dial()
+	b.closed(silent)
+	b.ask(first, "/")
+	b.answered(first)
+	b.dial()
+	b.closed(slow)
+	b.ask(kept, "/") // the one that was used last is still good
+	b.answered(kept)
+	b.wait(3, 3)
+}
+
+func TestARequestUnderWayIsNotDisplaced(t *testing.T) {
+	b := newBounded(t, 2)
+	b.all.mu.Lock()
+	b.all.spare = 0
+	b.all.mu.Unlock()
+	one, two := b.dial(), b.dial()
+	for _, conn := range []net.Conn{one, two} {
+		b.ask(conn, "/wait")
+		<-b.arrived
+	}
+	b.wait(2, 0)
+	third := b.dial()
+	b.ask(third, "/wait")
+	select {
+	case <-b.arrived:
+		t.Error("there was room for a third request")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(b.release)
+	for _, conn := range []net.Conn{one, two, third} { // whichever made room had been answered
+		b.answered(conn)
+	}
+}
+
+// TestHealthIsAnsweredWhenEveryConnectionIsBusy also when what comes beyond them is refused.
+func TestHealthIsAnsweredWhenEveryConnectionIsBusy(t *testing.T) {
+	b := newBounded(t, 2)
+	busy := []net.Conn{b.dial(), b.dial()}
+	for _, conn := range busy {
+		b.ask(conn, "/wait")
+		<-b.arrived
+	}
+	for range 3 * spareConnections {
+		b.dial() // says nothing, and is displaced
+	}
+	for path, want := range map[string]int{"/healthz": 200, "/apps/": 503} {
+		conn := b.dial()
+		b.ask(conn, path)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || answer.StatusCode != want || want == 503 && (!answer.Close || answer.Header.Get("Retry-After") == "") {
+			t.Errorf("%s: %v, %v", path, answer, err)
+		}
+	}
+	close(b.release)
+	for _, conn := range busy {
+		b.answered(conn)
+		conn.Close()
+	}
+	conn := b.dial()
+	b.ask(conn, "/apps/")
+	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 401 {
+		t.Errorf("when they are free again: %v, %v", answer, err)
+	}
+}
+
+func TestConnectionsThatEndAreNotCounted(t *testing.T) {
+	b := newBounded(t, 100)
+	for range 50 {
+		conn := b.dial()
+		b.ask(conn, "/")
+		b.answered(conn)
+		conn.Close()
+		b.dial().Close()
+	}
+	b.wait(0, 0)
+}
+
+func TestClosingEndsAnAcceptThatWaitsForRoom(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newConnections(l, 1)
+	all.spare = 0
+	ended := make(chan error)
+	for range 2 {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	if _, err := all.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, err := all.Accept()
+		ended <- err
+	}()
+	time.Sleep(10 * time.Millisecond) // most likely it waits by now; both orders must end
+	if err := all.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("Accept says %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("Accept still waits for room")
+	}
+}
+
+// scarce is a listener that finds no descriptor at first.
+type scarce struct {
+	net.Listener
+	failures int
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if s.failures--; s.failures >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return s.Listener.Accept()
+}
+
+func TestTheServerGoesOnAfterDescriptorsRanOut(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler))
+	defer s.Close()
+	go func() { _ = newConnections(&scarce{l, 3}, 10).serve(s) }()
+	b := &bounded{t: t, addr: l.Addr().String()}
+	conn := b.dial()
+	b.ask(conn, "/")
+	b.answered(conn)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/archive"
+)
+
+const demoNetwork = "urn:vitrine:demo.test"
+
+// demoUser moderates the network of the sample data. A right to manage components is a right over the
+// whole store, so the token that is printed has none.
+var demoUser = httpapi.Principal{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}
+
+// demoMark is the id of an app that -demo makes first of all: it tells a store with sample data from
+// others. Nobody can make it through the service, which gives every app an id of its own.
+const demoMark = "de300000-0000-4000-8000-000000000000"
+
+// errForeign: -demo prints a token, which must not be one over real data.
+var errForeign = errors.New("the store holds other data than the sample data, and -demo prints a token: want a store that is new or empty, or that -demo has filled")
+
+// demo is what -demo shows a newcomer.
+type demo struct {
+	token  string
+	tagged string // path of a version that a tag points to, or of something else to read
+}
+
+// demoFills reports whether -demo is to fill the store, because it is empty, or has filled it before. A store that holds
+// other data is refused with errForeign.
+func demoFills(ctx context.Context, s *store) (bool, error) {
+	err := s.Empty(ctx)
+	if errors.Is(err, archive.ErrNotEmpty) {
+		return false, marked(ctx, s.Apps)
+	}
+	return err == nil, err
+}
+
+// newDemo fills the store if that is to be done, and makes a token for what is in it.
+func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpapi.Tokens) (*demo, error) {
+	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	d := &demo{token: token, tagged: "/components/"}
+	if !fill {
+		fmt.Fprintln(p.stderr, "vitrine: -demo: the store is not empty: no sample data was added")
+		return d, nil
+	}
+	clock := newDemoClock(time.Now())
+	if err := mark(ctx, s.Apps, clock); err != nil {
+		return nil, err
+	}
+	made := 0
+	apps := appsvc.New(s.Apps, &appsvc.Options{Now: clock.Now, NewID: func() string { // the same ids in every store
+		made++
+		return fmt.Sprintf("%s%012d", demoMark[:len(demoMark)-12], made)
+	}})
+	id, err := fillApps(ctx, apps, clock)
+	if err != nil {
+		return nil, err
+	}
+	d.tagged = "/apps/" + id + "/tagged/production"
+	if err := fillReviews(ctx, reviews.New(s.Reviews, nil), clock); err != nil {
+		return nil, err
+	}
+	return d, fillLibrary(ctx, assets.New(s.Assets, &assets.Options{Now: clock.Now}), clock)
+}
+
+// demoTime is a time before the store was filled: so many days before, at this time of the day in UTC. With 0 days it is so
+// many hours and minutes before.
+type demoTime struct{ days, hour, minute int }
+
+// demoClock is the clock of those who made the sample data.
+type demoClock struct{ filled, now time.Time }
+
+func newDemoClock(filled time.Time) *demoClock { return &demoClock{filled: filled.UTC()} }
+
+// Now is the time of the change that is being made.
+func (c *demoClock) Now() time.Time { return c.now }
+
+func (c *demoClock) time(t demoTime) time.Time {
+	since := time.Duration(t.hour)*time.Hour + time.Duration(t.minute)*time.Minute
+	if t.days == 0 {
+		return c.filled.Add(-since)
+	}
+	return c.filled.Truncate(24*time.Hour).AddDate(0, 0, -t.days).Add(since)
+}
+
+// date is the day that comes so many days after the store was filled.
+func (c *demoClock) date(days int) string {
+	return c.filled.AddDate(0, 0, days).Format(time.DateOnly)
+}
+
+// mark adds the app that tells that the store was filled by -demo.
+func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
+	clock.now = clock.time(demoTime{9, 7, 55})
+	svc := appsvc.New(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
+	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	_, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "Sample data of vitrine -demo", Groups: []string{demoNetwork}})
+	return err
+}
+
+// marked is errForeign for a store that was not filled by -demo.
+func marked(ctx context.Context, apps appsvc.Store) error {
+	return apps.View(ctx, func(r appsvc.Reader) error {
+		_, err := r.Head(ctx, demoMark)
+		if errors.Is(err, appsvc.ErrNotFound) {
+			return exitError{errForeign, exitUsage}
+		}
+		return err
+	})
+}
+
+// print shows a link into the console, the token, and three commands that work as they stand, by the
+// addresses of the server and of the base path.
+func (d *demo) print(w io.Writer, root, base string) {
+	auth := "-H 'Authorization: svctoken " + d.token + "'"
+	fmt.Fprintf(w, "\nopen in a browser:\n%s/#token=%s\n", base, d.token)
+	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
+	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
+	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
+	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, root)
+}

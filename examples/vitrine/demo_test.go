@@ -1,0 +1,111 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// The sample data have something to show in every view, and are the same in every store but for the days.
+func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
+	ctx := t.Context()
+	fill := func() *store {
+		s := newMemory()
+		t.Cleanup(func() { _ = s.close() })
+		tokens, err := httpapi.NewTokens(newKey(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newDemo(ctx, &program{}, s, true, tokens); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := fill()
+	apps, library, stored := appsvc.New(s.Apps, nil), assets.New(s.Assets, nil), reviews.New(s.Reviews, nil)
+	by := appsvc.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+
+	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
+		page, err := apps.Changes(ctx, by, appsvc.ChangesRequest{Limit: 500})
+		if err != nil || page.More {
+			t.Fatal(page.More, err)
+		}
+		people, types, last := map[string]bool{}, map[appsvc.ChangeType]bool{}, time.Now().AddDate(0, 0, -10).UnixMilli()
+		for _, e := range page.Changes {
+			if e.At < last || e.At > time.Now().UnixMilli() {
+				t.Errorf("%s of %s is at %s, after %s", e.Type, e.AppID, time.UnixMilli(e.At), time.UnixMilli(last))
+			}
+			last = e.At
+			people[e.By], types[e.Type] = true, true
+		}
+		if len(people) < 4 || len(types) < 5 || page.Changes[0].AppID != demoMark {
+			t.Errorf("%d people, %d types of changes, the first is %+v", len(people), len(types), page.Changes[0])
+		}
+	})
+	t.Run("a component whose second version breaks elements of the first", func(t *testing.T) {
+		manifest := strings.Replace(demoPoll2, `"version": "2.0.0"`, `"version": "2.0.1"`, 1)
+		developer := by
+		developer.ManageComponents = true
+		check, err := apps.CheckComponent(ctx, developer, appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
+		if err != nil || len(check.Broken) < 2 {
+			t.Errorf("it breaks %+v, %v", check.Broken, err)
+		}
+	})
+	t.Run("a restricted folder, whose assets the editor does not see", func(t *testing.T) {
+		me, editors := assets.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, demoMember(byEditor)
+		list, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(list.Items, func(f assets.Folder) bool { return f.Label == "Press" })
+		inside, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{Paths: []string{"/" + list.Items[at].ID}})
+		if err != nil || len(inside.Items) != 1 {
+			t.Fatalf("%+v, %v", inside, err)
+		}
+		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &assets.Whom{User: byEditor, Roles: []string{byEditor}}})
+		if err != nil || why.View.Allowed {
+			t.Errorf("%+v, %v", why, err)
+		}
+		everything, err := library.Search(ctx, me, demoLibrary, assets.SearchRequest{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		some, err := library.Search(ctx, editors, demoLibrary, assets.SearchRequest{Limit: 1})
+		if err != nil || everything.Paging.Total != demoPosts || some.Paging.Total >= everything.Paging.Total || some.Paging.Total < demoPosts/2 {
+			t.Errorf("the editor sees %d of %d, %v", some.Paging.Total, everything.Paging.Total, err)
+		}
+	})
+	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {
+		list, err := stored.ListCollections(ctx, reviews.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, reviews.ListCollectionsRequest{})
+		if err != nil || len(list.Items) != len(demoCollections) {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		for _, c := range list.Items {
+			at := slices.IndexFunc(demoCollections, func(d demoCollection) bool { return d.title == c.Title })
+			if at < 0 || c.Count != int64(demoCollections[at].count) || len(c.Dimensions) != len(demoCollections[at].dimensions) {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+	t.Run("the same again", func(t *testing.T) {
+		again, err := appsvc.New(fill().Apps, nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := apps.ListApps(ctx, by, appsvc.ListAppsRequest{})
+		if err != nil || len(list.Items) != len(again.Items) {
+			t.Fatalf("%d and %d apps, %v", len(list.Items), len(again.Items), err)
+		}
+		for i, a := range list.Items {
+			if b := again.Items[i]; a.ID != b.ID || a.Version != b.Version || string(a.Body) != string(b.Body) {
+				t.Errorf("%s and %s, or their content, differ", a.ID, b.ID)
+			}
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// feedCommand carries out the command whose second word is the first of args.
+func feedCommand(ctx context.Context, p *program, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usageError{errors.New("feed: want reset after it")}
+	case isHelp(args[0]):
+		p.usage(p.stdout, "feed ")
+		return nil
+	case args[0] != "reset":
+		return usageError{fmt.Errorf("feed: there is no command %q: want reset", args[0])}
+	}
+	return feedReset(ctx, p, args[1:])
+}
+
+// feedReset gives the feeds of changes of a store another identity.
+func feedReset(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("feed reset")
+	db := dbFlag(f)
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	s, err := openThere(ctx, *db)
+	if err != nil {
+		return fmt.Errorf("feed reset: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return s.reset(ctx)
+}

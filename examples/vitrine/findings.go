@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// findings shows what a check or an import found: for machines a line of JSON a problem and the
+// counts as the last line; for people the problems grouped by their rule, or every one as it comes.
+type findings struct {
+	out    *bufio.Writer
+	asJSON *json.Encoder // nil for people
+	all    bool
+	groups map[string]*group
+}
+
+// group is the problems with one rule.
+type group struct {
+	rule     string
+	severity reviews.Severity
+	count    int64
+	first    []reviews.Problem
+}
+
+// lastLine is the report of a check or an import without its problems, which stand above it, every one.
+type lastLine struct {
+	reviews.Counts
+	ProblemsTruncated bool `json:"problemsTruncated"`
+}
+
+// stopped is what end is told of a file that was not read to its end. Of an import, what was read and
+// is not stored is counted then too.
+const stopped = "stopped"
+
+// shownOfGroup is how many problems of a group are shown.
+const shownOfGroup = 3
+
+func newFindings(w io.Writer, shown shownFlags) *findings {
+	f := &findings{out: bufio.NewWriterSize(w, 64<<10), all: *shown.all, groups: map[string]*group{}}
+	if *shown.asJSON {
+		f.asJSON = json.NewEncoder(escaper{f.out})
+		f.asJSON.SetEscapeHTML(false)
+	}
+	return f
+}
+
+func (f *findings) add(p reviews.Problem) {
+	if f.asJSON != nil {
+		_ = f.asJSON.Encode(p) // an error of the writer stays, and end returns it
+		return
+	}
+	g := f.groups[p.Rule]
+	if g == nil {
+		g = &group{rule: p.Rule, severity: p.Severity}
+		f.groups[p.Rule] = g
+	}
+	g.count++
+	switch {
+	case f.all:
+		fmt.Fprintln(f.out, printable(p.String()))
+	case g.count <= shownOfGroup:
+		g.first = append(g.first, p)
+	}
+}
+
+// outcome shows the counts of what was done with the files, or of what was done until err, and returns how the command ends.
+func (f *findings) outcome(c reviews.Counts, done string, err error) error {
+	if err != nil {
+		done = stopped
+	}
+	if writing := f.end(c, done); err == nil {
+		err = writing
+	}
+	if err == nil && c.Errors > 0 {
+		return exitError{nil, exitFailed}
+	}
+	return err
+}
+
+// end shows the counts; done says in a word what was done with the files.
+func (f *findings) end(r reviews.Counts, done string) error {
+	if f.asJSON != nil {
+		_ = f.asJSON.Encode(lastLine{Counts: r})
+		return f.out.Flush()
+	}
+	order := func(a, b *group) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(b.count, a.count), cmp.Compare(a.rule, b.rule))
+	}
+	for _, g := range slices.SortedFunc(maps.Values(f.groups), order) {
+		fmt.Fprintf(f.out, "%s: %s\n", g.rule, count(g.count, string(g.severity)))
+		for _, p := range g.first {
+			f.problem(p)
+		}
+		if more := g.count - int64(len(g.first)); more > 0 && !f.all {
+			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
+		}
+	}
+	fmt.Fprintf(f.out, "%s: %s, %s, %s; ", done, count(r.Lines, "line"), count(r.Collections, "collection"), count(r.Reviews, "review"))
+	stored := r.Created + r.Updated + r.Unchanged
+	inPart := done == stopped && !r.DryRun
+	if stored > 0 || inPart {
+		fmt.Fprintf(f.out, "%d created, %d updated, %d unchanged, ", r.Created, r.Updated, r.Unchanged)
+	}
+	if inPart {
+		fmt.Fprintf(f.out, "%d read and not stored, ", r.Reviews-stored-r.Rejected)
+	}
+	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.Rejected, count(r.Errors, "error"), count(r.Warnings, "warning"))
+	return f.out.Flush()
+}
+
+// problem shows a problem below its rule: where it is, what is wrong, and the wrong text.
+func (f *findings) problem(p reviews.Problem) {
+	var where []string
+	if p.File != "" {
+		where = append(where, p.File)
+	}
+	where = append(where, fmt.Sprintf("line %d, column %d", p.Line, p.Column))
+	if p.Collection != "" {
+		where = append(where, "collection "+p.Collection)
+	}
+	if p.Review != "" {
+		where = append(where, "review "+p.Review)
+	}
+	if p.Pointer != "" {
+		where = append(where, p.Pointer)
+	}
+	fmt.Fprintf(f.out, "  %s: %s\n", printable(strings.Join(where, ", ")), printable(p.Message))
+	if p.Value != "" {
+		fmt.Fprintf(f.out, "    %s\n", printable(p.Value))
+	}
+}
+
+// count writes a number of things.
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"strings"
+)
+
+// flags returns an empty flag set whose errors come back to the caller of parse.
+func flags(name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f
+}
+
+// variable is the environment variable that stands for a flag: VITRINE_BASE_PATH for -base-path.
+func variable(name string) string {
+	return "VITRINE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// parse reads the flags of a command, which may stand before and after its arguments, and checks that there are as many
+// arguments as names. A last name that ends in "…" stands for one argument or more. A flag that is not given
+// has the value of its environment variable, if that is set and not empty.
+func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
+	if err := parseAnywhere(f, args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return helpError{f}
+		}
+		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
+	}
+	if err := p.parseEnvironment(f); err != nil {
+		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
+	}
+	many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "…")
+	switch {
+	case f.NArg() == len(names), many && f.NArg() > len(names):
+		return nil
+	case len(names) == 0:
+		return usageError{fmt.Errorf("%s: %q is no flag, and no argument is wanted", f.Name(), f.Arg(0))}
+	}
+	return usageError{fmt.Errorf("%s: want %s beside the flags, have %d arguments", f.Name(), strings.Join(names, " and "), f.NArg())}
+}
+
+// parseAnywhere is f.Parse for flags among arguments. All that follows "--" is arguments.
+func parseAnywhere(f *flag.FlagSet, args []string) error {
+	var plain []string
+	for {
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		rest := f.Args()
+		read := args[:len(args)-len(rest)]
+		if len(rest) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
+			return f.Parse(append(append([]string{"--"}, plain...), rest...))
+		}
+		plain, args = append(plain, rest[0]), rest[1:]
+	}
+}
+
+// parseEnvironment sets the flags that were not given from the environment.
+func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
+	given := map[string]bool{}
+	f.Visit(func(one *flag.Flag) { given[one.Name] = true })
+	f.VisitAll(func(one *flag.Flag) {
+		value := p.getenv(variable(one.Name))
+		if value == "" || given[one.Name] || err != nil {
+			return
+		}
+		p.variables = append(p.variables, one.Name)
+		if wrong := f.Set(one.Name, value); wrong != nil {
+			if isBool(one) {
+				wrong = errors.New("want true or false")
+			}
+			err = fmt.Errorf("%s=%q: %w", variable(one.Name), value, wrong)
+		}
+	})
+	return err
+}
+
+// checkAddress refuses the value of a flag that cannot be an address to listen on or to ask. name is that of the flag.
+func checkAddress(name, addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil || strings.ContainsAny(host, "/ ") {
+		return usageError{fmt.Errorf("%s %q is no address: want host:port, such as %s", name, addr, defaultAddr)}
+	}
+	return nil
+}
+
+// isBool reports whether a flag takes no value.
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// inVariables adds to a sentence about a flag the variable that its value came from.
+func (p *program) inVariables(sentence string) string {
+	for _, name := range p.variables {
+		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(sentence) {
+			sentence += fmt.Sprintf(" (-%s comes from %s)", name, variable(name))
+		}
+	}
+	return sentence
+}

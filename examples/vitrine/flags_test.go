@@ -1,0 +1,112 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		files []string
+	}{
+		{"-json -network n one", []string{"one"}},
+		{"one -json -network n", []string{"one"}},
+		{"-json one -network n", []string{"one"}},
+		{"-network=n one two -json", []string{"one", "two"}},
+		{"one -network n two three -json", []string{"one", "two", "three"}},
+		{"- -network n -json", []string{"-"}},
+		{"one -json -network n -- -two -json", []string{"one", "-two", "-json"}},
+		{"-json -network n -- one", []string{"one"}},
+	} {
+		f := flags("x")
+		asJSON, network := f.Bool("json", false, ""), f.String("network", "", "")
+		p := &program{getenv: func(string) string { return "" }}
+		err := p.parse(f, strings.Fields(c.args), "FILE…")
+		if err != nil || !*asJSON || *network != "n" || !slices.Equal(f.Args(), c.files) {
+			t.Errorf("%s: %v, %v, %q, %q", c.args, err, *asJSON, *network, f.Args())
+		}
+	}
+	for args, names := range map[string][]string{"": {"FILE…"}, "-json": {"FILE"}, "one two": {"FILE"}, "one": nil, "one -spam": {"FILE"}, "one -network": {"FILE"}} {
+		f := flags("x")
+		f.Bool("json", false, "")
+		f.String("network", "", "")
+		p := &program{getenv: func(string) string { return "" }}
+		if err := p.parse(f, strings.Fields(args), names...); err == nil {
+			t.Errorf("%q is taken for %q", args, names)
+		}
+	}
+}
+
+func TestFlagsFromTheEnvironment(t *testing.T) {
+	type values struct {
+		path string
+		demo bool
+		ttl  time.Duration
+	}
+	for _, c := range []struct {
+		environment map[string]string
+		args        string
+		want        values
+		refused     string
+	}{
+		{nil, "", values{"/", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "1", "VITRINE_TTL": "2h"}, "", values{"/v4", true, 2 * time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "true"}, "-base-path /v5 -demo=false", values{"/v5", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "", "VITRINE_DEMO": "", "VITRINE_TTL": ""}, "", values{"/", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_DEMO": "F"}, "", values{"/", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_DEMO": "maybe"}, "", values{}, `x: VITRINE_DEMO="maybe": want true or false`},
+		{map[string]string{"VITRINE_DEMO": "maybe"}, "-demo", values{"/", true, time.Hour}, ""},
+		{map[string]string{"VITRINE_TTL": "soon"}, "", values{}, `x: VITRINE_TTL="soon": `},
+	} {
+		f := flags("x")
+		path, demo, ttl := f.String("base-path", "/", ""), f.Bool("demo", false, ""), f.Duration("ttl", time.Hour, "")
+		p := &program{getenv: func(name string) string { return c.environment[name] }}
+		err := p.parse(f, strings.Fields(c.args))
+		if c.refused != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.refused) {
+				t.Errorf("%v: %v, want %q", c.environment, err, c.refused)
+			}
+			continue
+		}
+		if have := (values{*path, *demo, *ttl}); err != nil || have != c.want {
+			t.Errorf("%v %s: %+v, %v, want %+v", c.environment, c.args, have, err, c.want)
+		}
+	}
+}
+
+// A value that only the command itself refuses names its variable too.
+func TestABadValueNamesItsVariable(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		environment, args string
+		status            int
+		says              string
+	}{
+		{"VITRINE_ADDR=nowhere", "healthz", 2, "(-addr comes from VITRINE_ADDR)"},
+		{"VITRINE_BASE_PATH=/a/../b", "serve -addr 127.0.0.1:0 -db memory:", 2, "(-base-path comes from VITRINE_BASE_PATH)"},
+		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2, "(-ttl comes from VITRINE_TTL)"},
+		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 1, "(-db comes from VITRINE_DB)"},
+		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
+		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},
+	} {
+		out := run(t, dir, []string{c.environment}, strings.Fields(c.args)...)
+		if out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) || strings.Contains(c.args, "x://y") && strings.Contains(out.stderr, "VITRINE_DB") {
+			t.Errorf("%s %s: %+v, want %q", c.environment, c.args, out, c.says)
+		}
+	}
+}
+
+// A program runs with its environment alone.
+func TestACommandRunsByItsEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	environment := []string{"VITRINE_DB=v.db", "VITRINE_URN=urn:vitrine:example.test:user=editor", "VITRINE_MODERATES=urn:vitrine:example.test"}
+	out := run(t, dir, environment, "token")
+	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
+		t.Fatalf("token: %+v", out)
+	}
+	s := start(t, dir, environment)
+	s.do(strings.TrimSpace(out.stdout), "GET", "/apps/", "", 200)
+}

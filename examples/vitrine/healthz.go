@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// healthz asks a running server whether it can answer.
+func healthz(ctx context.Context, p *program, args []string) error {
+	f := flags("healthz")
+	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
+	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or the one that vouches for it: the server is asked over TLS")
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	if err := checkAddress("healthz: -addr", *addr); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	client, scheme := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, "http"
+	if *certificate != "" {
+		config, err := vouchedBy(*certificate)
+		if err != nil {
+			return usageError{fmt.Errorf("healthz: -tls-cert %s: %w", *certificate, err)}
+		}
+		client.Transport, scheme = &http.Transport{DisableKeepAlives: true, TLSClientConfig: config}, "https"
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(*addr)+"/healthz", nil)
+	if err != nil {
+		return usageError{fmt.Errorf("healthz: -addr %q is no address: %w", *addr, err)}
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("healthz: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("healthz: %s answered %s", *addr, answer.Status)
+	}
+	return nil
+}
+
+// vouchedBy trusts the certificates of a file, and no others. The server is asked for by the first name that the
+// first of them has, since it is usually reached by an address that no certificate has.
+func vouchedBy(file string) (*tls.Config, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots, config := x509.NewCertPool(), &tls.Config{}
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		roots.AddCert(c)
+		if config.ServerName == "" && len(c.DNSNames) > 0 {
+			config.ServerName = strings.Replace(c.DNSNames[0], "*", "healthz", 1) // any name that the wildcard covers
+		}
+		config.RootCAs = roots
+	}
+	if config.RootCAs == nil {
+		return nil, errors.New("there is no certificate in PEM")
+	}
+	return config, nil
+}

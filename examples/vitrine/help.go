@@ -1,0 +1,111 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// helpError asks for the help of one command.
+type helpError struct{ flags *flag.FlagSet }
+
+func (helpError) Error() string { return flag.ErrHelp.Error() }
+
+// isHelp says whether an argument asks for help.
+func isHelp(arg string) bool {
+	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
+}
+
+// helpWords is how many of the words after help name a command, or commands that begin with the same word. A word that
+// begins none counts as well as the one after it.
+func helpWords(named []string) int {
+	for _, c := range commands() {
+		if c.words() == named[0] {
+			return 1
+		}
+	}
+	return 2
+}
+
+// isVersion says whether an argument asks for the version.
+func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
+
+// helpWidth is the length of the longest line of help, in characters.
+const helpWidth = 80
+
+// usage lists all commands whose names begin with words; "" is all, with what they have in common.
+func (p *program) usage(w io.Writer, words string) {
+	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
+	for _, c := range commands() {
+		if !strings.HasPrefix(c.line()+" ", words) {
+			continue
+		}
+		fmt.Fprintf(w, "  %-21s%s\n", c.words(), wrapped(c.does, 23))
+	}
+	fmt.Fprintln(w, "\nvitrine help COMMAND, or vitrine COMMAND -h, explains a command and its flags.")
+	if words != "" {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", wrapped(`Flags may stand before and after file names. Each can also be given in the environment: VITRINE_BASE_PATH stands for -base-path. A flag wins over its variable.`, 0))
+	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made on its first use, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
+}
+
+// usageLine is the form of a command line, for the command that words name or for the commands that begin with them.
+func usageLine(words string) string {
+	var lines []string
+	for _, c := range commands() {
+		if strings.HasPrefix(c.line()+" ", words) {
+			lines = append(lines, strings.TrimSpace("vitrine "+c.line()))
+		}
+	}
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return fmt.Sprintf("vitrine %sCOMMAND [FLAGS] [FILES]; see vitrine help %s", words, words)
+}
+
+// help explains one command and its flags.
+func (p *program) help(w io.Writer, f *flag.FlagSet) {
+	for _, c := range commands() {
+		if c.words() == f.Name() {
+			fmt.Fprintf(w, "usage: vitrine %s\n\n%s\n", strings.TrimSpace(c.line()), wrapped("It "+c.does+".", 0))
+		}
+	}
+	f.VisitAll(func(one *flag.Flag) {
+		value, usage := flag.UnquoteUsage(one)
+		if isBool(one) {
+			value = ""
+		}
+		if value != "" {
+			value = " " + strings.ToUpper(value)
+		}
+		initial := ""
+		if one.DefValue != "" && one.DefValue != "false" && one.DefValue != "0" {
+			initial = ", default " + one.DefValue
+		}
+		fmt.Fprintf(w, "\n  -%s%s  (%s%s)\n      %s\n", one.Name, value, variable(one.Name), initial, wrapped(usage, 6))
+	})
+}
+
+// wrapped breaks a text into lines of helpWidth characters at most, each but the first indented.
+func wrapped(text string, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+n > helpWidth:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	dir := t.TempDir()
+	for command, flags := range map[string]string{
+		"serve":          "-addr -db -base-path -base-url -key-file -access-log -demo -keep-changes -tls-cert -tls-key -trust-proxy -log -webhooks -webhooks-allow -protect-tags -metrics-addr",
+		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
+		"reviews check":  "-json -all -rejects",
+		"reviews import": "-db -network -dry-run -json -all -rejects",
+		"reviews export": "-db -network",
+
+		"reviews collections": "-db -network -source -json",
+		"reviews delete":      "-db -network -source -collection -review -author -vacuum",
+		"reviews rules":       "",
+		"reviews schema":      "",
+
+		"feed reset": "-db",
+		"backup":     "-db",
+		"export":     "-db",
+		"import":     "-db",
+		"healthz":    "-addr -tls-cert",
+		"version":    "",
+	} {
+		words := strings.Fields(command)
+		for _, ask := range [][]string{append(words, "-h"), append(words, "-help"), append(words, "--help"), append([]string{"help"}, words...)} {
+			out := run(t, dir, nil, ask...)
+			if out.status != 0 || out.stderr != "" || strings.Count(out.stdout, "usage:") != 1 || !strings.HasPrefix(out.stdout, "usage: vitrine "+command) {
+				t.Errorf("%s: %+v", ask, out)
+			}
+			if n := strings.Count(out.stdout, "\n  -"); n != len(strings.Fields(flags)) {
+				t.Errorf("%s has %d flags in its help: %s", command, n, out.stdout)
+			}
+			for _, flag := range strings.Fields(flags) {
+				_, rest, found := strings.Cut(out.stdout, "\n  "+flag)
+				line, explained, _ := strings.Cut(rest, "\n")
+				if !found || !strings.Contains(line, "("+variable(flag[1:])) || !strings.HasPrefix(explained, "      ") {
+					t.Errorf("%s does not explain %s: %s", command, flag, out.stdout)
+				}
+			}
+			fits(t, out.stdout)
+		}
+		out := run(t, dir, nil, append(words, "-spam")...)
+		if out.status != 2 || out.stdout != "" || !strings.HasPrefix(out.stderr, "usage: vitrine "+command) || !strings.Contains(out.stderr, "\nvitrine: "+command+": ") ||
+			strings.Count(out.stderr, "\n") != 2 || !strings.HasSuffix(out.stderr, "-spam\n") {
+			t.Errorf("%s -spam: %+v", command, out)
+		}
+		fits(t, out.stderr)
+	}
+	for _, ask := range [][]string{{"reviews", "-h"}, {"reviews", "help"}, {"help", "reviews"}} {
+		if out := run(t, dir, nil, ask...); out.status != 0 || strings.Count(out.stdout, "\n  reviews ") < 3 || strings.Contains(out.stdout, "\n  backup") {
+			t.Errorf("%s: %+v", ask, out)
+		}
+	}
+	for _, wrong := range []string{"tokn", "help tokn", "reviews chek", "help serve x", "-h serve x", "help serve -db", "help reviews check x", "help reviews x", "help tokn x y", "help feed reset x", "help version x", "help help serve x", "reviews"} {
+		out := run(t, dir, nil, strings.Fields(wrong)...)
+		if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 2 || !strings.HasPrefix(out.stderr, "usage: vitrine ") || !strings.Contains(out.stderr, "\nvitrine: ") {
+			t.Errorf("%s: %+v", wrong, out)
+		}
+		fits(t, out.stderr)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// fits checks that no line is longer than a terminal is wide.
+func fits(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+}
+
+func TestTheUsageHasEveryCommand(t *testing.T) {
+	for _, ask := range [][]string{{"help"}, {"-h"}, {"--help"}, {"help", "help"}} {
+		var out strings.Builder
+		p := &program{stdout: &out, stderr: io.Discard}
+		if status := p.run(t.Context(), ask); status != 0 {
+			t.Errorf("status %d", status)
+		}
+		plain := strings.Join(strings.Fields(out.String()), " ")
+		for _, c := range commands() {
+			if !strings.Contains(plain, " "+c.words()+" "+c.does) {
+				t.Errorf("%s: %s is not in %s", ask, c.words(), out.String())
+			}
+		}
+		fits(t, out.String())
+	}
+}

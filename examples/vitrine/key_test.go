@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestSigningKeys(t *testing.T) {
+	t.Run("the file is made once, for its owner only", func(t *testing.T) {
+		dir := t.TempDir()
+		var made sync.WaitGroup
+		for range 8 {
+			made.Go(func() { newToken(t, dir, nil, "-db", "v.db") })
+		}
+		made.Wait()
+		first, err := os.ReadFile(filepath.Join(dir, "v.db.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "v.db.key"))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		files, err := os.ReadDir(dir)
+		if err != nil || len(files) != 1 {
+			t.Errorf("left beside the key: %v, %v", files, err)
+		}
+		token := newToken(t, dir, nil, "-db", "v.db")
+		if second, _ := os.ReadFile(filepath.Join(dir, "v.db.key")); !bytes.Equal(first, second) {
+			t.Error("the key changed")
+		}
+		s := start(t, dir, nil, "-db", "v.db")
+		s.do(token, "GET", "/apps/", "", 200)
+	})
+	t.Run("a variable or a file may hold it", func(t *testing.T) {
+		dir := t.TempDir()
+		variable := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}
+		if err := os.WriteFile(filepath.Join(dir, "k"), []byte("0123456789abcdef0123456789abcdef\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, dir, variable, "-db", "memory:")
+		s.do(newToken(t, dir, variable), "GET", "/apps/", "", 200)
+		s.do(newToken(t, dir, nil, "-key-file", "k", "-db", "memory:"), "GET", "/apps/", "", 200)
+		s.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/apps/", "", 401)
+		out := run(t, dir, variable, append([]string{"token", "-key-file", "k"}, editor...)...)
+		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "VITRINE_KEY") {
+			t.Errorf("both: %+v", out)
+		}
+	})
+	t.Run("a file may hold several, of which the first signs", func(t *testing.T) {
+		dir := t.TempDir()
+		const first, second = "the first key, 32 bytes long....", "the second key, 32 bytes long..."
+		for name, text := range map[string]string{"old": first, "both": " " + second + "\r\n\n" + first + "\n", "new": second + "\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		byOld := newToken(t, dir, nil, "-key-file", "old", "-db", "memory:")
+		byBoth := newToken(t, dir, nil, "-key-file", "both", "-db", "memory:")
+		between := start(t, dir, nil, "-key-file", "both", "-db", "memory:")
+		between.do(byOld, "GET", "/apps/", "", 200)
+		between.do(byBoth, "GET", "/apps/", "", 200)
+		after := start(t, dir, nil, "-key-file", "new", "-db", "memory:")
+		after.do(byOld, "GET", "/apps/", "", 401)
+		after.do(byBoth, "GET", "/apps/", "", 200)
+	})
+	t.Run("others than the owner may not have to do with it", func(t *testing.T) {
+		dir := t.TempDir()
+		newToken(t, dir, nil, "-db", "v.db")
+		start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
+		file := filepath.Join(dir, "v.db.key")
+		for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o601, 0o644} {
+			if err := os.Chmod(file, mode); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"serve", "-addr", "127.0.0.1:0"}, append([]string{"token"}, editor...)} {
+				out := run(t, dir, nil, append(args, "-db", "v.db")...)
+				if out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, "chmod 600 v.db.key") {
+					t.Errorf("%v, mode %o: %+v", args[0], mode, out)
+				}
+			}
+			out := run(t, dir, nil, append([]string{"token", "-key-file", "v.db.key", "-db", "memory:"}, editor...)...)
+			if out.status != 0 || !strings.Contains(out.stderr, "warning") || strings.Count(out.stdout, "\n") != 1 {
+				t.Errorf("as -key-file, mode %o: %+v", mode, out)
+			}
+		}
+		if err := os.Chmod(file, 0o400); err != nil {
+			t.Fatal(err)
+		}
+		out := run(t, dir, nil, append([]string{"token", "-key-file", "v.db.key", "-db", "memory:"}, editor...)...)
+		if out.status != 0 || strings.Contains(out.stderr, "warning") {
+			t.Errorf("mode 400: %+v", out)
+		}
+		newToken(t, dir, nil, "-db", "v.db")
+	})
+	t.Run("it must be there and long enough", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "short"), []byte("a key that has only 31 bytes..."), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			env  []string
+			args []string
+			word string
+		}{
+			{nil, []string{"-db", "memory:"}, "-key-file"}, {nil, []string{"-key-file", "empty"}, "there is no key"},
+			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "too short"}, {nil, []string{"-key-file", "no/such/dir"}, "no/such/dir"},
+			{nil, []string{"-key-file", "mistyped"}, "mistyped"},
+			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "VITRINE_KEY"}, {nil, []string{"-key-file", "short"}, "the key file short"},
+		} {
+			out := run(t, dir, c.env, append(append([]string{"token"}, editor...), c.args...)...)
+			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, c.word) {
+				t.Errorf("%v %v: %+v", c.env, c.args, out)
+			}
+			if slices.Contains(c.args, "-db") {
+				continue
+			}
+			out = run(t, dir, c.env, append([]string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:"}, c.args...)...)
+			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, c.word) {
+				t.Errorf("serve %v %v: %+v", c.env, c.args, out)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "mistyped")); err == nil {
+			t.Error("a key file was made by a name that was given")
+		}
+	})
+	t.Run("making it is told once", func(t *testing.T) {
+		dir := t.TempDir()
+		made := func(args ...string) bool {
+			out := run(t, dir, nil, append(append([]string{"token"}, editor...), args...)...)
+			if strings.Count(out.stdout, "\n") != 1 {
+				t.Errorf("%+v", out)
+			}
+			return strings.Count(out.stderr, "\n") == 2 && strings.Contains(out.stderr, "made the key file v.db.key; there is no store beside it yet")
+		}
+		if !made("-db", "v.db") {
+			t.Error("a new key is not told")
+		}
+		if made("-db", "v.db") {
+			t.Error("a key that was there is told")
+		}
+	})
+}
+
+func TestTokensExpire(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	s.do(newToken(t, dir, nil, "-db", "v.db", "-ttl", "1ms"), "GET", "/apps/", "", 401)
+	s.do(newToken(t, dir, nil, "-db", "v.db", "-ttl", "1m"), "GET", "/apps/", "", 200)
+	s.do("", "GET", "/healthz", "", 200)
+}
+
+// A right over the whole store is signed knowingly.
+func TestATokenOfTheWholeStoreIsToldSo(t *testing.T) {
+	dir := t.TempDir()
+	newToken(t, dir, nil, "-db", "v.db")
+	out := run(t, dir, nil, append([]string{"token", "-db", "v.db"}, editor...)...)
+	if !strings.Contains(out.stderr, "whole store") || out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
+		t.Errorf("with -components: %+v", out)
+	}
+	out = run(t, dir, nil, "token", "-db", "v.db", "-urn", "urn:vitrine:example.test:user=x")
+	if out.stderr != "" || out.status != 0 {
+		t.Errorf("without: %+v", out)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Keys are changed without a moment in which good tokens fail.
+func TestKeysAreReadAgainAtHangup(t *testing.T) {
+	const first, second = "the first key, 32 bytes long....", "the second key, 32 bytes long..."
+	dir := t.TempDir()
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "keys"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first)
+	s := start(t, dir, nil, "-db", "memory:", "-key-file", "keys")
+	hangup := func(says string) {
+		t.Helper()
+		before := strings.Count(s.stderr.String(), says)
+		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(20 * time.Second); strings.Count(s.stderr.String(), says) == before; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%q was not logged: %s", says, s.stderr.String())
+			}
+		}
+	}
+	sign := func() string { return newToken(t, dir, nil, "-db", "memory:", "-key-file", "keys") }
+	byFirst := sign()
+	s.do(byFirst, "GET", "/apps/", "", 200)
+
+	write(second + "\n" + first + "\n")
+	hangup("read again")
+	bySecond := sign()
+	s.do(byFirst, "GET", "/apps/", "", 200)
+	s.do(bySecond, "GET", "/apps/", "", 200)
+
+	write("a key that is too short")
+	hangup("stay as they were")
+	if err := os.Remove(filepath.Join(dir, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	hangup("stay as they were")
+	s.do(byFirst, "GET", "/apps/", "", 200)
+	s.do(bySecond, "GET", "/apps/", "", 200)
+
+	write(second)
+	hangup("read again")
+	s.do(byFirst, "GET", "/apps/", "", 401)
+	s.do(bySecond, "GET", "/apps/", "", 200)
+	s.stop(syscall.SIGTERM)
+}
+
+func TestNoKeyIsMadeAtHangup(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	token := newToken(t, dir, nil, "-db", "v.db")
+	if err := os.Remove(filepath.Join(dir, "v.db.key")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(s.stderr.String(), "stay as they were"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing was logged: %s", s.stderr.String())
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "v.db.key")); err == nil {
+		t.Error("a key was made")
+	}
+	s.do(token, "GET", "/apps/", "", 200)
+}

@@ -1,0 +1,191 @@
+// Command vitrine is Vitrine in one binary: it serves a store over HTTP and does what its operator
+// needs beside that. Run it with -h for its commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// command is one of the words that follow the program's name.
+type command struct {
+	name  string
+	usage string // what follows the name: the second word of a command of two, then its flags and arguments
+	does  string // a sentence without its subject and full stop
+	run   func(ctx context.Context, p *program, args []string) error
+}
+
+// commands lists them as the usage shows them; the first is what runs without a name.
+func commands() []command {
+	return []command{
+		{"serve", "[FLAGS]",
+			"answers requests until it is told to stop; it runs also without the word serve", serve},
+		{"token", "-urn URN [FLAGS]",
+			"prints a signed token for the user that its flags describe", token},
+		{"reviews", "check [FLAGS] FILE…|-",
+			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them", reviewCommand},
+		{"reviews", "import [FLAGS] FILE…|-",
+			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on", reviewCommand},
+		{"reviews", "export [FLAGS]",
+			"writes all stored reviews of a network to standard output, in the format that import reads", reviewCommand},
+		{"reviews", "collections [FLAGS]",
+			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension", reviewCommand},
+		{"reviews", "delete -network N [FLAGS]",
+			"erases stored reviews for good: all of the network, or of a source, a collection, a review or an author", reviewCommand},
+		{"reviews", "rules",
+			"prints the rules of the format, each with an example of what is wrong and of what is right", reviewCommand},
+		{"reviews", "schema",
+			"prints a JSON Schema of one line of the format", reviewCommand},
+		{"backup", "[FLAGS] OUT",
+			"copies a store, which others may be using, without its key", backup},
+		{"export", "[FLAGS]",
+			"writes everything that a store holds to standard output, as an archive that import reads into a store of any kind", exportStore},
+		{"import", "-db STORE FILE|-",
+			"builds a store of an archive; -db names one that is not there, or an empty database", importStore},
+		{"feed", "reset [FLAGS]",
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every cursor of before is answered with 410", feedCommand},
+		{"healthz", "[FLAGS]",
+			"exits 0 when the server at that address answers", healthz},
+		{"version", "",
+			"says what this program was built from", version},
+		{"help", "[COMMAND]",
+			"explains a command and its flags, or lists the commands", nil},
+	}
+}
+
+// line is what a command line looks like after the program's name.
+func (c command) line() string { return c.name + " " + c.usage }
+
+// words are the one or two words that name the command.
+func (c command) words() string {
+	if second, _, _ := strings.Cut(c.usage, " "); second != "" && strings.Trim(second, "abcdefghijklmnopqrstuvwxyz") == "" {
+		return c.name + " " + second
+	}
+	return c.name
+}
+
+// program is the process as commands see it.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	variables      []string // flags that were set from the environment
+}
+
+// Exit statuses. What a command found wrong in its input is 1, a command that makes no sense 2.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+// exitError is a command that ends with a status of its own.
+type exitError struct {
+	error
+	status int
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	os.Exit(p.run(ctx, os.Args[1:]))
+}
+
+// run carries out one command line and returns the exit status.
+func (p *program) run(ctx context.Context, args []string) int {
+	if len(args) > 0 && isHelp(args[0]) {
+		named := slices.DeleteFunc(slices.Clone(args), isHelp)
+		if len(named) == 0 {
+			p.usage(p.stdout, "")
+			return 0
+		}
+		if strings.HasPrefix(named[0], "-") && !isVersion(named[0]) {
+			args = append([]string{"-h"}, named...) // flags of serve
+		} else if words := helpWords(named); len(named) > words {
+			return p.status(usageError{fmt.Errorf("help: want the name of one command, have %q after it", named[words])}, "help ")
+		} else {
+			args = append(named, "-h")
+		}
+	}
+	if len(args) > 0 && isVersion(args[0]) {
+		return p.status(version(ctx, p, args[1:]), "version ")
+	}
+	all := commands()
+	chosen := all[0]
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		chosen = command{run: unknown}
+		for _, c := range all {
+			if c.name == args[0] {
+				chosen, args = c, args[1:]
+				break
+			}
+		}
+	}
+	err := chosen.run(ctx, p, args)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%s: interrupted", chosen.name)
+	}
+	return p.status(err, chosen.named(args))
+}
+
+// named is how the usage lines of the command begin that args are for: with its name, and the word after reviews. For
+// an unknown command it is "".
+func (c command) named(args []string) string {
+	switch {
+	case c.name == "":
+		return ""
+	case len(args) > 0 && slices.ContainsFunc(commands(), func(other command) bool { return other.words() == c.name+" "+args[0] }):
+		return c.name + " " + args[0] + " "
+	}
+	return c.name + " "
+}
+
+// status reports an error of the command whose usage begins with words and turns it into an exit status.
+func (p *program) status(err error, words string) int {
+	var usage usageError
+	var exit exitError
+	var help helpError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &help):
+		p.help(p.stdout, help.flags)
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.stderr, "usage: %s\n", strings.TrimSpace(usageLine(words)))
+		p.complain(err) // last, where it is seen
+		return exitUsage
+	case errors.As(err, &exit):
+		if exit.error != nil {
+			p.complain(err)
+		}
+		return exit.status
+	}
+	p.complain(err)
+	return exitFailed
+}
+
+// complain writes an error as one line, whatever stands in it, without the parts that are said twice.
+func (p *program) complain(err error) {
+	var parts []string
+	for part := range strings.Lines(err.Error()) {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(p.inVariables(strings.Join(parts, "; "))))
+}
+
+func unknown(_ context.Context, _ *program, args []string) error {
+	return usageError{fmt.Errorf("there is no command %q", args[0])}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+// metrics are the figures that Prometheus reads at -metrics-addr. Nothing is counted without that flag.
+type metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	bytes     *prometheus.CounterVec
+	refused   *prometheus.CounterVec
+	under     prometheus.Gauge
+}
+
+// secondsOfRequests are the bounds of the buckets of durations: reads take microseconds, imports minutes.
+var secondsOfRequests = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+
+// heapLive is the memory that the last garbage collection found in use. Unlike other figures of memory it does not depend on
+// when the collector runs, so that it shows a leak.
+var heapLive = collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/gc/heap/live:bytes$")}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vitrine_http_requests_total", Help: "Requests that have ended; code is the status of the response, 0 where the connection was dropped without one.",
+		}, []string{"method", "route", "code"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vitrine_http_request_duration_seconds", Help: "Time from the headers of a request to the end of its response, event streams left out.", Buckets: secondsOfRequests,
+		}, []string{"method", "route"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vitrine_http_response_bytes_total", Help: "Bytes of the bodies of responses, as they went out.",
+		}, []string{"method", "route"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vitrine_http_refused_total", Help: "Requests that were answered with an error, by its code, such as unauthorized or too_many.",
+		}, []string{"reason"}),
+		under: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
+		}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "vitrine_build_info", Help: "Always 1; the label names the build.", ConstLabels: prometheus.Labels{"version": versionText()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.requests, m.durations, m.bytes, m.refused, m.under, build,
+		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(heapLive)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// observe is an httpapi.Observer.
+func (m *metrics) observe(_ context.Context, e httpapi.Exchange) {
+	m.requests.WithLabelValues(e.Method, e.Route, strconv.Itoa(e.Status)).Inc()
+	if !e.Stream { // it is open for as long as its client wants
+		m.durations.WithLabelValues(e.Method, e.Route).Observe(e.Duration.Seconds())
+	}
+	m.bytes.WithLabelValues(e.Method, e.Route).Add(float64(e.Bytes))
+	if e.Code != "" {
+		m.refused.WithLabelValues(e.Code).Inc()
+	}
+}
+
+// counting counts the requests to next that are under way.
+func (m *metrics) counting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.under.Inc()
+		defer m.under.Dec()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// figure is a value that is asked for when Prometheus reads.
+type figure struct {
+	name, help string
+	total      bool // a counter
+	value      func() float64
+}
+
+func (m *metrics) register(all ...figure) {
+	for _, f := range all {
+		if f.total {
+			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.name, Help: f.help}, f.value))
+		} else {
+			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, f.value))
+		}
+	}
+}
+
+// handler answers GET /metrics.
+func (m *metrics) handler(log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxRequestsInFlight: 4}))
+	return mux
+}
+
+// listen serves /metrics and nothing else at addr until stop is called.
+func (m *metrics) listen(addr string, log *slog.Logger) (stop func(), err error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("-metrics-addr %s: %w", addr, err)
+	}
+	s := newServer(m.handler(log), log)
+	s.WriteTimeout = 30 * time.Second
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("no metrics are served any more", "cause", err.Error())
+		}
+	}()
+	log.Info("metrics are served", "url", "http://"+dialable(l.Addr().String())+"/metrics")
+	return func() { _ = s.Close() }, nil // whoever reads them now reads them again
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/storage/postgres"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// The figures of this file are kept by the parts of the server themselves, and are asked for when Prometheus reads. What
+// has a limit has a figure for it too, so that an alert need not repeat it.
+
+// ofHandler registers what is under way in a handler of httpapi.
+func (m *metrics) ofHandler(h http.Handler) {
+	load := func() httpapi.Load {
+		l, _ := httpapi.LoadOf(h)
+		return l
+	}
+	limits, _ := httpapi.LimitsOf(h)
+	m.register(
+		figure{"vitrine_http_memory_bytes", "Memory of the bodies being read and the responses being written.", false, func() float64 { return float64(load().Memory) }},
+		constant("vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", float64(limits.Memory)),
+		figure{"vitrine_uploads_in_flight", "Imports of reviews that are under way.", false, func() float64 { return float64(load().Uploads) }},
+		constant("vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", float64(limits.Uploads)),
+		figure{"vitrine_uploads_spooled_bytes", "Bytes of the temporary files of imports.", false, func() float64 { return float64(load().Spool) }},
+		constant("vitrine_uploads_spooled_limit_bytes", "As many bytes as these files may take; beyond it imports are answered with 503.", float64(limits.Spool)),
+		figure{"vitrine_exports_in_flight", "Exports of reviews that are under way.", false, func() float64 { return float64(load().Exports) }},
+		constant("vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 429.", float64(limits.Exports)),
+		constant("vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", float64(limits.Streams)),
+	)
+}
+
+// ofConnections registers how many connections are open.
+func (m *metrics) ofConnections(all *connections) {
+	m.register(
+		figure{"vitrine_connections_open", "Connections of clients, those of event streams left out.", false, func() float64 { open, _ := all.count(); return float64(open) }},
+		figure{"vitrine_connections_idle", "Connections of clients without a request under way.", false, func() float64 { _, idle := all.count(); return float64(idle) }},
+		constant("vitrine_connections_limit", "As many connections as may be open before idle ones are closed and others wait.", float64(all.most)),
+	)
+}
+
+// ofStreams registers how many event streams are open, and how far they are behind.
+func (m *metrics) ofStreams(s *httpapi.Streams) {
+	m.register(
+		figure{"vitrine_event_streams_open", "Event streams of changes.", false, func() float64 { return float64(s.Count()) }},
+		figure{"vitrine_event_streams_lag_seconds", "For how long the event stream that is furthest behind has had changes to send; 0 when all are sent.", false, func() float64 { return s.Lag().Seconds() }},
+	)
+}
+
+// ofReloads returns reloads that note whether they have failed.
+func (m *metrics) ofReloads(all []reload) (noted []reload) {
+	failed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "vitrine_reload_failed", Help: "1 where the last SIGHUP could not read the file again, and what was read before stays in force; 0 otherwise.",
+	}, []string{"what"})
+	m.registry.MustRegister(failed)
+	for _, r := range all {
+		of := failed.WithLabelValues(strings.TrimPrefix(r.what, "the "))
+		noted = append(noted, reload{r.what, func() error {
+			err := r.read()
+			of.Set(0)
+			if err != nil {
+				of.Set(1)
+			}
+			return err
+		}})
+	}
+	return noted
+}
+
+// ofCertificate registers when the certificate expires.
+func (m *metrics) ofCertificate(c *certificate) {
+	m.register(figure{"vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", false, func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) }})
+}
+
+// ofWebhooks registers what becomes of deliveries, and returns what counts it.
+func (m *metrics) ofWebhooks() func(webhook.Attempt) {
+	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vitrine_webhook_attempts_total", Help: "Attempts to deliver a change, by what became of them: delivered, retried, skipped or disabled.",
+	}, []string{"webhook", "outcome"})
+	delay := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "vitrine_webhook_delay_seconds", Help: "Time from a change to its delivery.", Buckets: []float64{.01, .05, .25, 1, 5, 15, 60, 300, 1800, 7200, 28800, 86400},
+	}, []string{"webhook"})
+	m.registry.MustRegister(attempts, delay)
+	return func(a webhook.Attempt) {
+		attempts.WithLabelValues(a.Endpoint, string(a.Outcome)).Inc()
+		if a.Outcome == webhook.Delivered {
+			delay.WithLabelValues(a.Endpoint).Observe(time.Since(a.At).Seconds())
+		}
+	}
+}
+
+var (
+	webhookLag      = prometheus.NewDesc("vitrine_webhook_lag_seconds", "Age of the oldest change that is yet to be delivered, in the process that delivers; 0 when all are delivered.", []string{"webhook"}, nil)
+	webhookDisabled = prometheus.NewDesc("vitrine_webhook_disabled", "1 where the receiver answered 410 and gets nothing until its url or secret changes, in the process that delivers; 0 otherwise.", []string{"webhook"}, nil)
+	webhooksHere    = prometheus.NewDesc("vitrine_webhooks_delivering", "1 in the process that delivers, 0 in others that use the same store.", nil, nil)
+)
+
+// ofDeliveries registers how far the deliveries to each webhook are.
+func (m *metrics) ofDeliveries(progress func() []webhook.Progress) {
+	m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		all := progress()
+		for _, p := range all {
+			lag := 0.0
+			if !p.Waiting.IsZero() {
+				lag = max(0, time.Since(p.Waiting).Seconds())
+			}
+			out <- prometheus.MustNewConstMetric(webhookLag, prometheus.GaugeValue, lag, p.Endpoint)
+			out <- prometheus.MustNewConstMetric(webhookDisabled, prometheus.GaugeValue, oneIf(p.Disabled), p.Endpoint)
+		}
+		out <- prometheus.MustNewConstMetric(webhooksHere, prometheus.GaugeValue, oneIf(len(all) > 0))
+	}))
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// ofStore registers the figures of a driver.
+func (m *metrics) ofStore(driver any) {
+	switch db := driver.(type) {
+	case *sqlite.DB:
+		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- commitSizes(db.Stats()) }))
+		m.register(
+			figure{"vitrine_sqlite_log_bytes", "Bytes of the write-ahead log that are in use.", false, func() float64 { return float64(db.Stats().LogBytes) }},
+			figure{"vitrine_sqlite_checkpoints_total", "How often the write-ahead log was copied into the file.", true, func() float64 { return float64(db.Stats().Checkpoints) }},
+			figure{"vitrine_sqlite_readers", "Connections that reads have opened and keep.", false, func() float64 { return float64(db.Stats().Readers) }},
+			figure{"vitrine_sqlite_readers_busy", "Connections with a read under way.", false, func() float64 { return float64(db.Stats().ReadersBusy) }},
+			constant("vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", float64(db.Stats().ReadersMost)),
+			figure{"vitrine_cache_hits_total", "Reads that were answered from memory.", true, func() float64 { return float64(db.Stats().CacheHits) }},
+			figure{"vitrine_cache_misses_total", "Reads that were not in memory.", true, func() float64 { return float64(db.Stats().CacheMisses) }},
+		)
+	case *postgres.DB:
+		m.register(
+			figure{"vitrine_postgres_connections", "Connections to the database.", false, func() float64 { return float64(db.Stats().Connections) }},
+			figure{"vitrine_postgres_connections_busy", "Connections with a transaction.", false, func() float64 { return float64(db.Stats().Busy) }},
+			constant("vitrine_postgres_connections_limit", "As many connections as may be open.", float64(db.Stats().Most)),
+			figure{"vitrine_postgres_transactions_total", "Transactions that took a connection.", true, func() float64 { return float64(db.Stats().Taken) }},
+			figure{"vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", true, func() float64 { return float64(db.Stats().Waits) }},
+			figure{"vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", true, func() float64 { return db.Stats().Waited.Seconds() }},
+		)
+	}
+}
+
+var commitUpdates = prometheus.NewDesc("vitrine_sqlite_commit_updates", "Updates that shared a commit, and so a sync of the disk.", nil, nil)
+
+// commitSizes is the histogram of how many updates shared a commit.
+func commitSizes(s sqlite.Stats) prometheus.Metric {
+	commits, below := uint64(0), map[float64]uint64{}
+	for i, n := range s.Batches {
+		if commits += n; i < sqlite.BatchSizes-1 {
+			below[float64(uint(1)<<i)] = commits
+		}
+	}
+	return prometheus.MustNewConstHistogram(commitUpdates, commits, float64(s.Updates), below)
+}
+
+// constant is a figure that does not change while the process runs.
+func constant(name, help string, value float64) figure {
+	return figure{name, help, false, func() float64 { return value }}
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+)
+
+// notify tells the service manager that has started the process, such as systemd, how it is: "READY=1" when it
+// serves, "STOPPING=1" when it ends. Without a manager, NOTIFY_SOCKET is not set and nothing is told.
+func (p *program) notify(log *slog.Logger, state string) {
+	socket := p.getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Net: "unixgram", Name: socket})
+	if err == nil {
+		_, err = conn.Write([]byte(state))
+		err = errors.Join(err, conn.Close())
+	}
+	if err != nil {
+		log.Warn("the service manager was not told", "state", state, "cause", err.Error())
+	}
+}

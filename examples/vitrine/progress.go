@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// progress is a bar on a terminal; elsewhere it shows nothing.
+type progress struct {
+	bar   *progressbar.ProgressBar // nil where there is no terminal
+	begin time.Time
+}
+
+// newProgress returns a bar for so many bytes, -1 when their number is not known.
+func newProgress(w io.Writer, size int64) *progress {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return &progress{}
+	}
+	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+	return &progress{bar, time.Now()}
+}
+
+// show moves the bar.
+func (p *progress) show(now reviews.Progress) {
+	if p.bar == nil {
+		return
+	}
+	rate := float64(now.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
+	p.bar.Describe(fmt.Sprintf("%d reviews, %.0f/s, %d problems", now.Reviews, rate, now.Problems))
+	_ = p.bar.Set64(now.Bytes) // a bar that cannot be drawn is no reason to stop
+}
+
+// end removes the bar.
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+// proxies are the networks of -trust-proxy. A request that comes from them has the address, the scheme and the host
+// that its X-Forwarded headers say; in a request from elsewhere these headers mean nothing.
+type proxies []netip.Prefix
+
+// parseProxies reads a list of addresses and networks (CIDR) with commas.
+func parseProxies(list string) (proxies, error) {
+	var all proxies
+	for _, text := range items(list) {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, single := netip.ParseAddr(text)
+			if single != nil {
+				return nil, usageError{fmt.Errorf("-trust-proxy: %q is neither an address nor a network such as 10.0.0.0/8", text)}
+			}
+			addr = addr.Unmap()
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		all = append(all, prefix.Masked())
+	}
+	return all, nil
+}
+
+func (p proxies) trusts(addr netip.Addr) bool {
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
+}
+
+// behind gives the requests of proxies to next as the proxies have got them.
+func (p proxies) behind(next http.Handler) http.Handler {
+	if len(p) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if peer, ok := addressIn(r.RemoteAddr); ok && p.trusts(peer) {
+			r = p.forwarded(r, peer)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forwarded returns the request that a proxy has forwarded. The first X-Forwarded-Proto and X-Forwarded-Host are what
+// the client asked for; values that cannot be are ignored.
+func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
+	ctx := r.Context()
+	switch strings.ToLower(first(r.Header["X-Forwarded-Proto"])) {
+	case "https":
+		ctx = httpapi.Scheme(ctx, "https")
+	case "http":
+		ctx = httpapi.Scheme(ctx, "http")
+	}
+	r = r.WithContext(ctx)
+	if host := first(r.Header["X-Forwarded-Host"]); isHost(host) {
+		r.Host = host
+	}
+	r.RemoteAddr = net.JoinHostPort(p.client(r.Header["X-Forwarded-For"], peer).String(), "0")
+	return r
+}
+
+// client is the last address in X-Forwarded-For that is not a proxy's. Each proxy appends the address that it was asked
+// from, so whatever stands before an untrusted address, or before text that is no address, may be made up.
+func (p proxies) client(forwardedFor []string, peer netip.Addr) netip.Addr {
+	for _, text := range slices.Backward(strings.Split(strings.Join(forwardedFor, ","), ",")) {
+		addr, ok := addressIn(strings.TrimSpace(text))
+		if !ok {
+			break
+		}
+		if peer = addr; !p.trusts(addr) {
+			break
+		}
+	}
+	return peer
+}
+
+// addressIn reads an address with or without a port.
+func addressIn(text string) (netip.Addr, bool) {
+	if addr, err := netip.ParseAddrPort(text); err == nil {
+		return addr.Addr().Unmap().WithZone(""), true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return addr.Unmap().WithZone(""), err == nil
+}
+
+// first is the first of the values of a header that is a list.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	value, _, _ := strings.Cut(values[0], ",")
+	return strings.TrimSpace(value)
+}
+
+// isHost reports whether text can be the host of a URL, with or without a port.
+func isHost(text string) bool {
+	u, err := url.Parse("http://" + text)
+	if err != nil || u.Hostname() == "" || u.Host != text || strings.ContainsAny(text, " \"'<>") {
+		return false
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return u.Port() == "" || err == nil && port > 0
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// exitUnable is the status of a reviews command that could not do its work; exitFailed says that
+// it did, and that some record had an error.
+const exitUnable = 2
+
+// operator is who runs a command.
+var operator = reviews.Caller{Operator: true}
+
+// reviewCommands are the words after "reviews".
+var reviewCommands = map[string]func(ctx context.Context, p *program, args []string) error{
+	"check": checkReviews, "import": importReviews, "export": exportReviews, "collections": listCollections, "delete": deleteReviews,
+	"rules": printRules, "schema": printSchema,
+}
+
+// reviewCommand carries out the command whose name follows reviews.
+func reviewCommand(ctx context.Context, p *program, args []string) error {
+	if len(args) == 0 {
+		return usageError{errors.New("reviews: want a command after it, such as check or import")}
+	}
+	if isHelp(args[0]) {
+		p.usage(p.stdout, "reviews ")
+		return nil
+	}
+	run := reviewCommands[args[0]]
+	if run == nil {
+		return usageError{fmt.Errorf("reviews: there is no command %q: want one such as check or import", args[0])}
+	}
+	err := run(ctx, p, args[1:])
+	var exit exitError
+	var usage usageError
+	var help helpError
+	if err == nil || errors.As(err, &exit) || errors.As(err, &usage) || errors.As(err, &help) {
+		return err
+	}
+	return exitError{err, exitUnable}
+}

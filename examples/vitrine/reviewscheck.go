@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// filesToRead names the arguments of a command that reads records.
+const filesToRead = "FILE (or - for standard input)…"
+
+// shownFlags are the flags about what is shown of the problems of records.
+type shownFlags struct {
+	asJSON, all *bool
+	rejects     *string
+}
+
+func newShownFlags(f *flag.FlagSet) shownFlags {
+	return shownFlags{
+		asJSON:  f.Bool("json", false, "print each problem as a line of JSON, and the counts as the last line"),
+		all:     f.Bool("all", false, "print every problem, in the order of the file"),
+		rejects: f.String("rejects", "", rejectsUsage),
+	}
+}
+
+// checkReviews says what is wrong with files of reviews. It needs no store.
+func checkReviews(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("reviews check")
+	shown := newShownFlags(f)
+	if err := p.parse(f, args, filesToRead); err != nil {
+		return err
+	}
+	in, err := openInputs(ctx, p, f.Name(), f.Args(), *shown.rejects)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.close()) }()
+	out := newFindings(p.stdout, shown)
+	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+		options := in.options()
+		checker := reviews.Check(in, &options)
+		for found, err := range checker.Problems() {
+			if err != nil {
+				return checker.Report(), err
+			}
+			problem(found)
+		}
+		return checker.Report(), nil
+	})
+	counts.DryRun = true
+	return out.outcome(counts, "checked", err)
+}

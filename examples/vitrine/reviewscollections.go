@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// listCollections prints what the reviews of each stored collection of one network come to.
+func listCollections(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("reviews collections")
+	db, asJSON := dbFlag(f), f.Bool("json", false, "print each collection as a line of JSON")
+	network := f.String("network", "", "`name` of the network whose collections are listed (default: the only one of the store)")
+	source := f.String("source", "", "`name` of the source whose collections are listed (default: of all sources)")
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	if err := reviews.CheckNetwork(*network); *network != "" && err != nil {
+		return usageError{fmt.Errorf("%s: -%w", f.Name(), err)} // the sentence begins with "network: "
+	}
+	s, err := openThere(ctx, *db)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	svc := reviews.New(s.Reviews, nil)
+	named, err := chooseNetwork(ctx, p, svc, f.Name(), *network)
+	if err != nil || named == "" {
+		return err
+	}
+	out := bufio.NewWriterSize(p.stdout, 64<<10)
+	lines := json.NewEncoder(escaper{out})
+	lines.SetEscapeHTML(false)
+	for c, err := range svc.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: named, Source: *source, Limit: 500}) {
+		switch {
+		case err != nil:
+			return errors.Join(err, out.Flush())
+		case *asJSON:
+			err = lines.Encode(c)
+		default:
+			_, err = fmt.Fprintln(out, printable(collectionLine(c)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// collectionLine writes a collection for people.
+func collectionLine(c reviews.CollectionRecord) string {
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s  %s  %q: %s", c.Source, c.ID, c.Title, count(c.Count, "review"))
+	for _, d := range c.Dimensions {
+		if c.Count > 0 {
+			fmt.Fprintf(&line, ", %s %.2f", d.Name, d.Mean)
+		}
+	}
+	return line.String()
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// importReviews stores what is right in files of reviews, in one network.
+func importReviews(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("reviews import")
+	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)
+	network := f.String("network", reviews.DefaultNetwork, "`name` of the network that the reviews belong to")
+	if err := p.parse(f, args, filesToRead); err != nil {
+		return err
+	}
+	if err := reviews.CheckNetwork(*network); err != nil {
+		return usageError{fmt.Errorf("reviews import: -%w", err)} // the sentence begins with "network: "
+	}
+	if err := checkReached(*db); err != nil {
+		return fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if part := partOfStore(*db, *shown.rejects); part != "" {
+		return usageError{fmt.Errorf("%s: -rejects names %s of -db: name another file", f.Name(), part)}
+	}
+	in, err := openInputs(ctx, p, f.Name(), f.Args(), *shown.rejects)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.close()) }()
+	open, done := openToFill, "imported"
+	if *dryRun {
+		open, done = openToCompare, "compared, nothing stored"
+	}
+	s, err := open(ctx, *db)
+	if err != nil {
+		return fmt.Errorf("reviews import: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	out, svc := newFindings(p.stdout, shown), reviews.New(s.Reviews, nil)
+	counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+		return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
+			Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(),
+		})
+	})
+	counts.DryRun = *dryRun
+	if err != nil && !*dryRun {
+		err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
+	}
+	return out.outcome(counts, done, err)
+}

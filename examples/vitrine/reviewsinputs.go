@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// inputs are the files of one command, all of them open.
+type inputs struct {
+	program *program
+	list    []*input
+	rejects *os.File // nil without -rejects
+}
+
+// input is a file of records that is being read, with its progress.
+type input struct {
+	io.Reader
+	name  string
+	file  *os.File // nil for standard input that is not copied
+	again io.Reader
+	temp  bool // file is a copy, for the rejects to be read from
+	bar   *progress
+}
+
+// rejectsUsage says what -rejects does.
+const rejectsUsage = "write the lines that have an error to `FILE`, as they are, to be mended and imported again"
+
+// openInputs opens each FILE, standard input for "-", and the file for rejects unless that is "". A file for rejects
+// is emptied when all inputs are open. Reading ends when ctx does.
+func openInputs(ctx context.Context, p *program, command string, names []string, rejects string) (_ *inputs, err error) {
+	all := &inputs{program: p}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.close())
+		}
+	}()
+	for i, name := range names {
+		if name == "-" {
+			for _, other := range names[:i] {
+				if other == "-" {
+					return nil, usageError{fmt.Errorf("%s: standard input can be read only once", command)}
+				}
+			}
+		}
+		in, err := openInput(ctx, p, name)
+		if err != nil {
+			return nil, err
+		}
+		all.list = append(all.list, in)
+		if rejects != "" && in.is(p, rejects) {
+			return nil, usageError{fmt.Errorf("%s: -rejects names %s, which is read: name another file", command, rejects)}
+		}
+	}
+	if rejects == "" {
+		return all, nil
+	}
+	for _, in := range all.list {
+		if err := in.makeReadable(ctx); err != nil {
+			return nil, err
+		}
+	}
+	all.rejects, err = os.Create(rejects)
+	return all, err
+}
+
+// openInput opens FILE, or standard input for "-".
+func openInput(ctx context.Context, p *program, name string) (*input, error) {
+	if name == "-" {
+		if file, ok := p.stdin.(*os.File); ok {
+			if info, err := file.Stat(); err == nil && info.IsDir() {
+				return nil, errDirectory("standard input")
+			}
+		}
+		return &input{Reader: untilDone{ctx, p.stdin}, name: name, bar: newProgress(p.stderr, -1)}, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{Reader: untilDone{ctx, file}, name: name, file: file}
+	size := int64(-1)
+	switch info, err := file.Stat(); {
+	case err != nil:
+	case info.IsDir():
+		_ = file.Close() // it was only opened
+		return nil, errDirectory(name)
+	case info.Mode().IsRegular():
+		size = info.Size()
+		in.again = io.NewSectionReader(file, 0, 1<<62)
+	}
+	in.bar = newProgress(p.stderr, size)
+	return in, nil
+}
+
+func errDirectory(name string) error { return fmt.Errorf("%s is a directory: want a file", name) }
+
+// is says whether the input is the file with that name.
+func (in *input) is(p *program, name string) bool {
+	named, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	file := in.file
+	if stdin, ok := p.stdin.(*os.File); file == nil && ok {
+		file = stdin
+	}
+	if file == nil {
+		return false
+	}
+	own, err := file.Stat()
+	return err == nil && os.SameFile(own, named)
+}
+
+// makeReadable makes sure that the input can be read a second time: what is no file on disk is copied into one.
+func (in *input) makeReadable(ctx context.Context) (err error) {
+	if in.again != nil {
+		return nil
+	}
+	temp, err := os.CreateTemp("", "vitrine-reviews-*")
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(temp, in.Reader); err == nil {
+		_, err = temp.Seek(0, io.SeekStart)
+	}
+	if in.file != nil {
+		_ = in.file.Close() // it was only read
+	}
+	in.file, in.temp = temp, true
+	in.Reader, in.again = untilDone{ctx, temp}, io.NewSectionReader(temp, 0, 1<<62)
+	return err
+}
+
+func (in *input) close() {
+	in.bar.end()
+	if in.file != nil {
+		_ = in.file.Close() // it was only read
+	}
+	if in.temp {
+		_ = os.Remove(in.file.Name())
+	}
+}
+
+func (a *inputs) close() (err error) {
+	for _, in := range a.list {
+		in.close()
+	}
+	if a.rejects != nil {
+		err = a.rejects.Close()
+		a.rejects = nil
+	}
+	return err
+}
+
+// each calls read with each input. read gets a function for its problems, which adds them to out and copies the
+// rejects, and returns the report. each returns the counts of all reports; the first error ends it and says of which input it is.
+func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error)) (total reviews.Counts, err error) {
+	for _, in := range a.list {
+		tell := func(p reviews.Problem) {
+			if len(a.list) > 1 {
+				p.File = in.name
+			}
+			out.add(p)
+		}
+		var rejects *reviews.Rejects
+		if a.rejects != nil {
+			rejects = reviews.NewRejects(in.again, a.rejects)
+			shown := tell
+			tell = func(p reviews.Problem) {
+				rejects.Add(p)
+				shown(p)
+			}
+		}
+		report, err := read(in, tell)
+		total.Add(report.Counts)
+		in.bar.end()
+		if rejects != nil {
+			if failed := rejects.End(); err == nil && failed != nil {
+				err = fmt.Errorf("the rejects could not be copied: %w", failed)
+			}
+		}
+		if err != nil {
+			return total, fmt.Errorf("%s: %w", in.name, err)
+		}
+	}
+	return total, nil
+}
+
+// options are how the library is to read the file.
+func (in *input) options() reviews.Options { return reviews.Options{Progress: in.bar.show} }
+
+// untilDone is a reader that fails once its context has ended.
+type untilDone struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (u untilDone) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, errors.New("interrupted")
+	}
+	return u.in.Read(b)
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// printRules prints the rules of the import format.
+func printRules(_ context.Context, p *program, args []string) error {
+	if err := p.parse(flags("reviews rules"), args); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(p.stdout)
+	for i, rule := range reviews.Rules() {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "%s (%s)\n  %s\n  wrong: %s\n  right: %s\n", rule.ID, rule.Severity, wrapped(rule.Text, 2), rule.Wrong, rule.Right)
+	}
+	return out.Flush()
+}
+
+// printSchema prints the JSON Schema of a record.
+func printSchema(_ context.Context, p *program, args []string) error {
+	if err := p.parse(flags("reviews schema"), args); err != nil {
+		return err
+	}
+	_, err := p.stdout.Write(reviews.RecordSchema())
+	return err
+}

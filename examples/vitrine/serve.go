@@ -1,0 +1,336 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/console"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+const (
+	defaultAddr = "127.0.0.1:8080"
+	// lastRequests is how long requests that are under way may take once the server is to stop.
+	lastRequests = 30 * time.Second
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	addr, db, basePath, baseURL, keyFile string
+	tlsCert, tlsKey, trustProxy, log     string
+	webhooks, webhooksAllow              string
+	protectTags, metricsAddr             string
+	demo, accessLog                      bool
+	keepChanges                          lifetime
+}
+
+// define adds the flags to f.
+func (o *serveFlags) define(f *flag.FlagSet) {
+	f.StringVar(&o.addr, "addr", defaultAddr, "`address` to listen on; port 0 picks a free one")
+	f.StringVar(&o.db, "db", "vitrine.db", dbUsage)
+	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
+	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
+	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
+	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and those above it, in PEM; read again at SIGHUP")
+	f.StringVar(&o.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM; read again at SIGHUP")
+	f.StringVar(&o.trustProxy, "trust-proxy", "", "`networks` of proxies, with commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
+	f.StringVar(&o.log, "log", "text", "`form` of the log on standard error: text or json")
+	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
+	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
+	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, with commas, that only a moderator of every group of the app may set or delete")
+	o.keepChanges = lifetime(30 * 24 * time.Hour)
+	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
+	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which GET /metrics answers Prometheus, without a token: one that clients cannot reach")
+	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
+	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
+}
+
+// logger writes to standard error in the form of -log.
+func (o *serveFlags) logger(p *program) (*slog.Logger, error) {
+	switch o.log {
+	case "text":
+		return slog.New(slog.NewTextHandler(p.stderr, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(p.stderr, nil)), nil
+	}
+	return nil, usageError{fmt.Errorf("serve: -log %q: want text or json", o.log)}
+}
+
+// serve answers requests until it is told to stop.
+func serve(ctx context.Context, p *program, args []string) (err error) {
+	f := flags("serve")
+	var o serveFlags
+	o.define(f)
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	log, err := o.logger(p)
+	if err != nil {
+		return err
+	}
+	if o.keepChanges <= 0 {
+		return usageError{fmt.Errorf("serve: -keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
+	}
+	trusted, err := parseProxies(o.trustProxy)
+	if err != nil {
+		return err
+	}
+	hooks, err := p.webhookSettings(o.webhooks, o.webhooksAllow)
+	if err != nil {
+		return err
+	}
+	protected, err := protectedTags(o.protectTags)
+	if err != nil {
+		return err
+	}
+	cert, err := newCertificate(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return err
+	}
+	if err := o.checkAddresses(); err != nil {
+		return err
+	}
+	if err := checkDB(o.db); err != nil {
+		return err
+	}
+	var first *httpapi.Tokens
+	if !p.keyIsBeside(o.db, o.keyFile) {
+		if first, err = o.tokens(p); err != nil {
+			return err
+		}
+	}
+	boundMemory()
+	listener, err := net.Listen("tcp", o.addr) // before the store: an address that cannot be had builds none
+	if err != nil {
+		return fmt.Errorf("-addr %s: %w", o.addr, err)
+	}
+	defer func() { _ = listener.Close() }() // the server has done so when it was shut down
+	s, err := openStore(ctx, o.db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	fill := false
+	if o.demo {
+		if fill, err = demoFills(ctx, s); err != nil {
+			return fmt.Errorf("-demo: %w", err)
+		}
+	}
+	if first == nil { // the key beside the store: a file that is refused gets none
+		if first, err = o.tokens(p); err != nil {
+			return err
+		}
+	}
+	tokens := newLiveTokens(first)
+	apps := appsvc.New(s.Apps, &appsvc.Options{ProtectedTags: protected, KeepChanges: time.Duration(o.keepChanges)})
+	library := assets.New(s.Assets, &assets.Options{KeepChanges: time.Duration(o.keepChanges)})
+	streams := httpapi.NewStreams()
+	streams.Began = streamBegan
+	config := httpapi.Config{
+		Apps: apps, Assets: library, Reviews: reviews.New(s.Reviews, nil),
+		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
+		Streams: streams,
+	}
+	var figures *metrics
+	var observers []httpapi.Observer
+	if o.metricsAddr != "" {
+		figures = newMetrics()
+		observers = append(observers, figures.observe)
+	}
+	if o.accessLog {
+		observers = append(observers, httpapi.AccessLog(log))
+	}
+	if observers != nil {
+		config.Observer = func(ctx context.Context, e httpapi.Exchange) {
+			for _, observe := range observers {
+				observe(ctx, e)
+			}
+		}
+	}
+	handler, err := httpapi.New(config)
+	if err != nil {
+		return usageError{errors.New(namesFlags.Replace(err.Error()))}
+	}
+	site := console.Before(handler, o.basePath, console.New(console.Config{}))
+	var sample *demo
+	if o.demo {
+		if sample, err = newDemo(ctx, p, s, fill, first); err != nil {
+			return fmt.Errorf("-demo: %w", err)
+		}
+	}
+	reloads := []reload{{"the keys", func() error {
+		defer streams.Recheck()
+		return tokens.read(func() (*httpapi.Tokens, error) { return p.signerAgain(o.db, o.keyFile) })
+	}}}
+	server, scheme := newServer(trusted.behind(site), log), "http"
+	all := newConnections(listener, connectionBound())
+	if figures != nil {
+		figures.ofHandler(handler)
+		figures.ofStreams(streams)
+		figures.ofConnections(all)
+		figures.ofStore(s.driver)
+		server.Handler = figures.counting(server.Handler)
+		stop, err := figures.listen(o.metricsAddr, log)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	server.RegisterOnShutdown(streams.Close)
+	if cert != nil {
+		server.TLSConfig, scheme = cert.config(), "https"
+		reloads = append(reloads, reload{"the certificate and its key", cert.read})
+		if figures != nil {
+			figures.ofCertificate(cert)
+		}
+	}
+	if hooks.file != "" {
+		var observer func(webhook.Attempt)
+		if figures != nil {
+			observer = figures.ofWebhooks()
+		}
+		d, stop, err := hooks.deliver(ctx, s.webhooks, webhook.Services{Apps: apps, Assets: library}, log, observer)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		if figures != nil {
+			figures.ofDeliveries(d.Progress)
+		}
+		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, hooks.file, d) }})
+	}
+	if figures != nil {
+		reloads = figures.ofReloads(reloads)
+	}
+	defer atHangup(log, reloads)()
+	o.warn(log, listener.Addr())
+	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(first.KeyIDs(), " "),
+		"address", listener.Addr().String(), "tls", cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
+	root := scheme + "://" + dialable(listener.Addr().String())
+	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
+	fmt.Fprintf(p.stdout, "serving %s\n", base)
+	if sample != nil {
+		sample.print(p.stdout, root, base)
+	}
+	p.notify(log, "READY=1")
+	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
+}
+
+// checkAddresses refuses what is no address. Whether it can be had is seen when the server listens.
+func (o *serveFlags) checkAddresses() error {
+	if err := checkAddress("serve: -addr", o.addr); err != nil || o.metricsAddr == "" {
+		return err
+	}
+	return checkAddress("serve: -metrics-addr", o.metricsAddr)
+}
+
+// warn says that tokens and data can be read on their way.
+func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
+	if at, ok := addr.(*net.TCPAddr); ok && !at.IP.IsLoopback() && o.tlsCert == "" && o.trustProxy == "" && o.baseURL == "" {
+		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a proxy with TLS, -trust-proxy or -base-url",
+			"address", addr.String())
+	}
+}
+
+// protectedTags reads the value of -protect-tags. A name that no tag can have would protect nothing.
+func protectedTags(list string) (func(name string) bool, error) {
+	if list == "" {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if !appsvc.ValidTagName(name) {
+			return nil, usageError{fmt.Errorf("serve: -protect-tags: %q cannot name a tag: want names without spaces, separated by commas", name)}
+		}
+	}
+	return func(name string) bool { return slices.Contains(names, name) }, nil
+}
+
+// memoryAim is what the process is to stay below whatever clients do, with all that the store keeps and
+// 256 MiB of bodies and answers under way. The collector works harder from there on.
+const memoryAim = 512 << 20
+
+// boundMemory sets the aim, unless GOMEMLIMIT says what it is.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryAim)
+	}
+}
+
+// tokens returns the signer of tokens; with a store in memory and no key it has one of its own.
+func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
+	tokens, err := p.signer(o.db, o.keyFile)
+	if errors.Is(err, errNoKey) && o.db == inMemory {
+		return httpapi.NewTokens(newKey(), nil)
+	}
+	return tokens, err
+}
+
+// namesFlags turns what httpapi calls its settings into the flags that they come from.
+var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ")
+
+// newServer returns a server that gives no client more time or memory than it needs.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:                      h,
+		ReadHeaderTimeout:            10 * time.Second,
+		ReadTimeout:                  time.Minute,
+		WriteTimeout:                 2 * time.Minute,
+		IdleTimeout:                  time.Minute,
+		MaxHeaderBytes:               256 << 10,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
+	}
+}
+
+// connectionBound is how many connections are open at a time. A request may need three descriptors more, for two files of
+// the store and a temporary one.
+func connectionBound() int { return min(mostConnections, descriptors()/4) }
+
+// listen serves until ctx ends, then calls stopping and answers what was accepted. Clients that are too slow to be
+// answered in time are cut off.
+func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Logger, stopping func()) error {
+	failed := make(chan error, 1)
+	go func() { failed <- all.serve(s) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stopping()
+	begun := time.Now()
+	log.Info("stopping: requests that are under way are answered", "for", lastRequests)
+	defer func() { log.Info("stopped", "after", time.Since(begun)) }()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
+	defer cancel()
+	err := s.Shutdown(last)
+	if errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("cutting off requests that are still under way", "after", lastRequests)
+		_ = s.Close() // the listener is closed already, and an error of a connection helps nobody
+		return nil
+	}
+	return err
+}
+
+// dialable turns an address that means every interface into one that can be asked for.
+func dialable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
+}

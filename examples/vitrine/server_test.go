@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const oneApp = `{"title":"One","groups":["urn:vitrine:example.test:site=1"]}`
+
+func TestServeTokenBackup(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	token := newToken(t, dir, nil, "-db", "v.db")
+	var made struct{ ID, URL string }
+	if err := json.Unmarshal([]byte(s.do(token, "POST", "/apps/", oneApp, 201)), &made); err != nil || made.URL != s.url+"/apps/"+made.ID {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	if out := run(t, dir, nil, "healthz", "-addr", strings.TrimPrefix(s.url, "http://")); out.status != 0 {
+		t.Errorf("healthz: %+v", out)
+	}
+
+	busy, stopWriting := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for busy.Err() == nil {
+			s.do(token, "POST", "/apps/", oneApp, 201)
+		}
+	})
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "keys that sign tokens are not in copy.db") || !strings.Contains(out.stderr, " v.db.key ") {
+		t.Errorf("backup: %+v", out)
+	}
+	if out := run(t, dir, nil, "backup", "-db", "copy.db", "second.db"); out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "keys that sign tokens are not in second.db") || strings.Contains(out.stderr, "copy.db.key") {
+		t.Errorf("backup of a store without a key beside it: %+v", out)
+	}
+	stopWriting()
+	writing.Wait()
+	if _, err := os.Stat(filepath.Join(dir, "copy.db.key")); err == nil {
+		t.Error("the backup holds the key")
+	}
+	s.stop(syscall.SIGTERM)
+	if out := run(t, dir, nil, "healthz", "-addr", strings.TrimPrefix(s.url, "http://")); out.status != 1 {
+		t.Errorf("healthz of a stopped server: %+v", out)
+	}
+
+	again := start(t, dir, nil, "-db", "v.db")
+	again.do(token, "GET", "/apps/"+made.ID, "", 200)
+	again.stop(syscall.SIGINT)
+	restored := start(t, dir, nil, "-db", "copy.db", "-key-file", "v.db.key")
+	restored.do(token, "GET", "/apps/"+made.ID, "", 200)
+	restored.stop(syscall.SIGTERM)
+}
+
+func TestTheReadyLineHoldsTheBasePath(t *testing.T) {
+	for path, want := range map[string]string{"/": "", "/app-service/v4": "/app-service/v4", "v4/": "/v4"} {
+		s := start(t, t.TempDir(), nil, "-db", "memory:", "-base-path", path)
+		if s.base != s.url+want {
+			t.Errorf("-base-path %s: serving %s", path, s.base)
+		}
+		s.do("", "GET", want+"/openapi.json", "", 200)
+		s.do("", "GET", "/healthz", "", 200)
+	}
+}
+
+func TestDemoLinesWorkAsTheyStand(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	for _, args := range [][]string{{"-db", "memory:"}, {"-db", "demo.db"}, {"-db", "other.db", "-base-path", "/app-service/v4"}} {
+		dir := t.TempDir()
+		for round := range 2 { // the second time the file is not empty any more
+			s := start(t, dir, nil, append([]string{"-demo"}, args...)...)
+			var lines []string
+			for len(lines) < 3 {
+				if line := s.line(); strings.HasPrefix(line, "curl ") {
+					lines = append(lines, line)
+				}
+			}
+			for _, line := range lines {
+				out, err := exec.Command("sh", "-c", line+" -sS --fail-with-body").CombinedOutput()
+				if err != nil || !json.Valid(out) {
+					t.Errorf("round %d: %s: %v: %s", round, line, err, out)
+				}
+			}
+			s.stop(syscall.SIGTERM)
+			if added := !strings.Contains(s.stderr.String(), "not empty"); added != (round == 0 || args[1] == "memory:") {
+				t.Errorf("%v, round %d: sample data added: %v", args, round, added)
+			}
+		}
+	}
+}
+
+// -demo prints a token, so it is not for a store in which somebody else's data is.
+func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
+	dir := t.TempDir()
+	token := func(s *server) string {
+		for {
+			if line := s.line(); strings.HasPrefix(line, "ey") {
+				return line
+			}
+		}
+	}
+	real := start(t, dir, nil, "-db", "real.db")
+	real.do(newToken(t, dir, nil, "-db", "real.db"), "POST", "/apps/", oneApp, 201)
+	real.stop(syscall.SIGTERM)
+	out := run(t, dir, nil, "-demo", "-db", "real.db", "-addr", "127.0.0.1:0")
+	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, "-demo") {
+		t.Errorf("a store with other data: %+v", out)
+	}
+	if err := os.Remove(filepath.Join(dir, "real.db.key")); err != nil {
+		t.Fatal(err)
+	}
+	out = run(t, dir, nil, "-demo", "-db", "real.db", "-addr", "127.0.0.1:0")
+	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, "-demo") {
+		t.Errorf("a store with other data and no key: %+v", out)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "real.db.key")); err == nil {
+		t.Error("a key was made for a store that is refused")
+	}
+
+	start(t, dir, nil, "-db", "empty.db").stop(syscall.SIGTERM)
+	first := start(t, dir, nil, "-demo", "-db", "empty.db")
+	demo := token(first)
+	var list struct{ Apps []struct{ ID string } }
+	if err := json.Unmarshal([]byte(first.do(demo, "GET", "/apps/", "", 200)), &list); err != nil || len(list.Apps) < 3 {
+		t.Errorf("an empty store: %+v, %v", list, err)
+	}
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(first.do(newToken(t, dir, nil, "-db", "empty.db"), "POST", "/apps/", oneApp, 201)), &made); err != nil {
+		t.Fatal(err)
+	}
+	first.stop(syscall.SIGTERM)
+
+	again := start(t, dir, nil, "-demo", "-db", "empty.db")
+	demo = token(again)
+	again.do(demo, "GET", "/apps/"+list.Apps[0].ID, "", 200)
+	again.do(demo, "GET", "/apps/"+made.ID, "", 404)
+	again.do(demo, "DELETE", "/components/none", "", 403)
+	again.stop(syscall.SIGTERM)
+
+	if out := run(t, dir, nil, "export", "-db", "empty.db"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	} else if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(out.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(t, dir, nil, "import", "-db", "copy.db", "archive"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	start(t, dir, nil, "-demo", "-db", "copy.db").stop(syscall.SIGTERM) // the mark is data like any other
+}
+
+func TestCommandLinesThatMakeNoSense(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"spam"}, {"-spam"}, {"serve", "-spam"}, {"serve", "now"}, {"-base-path", "/a//b", "-db", "memory:"}, {"-base-url", "x", "-db", "memory:"},
+		{"serve", "-db", "memory:", "-protect-tags", "production, staging"}, {"serve", "-db", "memory:", "-protect-tags", ","},
+		{"token"}, {"token", "-urn", "bob"}, {"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "soon"}, {"token", "-urn", "urn:vitrine:x:user=y", "more"},
+		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""}, {"healthz", "-addr", "http://127.0.0.1:8080"}, {"healthz", "-addr", "8080"}, {"version", "x"},
+		{"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "0"}, {"token", "-urn", "urn:vitrine:x:user=y", "-ttl", "-1s"}, {"token", "-urn", "urn:vitrine:x"}, {"token", "-urn", "urn:vitrine:x:site=1"},
+		{"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn"}, {"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn:vitrine:x,urn:vitrine"},
+		{"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn:vitrine:x:user=y"}, {"token", "-urn", "urn:vitrine:x:user=y", "-roles", "\xff"}, {"reviews"}, {"reviews", "spam"},
+	} {
+		out := run(t, dir, nil, args...)
+		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "usage:") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"-base-path", "/a//b", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-path"},
+		{[]string{"-protect-tags", "a b", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-protect-tags"},
+		{[]string{"-base-url", "x", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-url"},
+		{[]string{"reviews", "check", "-spam"}, "-spam"}, {[]string{"reviews"}, "want a command"}, {[]string{"spam"}, "spam"},
+	} {
+		out := run(t, dir, nil, c.args...)
+		lines := strings.Split(strings.TrimSpace(out.stderr), "\n")
+		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "vitrine: ") || !strings.Contains(last, c.says) || strings.Contains(last, "httpapi") || len(lines) != 2 {
+			t.Errorf("%v: %+v", c.args, out)
+		}
+	}
+	for _, args := range [][]string{{"version"}, {"-version"}, {"--version"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" || !strings.HasPrefix(out.stdout, "vitrine") || !strings.Contains(out.stdout, "go1.") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	for _, args := range [][]string{{"-h"}, {"help"}, {"-help"}, {"--help"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" || !strings.Contains(out.stdout, "\n  backup ") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	if out := run(t, dir, nil, "backup", "-db", "none.db", "out"); out.status != 1 || out.stdout != "" || !strings.HasPrefix(out.stderr, "vitrine: ") {
+		t.Errorf("a backup of nothing: %+v", out)
+	}
+	for _, db := range []string{"no/such/x.db", "mysql://localhost/vitrine", "sqlite://x.db"} {
+		for _, args := range [][]string{{"serve", "-addr", "127.0.0.1:0"}, append([]string{"token"}, editor...), {"reviews", "export"}} {
+			out := run(t, dir, nil, append(args, "-db", db)...)
+			if out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "-db") || strings.Contains(out.stderr, "key") {
+				t.Errorf("%v: %+v", args, out)
+			}
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A value that a flag cannot have is a mistake of the command line: nothing is made, and the last of two lines says what
+// would be right.
+func TestFlagValuesThatMakeNoSense(t *testing.T) {
+	dir := t.TempDir()
+	const key = "VITRINE_KEY=0123456789abcdef0123456789abcdef"
+	user := []string{"-urn", "urn:vitrine:x:user=y"}
+	for _, c := range []struct {
+		env  string
+		args []string
+		says string
+	}{
+		{"", []string{"serve", "-addr", "nope"}, `-addr "nope"`},
+		{"", []string{"serve", "-addr", "127.0.0.1:65536"}, `-addr "127.0.0.1:65536"`},
+		{"", []string{"serve", "-addr", "127.0.0.1:-1"}, "-addr"},
+		{"", []string{"serve", "-addr", "http://127.0.0.1:80"}, "-addr"},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-metrics-addr", "zz"}, `-metrics-addr "zz"`},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "mysql://x"}, "mysql://"},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-db", "postgres://127.0.0.1:1/x"}, "-key-file"},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-key-file", "nofile"}, "the key file nofile"},
+		{"VITRINE_KEY=short", []string{"serve", "-addr", "127.0.0.1:0"}, "VITRINE_KEY"},
+		{"VITRINE_ADDR=nope", []string{"serve"}, "(-addr comes from VITRINE_ADDR)"},
+		{key, []string{"serve", "-addr", "127.0.0.1:0", "-key-file", "nofile"}, "want one of the two"},
+		{"", []string{"serve", "-addr", "127.0.0.1:0", "-tls-cert", "nofile", "-tls-key", "nofile"}, "-tls-cert nofile"},
+		{"", append([]string{"token", "-db", "memory:"}, user...), "-key-file"},
+		{"", append([]string{"token", "-db", "postgres://127.0.0.1:1/x"}, user...), "-key-file"},
+		{key, append([]string{"token", "-db", "mysql://x"}, user...), "mysql://"},
+		{"", append([]string{"token", "-key-file", "nofile"}, user...), "the key file nofile"},
+		{"VITRINE_KEY=short", append([]string{"token"}, user...), "VITRINE_KEY"},
+		{"", []string{"backup", "-db", "memory:", "out"}, "memory"},
+		{"", []string{"backup", "-db", "postgres://127.0.0.1:1/x", "out"}, "export"},
+		{"", []string{"feed", "reset", "-db", "memory:"}, "memory"},
+		{"", []string{"import", "-db", "memory:", "file"}, "memory"},
+		{"", []string{"export", "-db", "memory:"}, "memory"},
+		{"", []string{"export", "-db", "mysql://x"}, "mysql://"},
+		{"", []string{"reviews", "export", "-db", "memory:"}, "memory"},
+		{"", []string{"healthz", "-addr", "127.0.0.1:65536"}, "-addr"},
+		{"", []string{"healthz", "-tls-cert", "nofile"}, "-tls-cert nofile"},
+	} {
+		out := run(t, dir, []string{c.env}, c.args...)
+		lines := strings.Split(strings.TrimSuffix(out.stderr, "\n"), "\n")
+		if out.status != 2 || out.stdout != "" || len(lines) != 2 || !strings.HasPrefix(lines[0], "usage: vitrine "+c.args[0]) || !strings.HasPrefix(lines[1], "vitrine: ") || !strings.Contains(lines[1], c.says) {
+			t.Errorf("%s %v: %+v", c.env, c.args, out)
+		}
+	}
+	if out := run(t, dir, nil, "serve", "-addr", "192.0.2.1:8080", "-db", "v.db"); out.status != 1 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 {
+		t.Errorf("an address of another machine: %+v", out)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+func TestFilesThatAreNoStoreAreLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"empty.db": "", "text.db": "not a database at all", "head.db": "SQLite format 3\x00"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+			t.Errorf("%s: %+v", name, out)
+		}
+		if out := run(t, dir, nil, append([]string{"token", "-db", name}, editor...)...); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+			t.Errorf("token for %s: %+v", name, out)
+		}
+		if _, err := os.Stat(file + ".key"); err == nil {
+			t.Errorf("%s has a key", name)
+		}
+		if now, err := os.ReadFile(file); err != nil || string(now) != content {
+			t.Errorf("%s changed to %q, %v", name, now, err)
+		}
+	}
+}
+
+// TestStoppingUnderLoad stops the server while clients write: every request that is answered is
+// answered in full, and what was acknowledged is there afterwards.
+func TestStoppingUnderLoad(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	token := newToken(t, dir, nil, "-db", "v.db")
+	var acknowledged atomic.Int64
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			own := &http.Client{Transport: &http.Transport{}}
+			for {
+				r, err := http.NewRequest("POST", s.url+"/apps/", strings.NewReader(oneApp))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				r.Header.Set("Authorization", "svctoken "+token)
+				r.Header.Set("Content-Type", "application/json")
+				answer, err := own.Do(r)
+				if err != nil {
+					return // the server does not listen any more
+				}
+				text, err := io.ReadAll(answer.Body)
+				answer.Body.Close()
+				if err != nil || answer.StatusCode != 201 || !json.Valid(text) {
+					t.Errorf("answered %d %q, %v", answer.StatusCode, text, err)
+					return
+				}
+				acknowledged.Add(1)
+			}
+		})
+	}
+	for acknowledged.Load() < 100 {
+		time.Sleep(time.Millisecond)
+	}
+	s.stop(syscall.SIGTERM)
+	clients.Wait()
+	again := start(t, dir, nil, "-db", "v.db")
+	stored := int64(0)
+	for path := "/apps/?limit=500"; path != ""; {
+		r, err := http.NewRequest("GET", again.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "svctoken "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page struct{ Apps []json.RawMessage }
+		if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		stored += int64(len(page.Apps))
+		link, _, _ := strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">")
+		path = strings.TrimPrefix(link, again.url)
+	}
+	if stored < acknowledged.Load() {
+		t.Errorf("%d acknowledged, %d stored", acknowledged.Load(), stored)
+	}
+}
+
+func TestSlowClientsAreClosed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 seconds")
+	}
+	t.Parallel()
+	s := start(t, t.TempDir(), nil, "-db", "memory:")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("headers may take longer than 20 seconds")
+	}
+}
+
+// An address that cannot be had is found out before anything is made.
+func TestAnAddressThatIsTakenBuildsNoStore(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	if out := run(t, dir, nil, "-addr", taken.Addr().String(), "-db", "v.db"); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, "-addr") {
+		t.Errorf("%+v", out)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+}

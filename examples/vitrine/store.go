@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/postgres"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+const inMemory = "memory:"
+
+// dbUsage says what -db wants.
+const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a postgres:// URL"
+
+// dbFlag adds -db to the flags of a command.
+func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
+
+// inPostgres reports that -db names a PostgreSQL database. Its URL may hold a password: it is not to
+// be shown.
+func inPostgres(db string) bool {
+	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
+}
+
+// shown is the store as a log may name it: without the user, the password and the parameters of a URL.
+func shown(db string) string {
+	if !inPostgres(db) {
+		return db
+	}
+	u, err := url.Parse(db)
+	if err != nil {
+		return "postgres://"
+	}
+	return "postgres://" + u.Host + u.Path
+}
+
+// inFile reports that -db names a SQLite file.
+func inFile(db string) bool { return db != inMemory && !inPostgres(db) }
+
+// absent reports that -db names a file that is not there.
+func absent(db string) bool {
+	_, err := os.Stat(db)
+	return inFile(db) && errors.Is(err, fs.ErrNotExist)
+}
+
+// store is the open store that -db names.
+type store struct {
+	archive.Stores
+	webhooks webhookstore.Store
+	ping     func(context.Context) error
+	close    func() error
+	reset    func(context.Context) error // the feeds of changes
+	driver   any                         // the DB of a driver
+}
+
+// newMemory returns an empty store in memory.
+func newMemory() *store {
+	s := memory.New()
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}
+}
+
+// openStore opens the store, and builds it if it does not exist.
+func openStore(ctx context.Context, db string) (*store, error) {
+	if err := checkDB(db); err != nil {
+		return nil, err
+	}
+	switch {
+	case db == inMemory:
+		return newMemory(), nil
+	case inPostgres(db):
+		return openPostgres(ctx, db, nil)
+	}
+	return openSQLite(db)
+}
+
+func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, error) {
+	s, err := postgres.Open(ctx, db, o)
+	if err != nil {
+		return nil, err
+	}
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
+}
+
+func openSQLite(db string) (*store, error) {
+	s, err := sqlite.Open(db, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
+}
+
+// errNoStore: the command has nothing to do where there is no store.
+var errNoStore = errors.New("there is no store")
+
+// openThere opens an existing store. It returns errNoStore if there is none.
+func openThere(ctx context.Context, db string) (*store, error) {
+	if err := checkReached(db); err != nil {
+		return nil, err
+	}
+	if absent(db) {
+		return nil, fmt.Errorf("%w at %s", errNoStore, db)
+	}
+	if inFile(db) {
+		return openSQLite(db)
+	}
+	s, err := openPostgres(ctx, db, &postgres.Options{Existing: true})
+	if errors.Is(err, postgres.ErrAbsent) {
+		return nil, fmt.Errorf("%w in the database that -db names", errNoStore)
+	}
+	return s, err
+}
+
+// openToCompare opens a store for a command that does not change it. If there is no store, it returns an empty one.
+func openToCompare(ctx context.Context, db string) (*store, error) {
+	s, err := openThere(ctx, db)
+	if errors.Is(err, errNoStore) {
+		return newMemory(), nil
+	}
+	return s, err
+}
+
+// openToFill opens a store for a command that adds data, and builds it if it does not exist.
+func openToFill(ctx context.Context, db string) (*store, error) {
+	if err := checkReached(db); err != nil {
+		return nil, err
+	}
+	return openStore(ctx, db)
+}
+
+// checkReached refuses also a store in memory, which only the process that serves it can reach.
+func checkReached(db string) error {
+	if db == inMemory {
+		return usageError{errors.New("-db names a store in memory, which is that of the process that serves it: no other command can reach it")}
+	}
+	return checkDB(db)
+}
+
+// checkDB refuses what names no store that this program can open or build.
+func checkDB(db string) error {
+	const want = "want the path of a SQLite file, " + inMemory + " or a postgres:// URL"
+	switch scheme, _, isURL := strings.Cut(db, "://"); {
+	case db == "":
+		return usageError{errors.New("-db: must not be empty: " + want)}
+	case !inFile(db):
+		return nil
+	case isURL && !strings.ContainsRune(scheme, filepath.Separator):
+		return usageError{fmt.Errorf("-db: a store is not kept at %s:// addresses: %s", scheme, want)}
+	}
+	if _, err := os.Stat(filepath.Dir(db)); err != nil {
+		return fmt.Errorf("-db %s: its directory: %w", db, err)
+	}
+	return nil
+}
+
+// checkFile refuses also a file that is there and is no store. One that is not there may come later.
+func checkFile(db string) error {
+	if err := checkDB(db); err != nil || !inFile(db) || absent(db) {
+		return err
+	}
+	s, err := sqlite.Open(db, nil)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// partOfStore says which file of the store that -db names is the one with that name: the store, what SQLite keeps
+// beside it, or its key; "" if none. A file need not be there: the store may be built later.
+func partOfStore(db, name string) string {
+	if name == "" || !inFile(db) {
+		return ""
+	}
+	for _, path := range []string{db, resolved(db)} { // SQLite keeps its files beside what a link leads to
+		for _, part := range []struct{ suffix, is string }{
+			{"", "the store"}, {"-wal", "the write-ahead log"}, {"-shm", "the index of the write-ahead log"}, {".key", "the key file"},
+		} {
+			if sameFile(path+part.suffix, name) {
+				return part.is
+			}
+		}
+	}
+	return ""
+}
+
+// sameFile says whether two names are of one file, or would be once it is made.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err == nil {
+		var other os.FileInfo
+		if other, err = os.Stat(b); err == nil {
+			return os.SameFile(one, other)
+		}
+	}
+	return resolved(a) == resolved(b)
+}
+
+// mostLinks is how many links that lead to nothing are followed one after the other.
+const mostLinks = 40
+
+// resolved is the absolute path without links that a name leads to. The file need not be there.
+func resolved(name string) string {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return filepath.Clean(name)
+	}
+	for range mostLinks {
+		if whole, err := filepath.EvalSymlinks(path); err == nil {
+			return whole
+		}
+		dir, file := filepath.Split(path)
+		if whole, err := filepath.EvalSymlinks(dir); err == nil {
+			path = filepath.Join(whole, file)
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
+}

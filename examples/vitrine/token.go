@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+// token prints a token for the user that its flags describe.
+func token(_ context.Context, p *program, args []string) error {
+	f := flags("token")
+	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
+	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
+	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, with commas")
+	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the user may read and not change, with commas")
+	tags := f.String("tags", "", "`names` of tags, with commas: the token reads the apps of -reads by these tags and does nothing else, so that it can stand in a public page")
+	roles, groups := f.String("roles", "", "`ids` of the user's roles, with commas"), f.String("groups", "", "`URNs` of the user's groups, with commas")
+	components := f.Bool("components", false, "the user may create and delete components: a right over the whole store, in all networks")
+	ttl := lifetime(24 * time.Hour)
+	f.Var(&ttl, "ttl", "`duration` that the token is good for, such as 90m or 30d")
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	if *urn == "" {
+		return usageError{errors.New("token: -urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
+	}
+	who := httpapi.Principal{URN: *urn, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}
+	f.Visit(func(given *flag.Flag) {
+		if given.Name == "tags" {
+			who.TagsOnly, who.Tags = true, items(*tags)
+		}
+	})
+	if who.TagsOnly && len(who.Tags) == 0 {
+		return usageError{errors.New("token: -tags names no tag, so the token would be good for nothing: want names such as production")}
+	}
+	if err := who.Check(); err != nil {
+		return usageError{fmt.Errorf("token: %s", namesClaims.Replace(err.Error()))}
+	}
+	if ttl <= 0 {
+		return usageError{fmt.Errorf("token: -ttl %s: want a duration above 0, such as 90m or 30d", &ttl)}
+	}
+	check := checkDB
+	if p.keyIsBeside(*db, *keyFile) {
+		check = checkFile
+	}
+	if err := check(*db); err != nil {
+		return err
+	}
+	tokens, err := p.signer(*db, *keyFile)
+	if err != nil {
+		return fmt.Errorf("token: %w", err)
+	}
+	text, err := tokens.Sign(who, time.Now().Add(time.Duration(ttl)))
+	if err != nil {
+		return err
+	}
+	if who.Components {
+		fmt.Fprintln(p.stderr, "vitrine: this token may create and delete the components of all networks: -components is a right over the whole store")
+	}
+	_, err = fmt.Fprintln(p.stdout, text)
+	return err
+}
+
+// lifetime is a duration that may be given in days, such as 30d.
+type lifetime time.Duration
+
+// String returns the duration as it may be given.
+func (l *lifetime) String() string { return time.Duration(*l).String() }
+
+// Set reads a number of days, or what time.ParseDuration takes.
+func (l *lifetime) Set(text string) error {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil || n > maxDays {
+			return fmt.Errorf("want a whole number of days, at most %d", maxDays)
+		}
+		*l = lifetime(time.Duration(n) * 24 * time.Hour)
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	*l = lifetime(d)
+	return err
+}
+
+// maxDays is the longest lifetime of a token in days, a hundred years.
+const maxDays = 36500
+
+// namesClaims turns the names of claims into the flags that they come from.
+var namesClaims = strings.NewReplacer("sub: ", "-urn: ", "moderates/", "-moderates/", "reads/", "-reads/", "roles, groups and tags: ", "-roles, -groups and -tags: ")
+
+// items splits a list at its commas.
+func items(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/adapters/webhook"
+	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
+)
+
+// Usages of the flags of serve that are about webhooks.
+const (
+	webhooksUsage      = "`file` with a JSON array of webhooks {name, url, secret, types, groups}, which changes are posted to; SIGHUP has it read again"
+	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, that webhooks may lead into beside public addresses"
+)
+
+// webhookSettings are what the flags say about webhooks.
+type webhookSettings struct {
+	file      string // "" = there are none
+	endpoints []webhook.Endpoint
+	allow     []netip.Prefix
+}
+
+// webhookSettings reads what the flags name. What is wrong with it is a mistake of the command line.
+func (p *program) webhookSettings(file, allow string) (s webhookSettings, err error) {
+	if s.allow, err = webhook.ParseAllow(allow); err != nil {
+		return s, usageError{fmt.Errorf("-webhooks-allow: %w", err)}
+	}
+	if s.file = file; file == "" {
+		return s, nil
+	}
+	if s.endpoints, err = p.readWebhooks(file); err != nil {
+		return s, usageError{fmt.Errorf("-webhooks %s: %w", file, err)}
+	}
+	return s, nil
+}
+
+// readWebhooks reads the file that -webhooks names. Others may be allowed to read it, as where a container mounts its
+// secrets, so that is only said.
+func (p *program) readWebhooks(file string) ([]webhook.Endpoint, error) {
+	text, mode, shared, err := readKey(file)
+	if err != nil {
+		return nil, err
+	}
+	endpoints, err := webhook.Parse(text)
+	if err == nil && shared {
+		fmt.Fprintf(p.stderr, "vitrine: warning: the webhooks file %s has mode %04o: others than its owner may use it, and sign deliveries\n", file, mode)
+	}
+	return endpoints, err
+}
+
+// readAgain has d deliver to what stands in the file now.
+func (p *program) readAgain(ctx context.Context, file string, d *webhook.Deliverer) error {
+	endpoints, err := p.readWebhooks(file)
+	if err != nil {
+		return err
+	}
+	return d.Set(ctx, endpoints)
+}
+
+// deliver delivers changes until stop is called, which waits for the deliveries that are under way.
+func (s webhookSettings) deliver(ctx context.Context, store webhookstore.Store, services webhook.Services, log *slog.Logger, observer func(webhook.Attempt)) (d *webhook.Deliverer, stop func(), err error) {
+	d = webhook.New(store, services, &webhook.Options{Allow: s.allow, Log: log, Observer: observer})
+	if err := d.Set(ctx, s.endpoints); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := d.Run(ctx); err != nil {
+			log.Error("webhooks: no changes are delivered", "cause", err.Error())
+		}
+	})
+	return d, func() {
+		cancel()
+		running.Wait()
+	}, nil
+}
