@@ -114,7 +114,7 @@ func (c *Cluster) initialize() error {
 	}
 	lines := append([]string{
 		"listen_addresses = ''", "unix_socket_directories = '" + c.Dir + "'", "port = 5432", "max_connections = 200",
-		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap", "deadlock_timeout = 50ms", "log_line_prefix = '%m [%p] '",
+		"shared_buffers = 64MB", "dynamic_shared_memory_type = mmap", "log_line_prefix = '%m [%p] '",
 	}, c.options.Settings...)
 	if !c.options.Fsync {
 		lines = append(lines, "fsync = off", "full_page_writes = off")

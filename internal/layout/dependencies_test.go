@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,23 +15,26 @@ import (
 // dependencies is every module that this one requires itself, and what for. A new one has a reason
 // that is worth its upkeep to everybody who embeds this module.
 var dependencies = map[string]string{
-	"github.com/anishathalye/porcupine":        "tests: whether a history is linearizable",
-	"github.com/evanphx/json-patch/v5":         "appsvc: JSON Patch, behind a strict decoder and a budget",
-	"github.com/go-json-experiment/json":       "JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers",
-	"github.com/golang-jwt/jwt/v5":             "adapters/httpapi: signed tokens, with no further dependency",
-	"github.com/google/uuid":                   "ids of apps and components",
-	"github.com/jackc/pgx/v5":                  "storage/postgres: PostgreSQL",
-	"github.com/julienschmidt/httprouter":      "adapters/httpapi: paths with a double slash, which http.ServeMux redirects",
-	"github.com/klauspost/compress":            "storage/internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's",
-	"github.com/qri-io/jsonschema":             "adapters/qrischema: another JSON Schema engine",
-	"github.com/santhosh-tekuri/jsonschema/v6": "appsvc: JSON Schema, the engine that passes the public suite",
-	"github.com/schollz/progressbar/v3":        "examples/server: a progress bar on a terminal",
-	"golang.org/x/mod":                         "appsvc: which version of a component is the latest",
-	"golang.org/x/net":                         "assets: text of HTML",
-	"golang.org/x/term":                        "examples/server: whether there is a terminal",
-	"golang.org/x/text":                        "assets: folding of letters and accents",
-	"modernc.org/libc":                         "storage/sqlite: must be the version that modernc.org/sqlite was made with",
-	"modernc.org/sqlite":                       "storage/sqlite: SQLite without cgo",
+	"github.com/anishathalye/porcupine":                        "tests: whether a history is linearizable",
+	"github.com/evanphx/json-patch/v5":                         "appsvc: JSON Patch, behind a strict decoder and a budget",
+	"github.com/go-json-experiment/json":                       "JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers",
+	"github.com/golang-jwt/jwt/v5":                             "adapters/httpapi: signed tokens, with no further dependency",
+	"github.com/google/uuid":                                   "ids of apps and components",
+	"github.com/jackc/pgx/v5":                                  "storage/postgres: PostgreSQL",
+	"github.com/julienschmidt/httprouter":                      "adapters/httpapi: paths with a double slash, which http.ServeMux redirects",
+	"github.com/klauspost/compress":                            "storage/internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's",
+	"github.com/prometheus/client_golang":                      "examples/vitrine: metrics",
+	"github.com/qri-io/jsonschema":                             "adapters/qrischema: another JSON Schema engine",
+	"github.com/santhosh-tekuri/jsonschema/v6":                 "appsvc: JSON Schema, the engine that passes the public suite",
+	"github.com/schollz/progressbar/v3":                        "examples/vitrine: a progress bar on a terminal",
+	"github.com/standard-webhooks/standard-webhooks/libraries": "tests: receivers verify webhooks with it",
+	"github.com/tdewolff/minify/v2":                            "adapters/console: scripts and style sheets in 0.55x of their bytes",
+	"golang.org/x/mod":                                         "appsvc: which version of a component is the latest",
+	"golang.org/x/net":                                         "assets: text of HTML",
+	"golang.org/x/term":                                        "examples/vitrine: whether there is a terminal",
+	"golang.org/x/text":                                        "assets: folding of letters and accents",
+	"modernc.org/libc":                                         "storage/sqlite: must be the version that modernc.org/sqlite was made with",
+	"modernc.org/sqlite":                                       "storage/sqlite: SQLite without cgo",
 }
 
 func TestEveryDependencyHasAReason(t *testing.T) {
@@ -59,12 +63,18 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	}
 }
 
-// goList asks the go command about the packages of this module that are no tests, and all they need.
-func goList(t *testing.T, system, format string) []string {
+// goList asks the go command about packages of this module that are no tests, and all they need.
+func goList(t *testing.T, system, format string, packages ...string) []string {
 	t.Helper()
-	command := exec.Command("go", "list", "-deps", "-f", format, "./...")
+	return goListCgo(t, "1", system, format, packages...)
+}
+
+// goListCgo is goList with or without a C compiler.
+func goListCgo(t *testing.T, cgo, system, format string, packages ...string) []string {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list", "-deps", "-f", format}, packages...)...)
 	command.Dir = root
-	command.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=1")
+	command.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED="+cgo)
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -72,15 +82,46 @@ func goList(t *testing.T, system, format string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
+// optional is the packages that use a C compiler on a system where one is there, and do without it elsewhere.
+var optional = map[string]string{
+	"darwin github.com/prometheus/client_golang/prometheus": "examples/vitrine: how much memory the process has on macOS",
+}
+
 func TestNoDependencyUsesCgo(t *testing.T) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		packages := goList(t, system, "{{if .Module}}{{.ImportPath}}{{range .CgoFiles}} {{.}}{{end}}{{end}}")
+		packages := goList(t, system, "{{if .Module}}{{.ImportPath}}{{range .CgoFiles}} {{.}}{{end}}{{end}}", "./...")
 		if len(packages) < 50 {
 			t.Errorf("%s: only %d packages are listed: this shows nothing", system, len(packages))
 		}
 		for _, line := range packages {
-			if name, files, found := strings.Cut(line, " "); found {
+			if name, files, found := strings.Cut(line, " "); found && optional[system+" "+name] == "" {
 				t.Errorf("%s: %s needs a C compiler for %s", system, name, files)
+			}
+		}
+	}
+}
+
+func TestOptionalCgoIsOptional(t *testing.T) {
+	for place, why := range optional {
+		system, name, _ := strings.Cut(place, " ")
+		files := goListCgo(t, "0", system, "{{.ImportPath}} {{len .GoFiles}} {{len .CgoFiles}}", name)
+		last := strings.Fields(files[len(files)-1])
+		if len(last) != 3 || last[0] != name || last[1] == "0" || last[2] != "0" {
+			t.Errorf("%s (%s): without cgo it is %v", place, why, last)
+		}
+	}
+}
+
+// A program that embeds a domain and serves no HTTP links no server and no TLS.
+func TestNoDomainNeedsHTTP(t *testing.T) {
+	for _, domain := range []string{"appsvc", "assets", "reviews"} {
+		needed := goList(t, "linux", "{{.ImportPath}}", "./"+domain)
+		if !slices.Contains(needed, module+"/internal/urn") {
+			t.Errorf("%s: the list of what it needs lacks internal/urn: this shows nothing", domain)
+		}
+		for _, name := range needed {
+			if below(name, "net/http", "crypto/tls") {
+				t.Errorf("%s needs %s, directly or through what it imports", domain, name)
 			}
 		}
 	}
@@ -100,7 +141,7 @@ var restrictive = regexp.MustCompile(`(?i)general public license|mozilla public 
 
 func TestEveryLicenceIsPermissive(t *testing.T) {
 	seen := map[string]bool{}
-	for _, line := range goList(t, "linux", "{{with .Module}}{{.Path}} {{.Dir}}{{end}}") {
+	for _, line := range goList(t, "linux", "{{with .Module}}{{.Path}} {{.Dir}}{{end}}", "./...") {
 		name, dir, found := strings.Cut(line, " ")
 		if !found || seen[name] {
 			continue

@@ -1,16 +1,21 @@
-// Package readme holds the README to what it says: every block of code in it is run.
+// Package readme holds the README to what it says: every block of code in it is run. Its page is opened in a browser by
+// internal/proof/browser.
 package readme
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
@@ -44,6 +49,26 @@ const (
 // database is the variable that names a PostgreSQL database in the README.
 const database = "DATABASE_URL"
 
+// Nothing in the README is only read: each block is of a language that a test runs. JSON is what the commands before it
+// print, or a file of webhooks.
+func TestEveryBlockIsRun(t *testing.T) {
+	all := blocks(t)
+	for i, b := range all {
+		switch b.lang {
+		case "go", "sh", "text", "html":
+		case "json":
+			if i > 0 && all[i-1].lang == "sh" {
+				continue
+			}
+			if endpoints, err := webhook.Parse([]byte(b.text)); err != nil || len(endpoints) == 0 {
+				t.Errorf("block %d is no file of webhooks, and no commands stand before it: %v\n%s", i, err, b.text)
+			}
+		default:
+			t.Errorf("block %d is of the language %q, which no test runs:\n%s", i, b.lang, b.text)
+		}
+	}
+}
+
 // A block of Go is a program; the text block behind it is what it prints.
 func TestPrograms(t *testing.T) {
 	needGo(t)
@@ -75,6 +100,55 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// The README gives the lines that open other stores. Put into its first program in place of the memory
+// store, with their imports, they make programs that build; the one with a file prints the same.
+func TestStoresDifferInOneLine(t *testing.T) {
+	needGo(t)
+	const line, imported = "db := memory.New()", `"github.com/vitrine-go/vitrine/storage/memory"`
+	all := blocks(t)
+	at := slices.IndexFunc(all, func(b block) bool { return strings.Contains(b.text, line) })
+	if at < 0 || !strings.Contains(all[at].text, imported) {
+		t.Fatalf("the README has no program with the line %q", line)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := map[string]bool{}
+	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllSubmatch(text, -1) {
+		open, driver := string(m[1]), string(m[2])
+		opened[driver] = true
+		dir := t.TempDir()
+		program := strings.Replace(all[at].text, line, open+"\n\tif err != nil {\n\t\tpanic(err)\n\t}", 1)
+		program = strings.Replace(program, imported, strings.ReplaceAll(imported, "memory", driver), 1)
+		file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+		if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command("go", "build", "-o", binary, file)
+		build.Dir = module
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", open, err, out)
+			continue
+		}
+		if driver != "sqlite" {
+			continue // it needs a server
+		}
+		run := exec.Command(binary)
+		run.Dir = dir
+		if out, err := run.CombinedOutput(); err != nil || string(out) != all[at+1].text {
+			t.Errorf("%s: the program prints\n%s\nwant\n%s (%v)", open, out, all[at+1].text, err)
+		}
+	}
+	if !opened["sqlite"] || !opened["postgres"] {
+		t.Errorf("the README opens %v, want sqlite and postgres", opened)
+	}
+}
+
 // needGo leaves out what go run and go build take long for, and what other processes do, which the race
 // detector does not watch.
 func needGo(t *testing.T) {
@@ -95,7 +169,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	server := filepath.Join(t.TempDir(), "server")
-	build := exec.Command("go", "build", "-o", server, "./examples/server")
+	build := exec.Command("go", "build", "-o", server, "./examples/vitrine")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -119,6 +193,9 @@ func session(t *testing.T, server, url string) {
 			for line := range strings.Lines(b.text) {
 				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
 				script = append(script, command(strings.TrimSpace(line), server, addr)...)
+			}
+			if i+1 < len(all) && all[i+1].lang == "json" {
+				script = append(script, answers(t, dir, script[len(script)-1], all[i+1].text))
 			}
 		case b.lang == "go" && strings.Contains(b.text, address):
 			if i+1 == len(all) || all[i+1].lang != "text" {
@@ -150,12 +227,26 @@ func program(t *testing.T, dir, text, prints string) []string {
 	return []string{"echo '$ go run main.go'", fmt.Sprintf("(cd %q && TOKEN=$TOKEN go run %q) | diff - %q", module, file, want)}
 }
 
+// answers turns the last line of a block into what the test runs: it prints the JSON of the next block, but for
+// white space.
+func answers(t *testing.T, dir, line, prints string) string {
+	want, err := os.CreateTemp(dir, "want*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = want.WriteString(strings.NewReplacer("\": ", "\":", ", ", ",", "\n", "", "  ", "").Replace(prints))
+	if err := errors.Join(err, want.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s | diff - %q", line, want.Name())
+}
+
 // command turns a line of the README into what the test runs.
 func command(line, server, addr string) []string {
 	if line == "" || strings.HasPrefix(line, "#") || isTest(line) {
 		return nil
 	}
-	line = strings.ReplaceAll(line, "go run ./examples/server", server)
+	line = strings.ReplaceAll(line, "go run ./examples/vitrine", server)
 	say := fmt.Sprintf("echo '$ %s'", strings.ReplaceAll(line, "'", `'\''`))
 	if regexp.MustCompile(`^` + regexp.QuoteMeta(server) + `( serve)?( -|$)`).MatchString(line) {
 		line = strings.TrimRight(line, " &")
@@ -176,7 +267,6 @@ func isTest(line string) bool {
 
 // The tests and benchmarks that the README names are there.
 func TestTests(t *testing.T) {
-	needGo(t)
 	for _, b := range blocks(t) {
 		for line := range strings.Lines(b.text) {
 			if line = strings.TrimSpace(line); b.lang == "sh" && isTest(line) {
@@ -186,28 +276,61 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// lookUp makes sure that a go test line would run something: the packages are there, and the
-// benchmark it names.
+var benchmark = regexp.MustCompile(`(?m)^func (Benchmark\w+)\(`)
+
+// lookUp makes sure that a go test line would run something: the packages have tests, and the benchmark
+// that it names. It reads the sources, since building the tests takes long and go vet does it anyway.
 func lookUp(t *testing.T, line string) {
-	if line == "go test ./..." {
-		return
-	}
-	args := []string{"test", "-list", "."}
+	name, dirs := "", []string(nil)
 	words := strings.Fields(line)
 	for i, word := range words {
 		switch {
 		case word == "-bench":
-			args[2] = strings.Trim(words[i+1], "'")
+			name = strings.Trim(words[i+1], "'")
 		case strings.HasPrefix(word, "./"):
-			args = append(args, word)
+			dirs = append(dirs, word)
 		}
 	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Benchmark") && strings.Contains(line, "-bench") {
-		t.Errorf("%s: %v\n%s", line, err, out)
+	named, err := regexp.Compile(strings.Split(name, "/")[0])
+	if err != nil || len(dirs) == 0 {
+		t.Errorf("%s: no package is named, or -bench is not a regular expression (%v)", line, err)
+		return
 	}
+	for _, dir := range dirs {
+		files := testFiles(t, dir)
+		found := slices.ContainsFunc(files, func(text string) bool {
+			if name == "" {
+				return true
+			}
+			return slices.ContainsFunc(benchmark.FindAllStringSubmatch(text, -1), func(m []string) bool { return named.MatchString(m[1]) })
+		})
+		if !found {
+			t.Errorf("%s: %d files of tests in %s, and no such benchmark", line, len(files), dir)
+		}
+	}
+}
+
+// testFiles returns the texts of the files of tests in a directory; below it too if it ends in "/...".
+func testFiles(t *testing.T, dir string) (texts []string) {
+	dir, deep := strings.CutSuffix(dir, "/...")
+	top := filepath.Join(root, dir)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != top && !deep:
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		texts = append(texts, string(text))
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return texts
 }
 
 func freeAddress(t *testing.T) string {

@@ -1,8 +1,7 @@
-// Package strictjson reads JSON that comes from outside: exactly one value, valid UTF-8, no
-// duplicate member names, no lone surrogates, no U+0000, a bounded depth, and, where a Go type is
-// given, no member that the type does not have (contract, section 2). The tokens are those of
-// go-json-experiment/json; this package adds the rules it leaves open and sentences that say
-// what is wrong and where.
+// Package strictjson reads JSON that comes from outside. A text must be exactly one value in valid UTF-8, of
+// bounded depth, without duplicate member names, lone surrogates or U+0000. A text that is decoded into a Go
+// struct must have no members that the struct lacks. The package uses the tokenizer of
+// go-json-experiment/json, adds the rules that it does not have, and its errors say what is wrong and where.
 package strictjson
 
 import (
@@ -29,14 +28,22 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	where := e.Pointer
-	if where == "" {
-		where = "the JSON text"
+	if e.Pointer == "" {
+		return e.Sentence()
+	}
+	return e.Pointer + ": " + e.Sentence()
+}
+
+// Sentence says what is wrong without the pointer.
+func (e *Error) Sentence() string {
+	sentence := e.Reason
+	if e.Pointer == "" {
+		sentence = "the JSON text: " + sentence
 	}
 	if e.Offset >= 0 {
-		return fmt.Sprintf("%s: %s (near byte %d)", where, e.Reason, e.Offset)
+		sentence += fmt.Sprintf(" (near byte %d)", e.Offset)
 	}
-	return where + ": " + e.Reason
+	return sentence
 }
 
 // Within says of a fault in a value where it is in the text that holds the value at this pointer.
@@ -170,6 +177,12 @@ func describe(err error) error {
 	return &Error{Offset: -1, Reason: err.Error()}
 }
 
+// reasoned is an error of a type that reads its own JSON. Sentence says what the type wants, without a place.
+type reasoned interface {
+	error
+	Sentence() string
+}
+
 func mismatch(sem *json.SemanticError) string {
 	if errors.Is(sem.Err, json.ErrUnknownName) {
 		return fmt.Sprintf("unknown member %q", sem.JSONPointer.LastToken())
@@ -179,6 +192,9 @@ func mismatch(sem *json.SemanticError) string {
 	}
 	if errors.Is(sem.Err, strconv.ErrRange) {
 		return "the number is out of range"
+	}
+	if r, ok := errors.AsType[reasoned](sem.Err); ok {
+		return r.Sentence()
 	}
 	if sem.GoType == nil {
 		return sem.Err.Error()
@@ -218,4 +234,14 @@ func goKindName(t reflect.Type) string {
 		return "a number"
 	}
 	return "an integer"
+}
+
+// AppendString appends s, valid UTF-8, as a JSON string. It panics on another s: input is checked where it
+// comes in.
+func AppendString(b []byte, s string) []byte {
+	b, err := jsontext.AppendQuote(b, s)
+	if err != nil {
+		panic("strictjson: a string that is not UTF-8 passed the checks")
+	}
+	return b
 }

@@ -1,5 +1,4 @@
-// Package urn reads the names of networks, sites and users and says which contains which
-// (contract, sections 2.1 and 5).
+// Package urn reads the names of networks, sites and users and says which contains which.
 //
 //	urn:<vendor>:<network>               a network
 //	urn:<vendor>:<network>:site=<id>     a site of it
@@ -24,6 +23,23 @@ func CheckUser(s string) error {
 		return fmt.Errorf("%q is not a user URN: want urn:<vendor>:<network>:user=<id>", s)
 	}
 	return check(s, "user=")
+}
+
+// CheckCaller reports what is malformed in a caller: user must name a user, and each URN of scopes
+// (what the caller moderates, what it reads) a network or a site. Every domain asks this before it
+// gives a caller any right, so that a malformed URN is a mistake and never a right.
+func CheckCaller(user string, scopes ...[]string) error {
+	if err := CheckUser(user); err != nil {
+		return fmt.Errorf("the caller: %w", err)
+	}
+	for _, scope := range scopes {
+		for _, s := range scope {
+			if err := CheckGroup(s); err != nil {
+				return fmt.Errorf("a right of the caller: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func check(s, last string) error {

@@ -34,6 +34,35 @@ func TestCheckGroup(t *testing.T) {
 	}
 }
 
+func TestCheckCaller(t *testing.T) {
+	const user, network, site = "urn:v:n:user=1", "urn:v:n", "urn:v:n:site=1"
+	tests := []struct {
+		what  string
+		user  string
+		lists [][]string
+		ok    bool
+	}{
+		{"a user without rights", user, nil, true},
+		{"networks and sites in each list", user, [][]string{{network, site}, {site}}, true},
+		{"no user", "", nil, false},
+		{"a network as user", network, nil, false},
+		{"a site as user", site, nil, false},
+		{"a user of no network", "urn:v:user=1", nil, false},
+		{"a user whose id is a URN", "urn:v:n:user=" + user, nil, false},
+		{"a user of invalid UTF-8", user + "\xff", nil, false},
+		{"an empty right", user, [][]string{{network, ""}}, false},
+		{"a bare scheme as right", user, [][]string{{"urn"}}, false},
+		{"a vendor as right", user, [][]string{{"urn:v"}}, false},
+		{"a user as right", user, [][]string{{user}}, false},
+		{"a malformed right in the second list", user, [][]string{{network}, {"urn:v"}}, false},
+	}
+	for _, tt := range tests {
+		if err := urn.CheckCaller(tt.user, tt.lists...); (err == nil) != tt.ok {
+			t.Errorf("%s: CheckCaller = %v, want ok = %t", tt.what, err, tt.ok)
+		}
+	}
+}
+
 func TestContains(t *testing.T) {
 	tests := []struct {
 		outer, inner string

@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,8 +15,50 @@ func assetRows() []row {
 			request: func(*world, string) request { return post(library+"/assets", `{"add":[`+newAsset("cell", nil)+`]}`) },
 			after:   func(w *world, _ string) { w.removeForeign("cell") }},
 	}
-	rows = append(rows, changesAsset(), removesAsset(), labels(), values(), putsInto(), takesOut())
+	rows = append(rows, explainsAsset(), explainsOthers())
+	rows = append(rows,
+		row{route: "GET " + lib + "/changes", table: atTheTop, says: "+200 -403 !403",
+			request: func(*world, string) request { return get(library + "/changes?limit=1") }},
+		row{route: "GET " + lib + "/changes", what: "after another cursor", table: atTheTop, says: "+400 -403 !403",
+			request: func(*world, string) request { return get(library + "/changes?after=AAAA") }})
+	rows = append(rows, row{route: "POST " + lib + "/assets", what: "add too much", table: atTheTop, says: "+413 -413 !403",
+		request: func(*world, string) request {
+			return post(library+"/assets", `{"add":[{"id":"cell","generator":{"id":"g"},"content":{"content":"`+strings.Repeat("x", 256<<10)+`"}}]}`)
+		}})
+	rows = append(rows, changesAsset(), addsAgainElsewhere(), removesAsset(), labels(), values(), putsInto(), takesOut())
 	return append(rows, searches()...)
+}
+
+// explainsAsset tells those who see an asset what they may do with it, and names no folder that is hidden.
+func explainsAsset() row {
+	return row{route: "GET " + lib + "/explain", table: rights, says: "e200 d200 v200 -404 !403",
+		request: func(w *world, thing string) request { return get(library + "/explain?asset=" + w.assets[thing]) },
+		check: func(w *world, c caller, thing string, r reply) {
+			w.holds(r, `"view":{"allowed":true`, thing, true)
+			w.holds(r, fmt.Sprintf(`{"view":{"allowed":true,"rule":"%s"`, "moderator"), thing, c.rulesNetwork())
+			mayEdit := rights.at(c, thing) != 'v'
+			_, edit, _ := strings.Cut(r.body, `"edit":{"allowed":`)
+			if strings.HasPrefix(edit, "true") != mayEdit {
+				w.t.Errorf("%s: edit of %q, want %t: %s", r.what, thing, mayEdit, r.body)
+			}
+			for name, id := range w.folders {
+				if levels[name] != "" && (levels.at(c, name) == '-' || levels.at(c, name) == '!') {
+					w.holds(r, id, name, false)
+				}
+			}
+		}}
+}
+
+// explainsOthers: what others may do is for moderators to ask, about a folder that is there as about one that is not.
+func explainsOthers() row {
+	return row{route: "GET " + lib + "/explain", what: "about another", table: atTheTop, says: "+200 -403 !403",
+		request: func(w *world, _ string) request {
+			return get(library + "/explain?user=viewer&folder=" + w.folders["grant"])
+		},
+		check: func(w *world, _ caller, thing string, r reply) {
+			w.holds(r, `"edit":{"allowed":false`, thing, true)
+			w.holds(r, `"view":{"allowed":true,"rule":"grant"`, thing, true)
+		}}
 }
 
 // changesAsset adds again what is there. To whom it is hidden it is 403 too: the one known exception.
@@ -29,6 +72,30 @@ func changesAsset() row {
 	return row{route: "POST " + lib + "/assets", what: "add again", table: t, says: "e200 d200 v403 -403 !403",
 		request: func(_ *world, thing string) request {
 			return post(library+"/assets", `{"add":[`+newAsset(thing, nil)+`]}`)
+		}}
+}
+
+// addsAgainElsewhere adds again what is there, into grant/in: c is a conflict, as the asset is in other folders.
+func addsAgainElsewhere() row {
+	t := table{
+		//                  str own nam s1 s10 net ven bel oth pre mem com vie edi man rol grp
+		"loose":        "    -   -   !   -   -   +   +   -   !   !   -   -   f   f   f   f   f",
+		"open":         "    -   -   !   -   -   c   c   -   !   !   -   -   f   f   f   f   f",
+		"grant":        "    -   -   !   -   -   c   c   -   !   !   -   -   f   c   c   f   c",
+		"grant/in":     "    -   -   !   -   -   +   +   -   !   !   -   -   f   +   +   f   +",
+		"grant/own":    "    -   -   !   -   -   c   c   -   !   !   -   -   f   c   f   f   f",
+		"gone":         "    -   -   !   -   -   c   c   -   !   !   -   -   f   f   f   f   f",
+		"gone+grant":   "    -   -   !   -   -   c   c   -   !   !   -   -   f   c   c   f   c",
+		"all of grant": "    -   -   !   -   -   +   +   -   !   !   -   -   f   +   +   f   +",
+	}
+	return row{route: "POST " + lib + "/assets", what: "add elsewhere", table: t, says: "+200 c409 f403 -404 !403",
+		request: func(w *world, thing string) request {
+			return post(library+"/assets", `{"add":[`+newAsset(thing, []string{w.folders["grant/in"]})+`]}`)
+		},
+		after: func(w *world, thing string) {
+			if thing == "loose" {
+				w.must(builder, "POST", library+"/folder/"+w.folders["grant/in"]+"/assets", fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]), 200)
+			}
 		}}
 }
 
@@ -143,7 +210,8 @@ func searches() []row {
 	rows := []row{}
 	for what, query := range map[string]string{
 		"all": "limit=500", "oldest first": "limit=500&order=asc", "by a word": "limit=500&query=words", "by a tag": "limit=500&tags=tag",
-		"by a generator": "limit=500&generator=g.example"} {
+		"by a generator": "limit=500&generator=g.example",
+		"by a prefix":    "limit=500&query=wo*", "by a key": "limit=500&attribute=name", "by time": "limit=500&from=1970-01-01&to=9999-12-31"} {
 		rows = append(rows, row{route: "GET " + lib + "/assets", what: what, table: rights, says: "e200 d200 v200 -200 !403",
 			request: func(*world, string) request { return get(library + "/assets?" + query) },
 			check: func(w *world, c caller, thing string, r reply) {
@@ -157,10 +225,42 @@ func searches() []row {
 				w.holds(r, fmt.Sprintf(`"total":%d,"totalItems":%[1]d}`, total), "the total", true)
 			}})
 	}
-	return rows
+	return append(rows, counts())
 }
 
-// putsInto assigns an asset to a folder that editor, manager and group may edit.
+// counts: the facets of a search count what the caller finds, and name no folder that is hidden.
+func counts() row {
+	return row{route: "GET " + lib + "/assets", what: "with facets", table: rights, says: "e200 d200 v200 -200 !403",
+		request: func(*world, string) request {
+			return get(library + "/assets?limit=1&facets=attribute:name,folder,generator")
+		},
+		check: func(w *world, c caller, thing string, r reply) {
+			_, r.body, _ = strings.Cut(r.body, `"facets":`)
+			total, inFolder := 0, map[string]int{}
+			for _, a := range assetsOf {
+				if !found(c, a.name) {
+					continue
+				}
+				total++
+				for _, f := range a.folders {
+					if a.name != "taken out" {
+						inFolder[f]++
+					}
+				}
+			}
+			w.holds(r, fmt.Sprintf(`{"value":%q,"count":1}`, thing), thing, found(c, thing))
+			w.holds(r, fmt.Sprintf(`"generator":[{"value":"g.example","count":%d}]`, total), "the count of all", true)
+			for f, id := range w.folders {
+				sees := gone[f] == "" && levels[f] != "" && levels.at(c, f) != '-' && inFolder[f] > 0
+				w.holds(r, id, f, sees)
+				if sees {
+					w.holds(r, fmt.Sprintf(`{"value":%q,"count":%d}`, id, inFolder[f]), f, true)
+				}
+			}
+		}}
+}
+
+// putsInto assigns an asset to a folder that editor, manager and group may edit: those that the caller may change.
 func putsInto() row {
 	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "put into grant/in", table: rights, says: "e200 d200 v200 -200 !403"}
 	rw.request = func(w *world, thing string) request {
@@ -168,11 +268,7 @@ func putsInto() row {
 	}
 	rw.table, rw.says = assigns, "+200 a200 f403 -404 !403"
 	rw.check = func(w *world, c caller, thing string, r reply) {
-		status := 404
-		if rights.at(c, thing) != '-' {
-			status = 200
-		}
-		w.item(r, thing, status, `"status":%d`)
+		w.item(r, thing, map[byte]int{'e': 200, 'd': 200, 'v': 403, '-': 404}[rights.at(c, thing)], `"status":%d`)
 	}
 	rw.after = func(w *world, thing string) {
 		if thing != "grant/in" && thing != "all of grant" {
@@ -192,6 +288,11 @@ var assigns = func() table {
 	return t
 }()
 
+// rulesNetwork reports whether the caller moderates the network of the library.
+func (c caller) rulesNetwork() bool {
+	return slices.Contains([]string{"network", "vendor", "session"}, c.name)
+}
+
 // takesOut takes assets out of grant. Out of the last folder only moderators take.
 func takesOut() row {
 	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "take out of grant", table: assigns, says: "+200 f403 -404 !403"}
@@ -203,7 +304,7 @@ func takesOut() row {
 		switch {
 		case rights.at(c, thing) == '-':
 			status = 404
-		case thing == "grant" && c.name != "network" && c.name != "vendor":
+		case thing == "grant" && !c.rulesNetwork():
 			status = 403
 		}
 		w.item(r, thing, status, `"status":%d`)

@@ -1,6 +1,10 @@
 package access
 
-import "github.com/vitrine-go/vitrine/adapters/httpapi"
+import (
+	"slices"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
 
 // The networks of the tests.
 const (
@@ -8,11 +12,18 @@ const (
 	elsewhere = "urn:vitrine:other.test"
 )
 
+// allNetworks are all that the tests speak of.
+var allNetworks = []string{network, elsewhere, "urn:vitrine:example.te", "urn:vitrine:nowhere.test", "urn:other:example.test"}
+
 // caller is who asks. The tables have a column for each one that has a good token, in this order.
 type caller struct {
 	name  string
 	token string // what is sent instead of a signed one
 	anon  bool   // sends no token
+	// like names the column that says what the caller may do, if the tables have none of its own: readers and
+	// callers with tags are like somebody who has no rights at all, but for what Reads gives them.
+	like    string
+	session bool // is known by a cookie
 	httpapi.Principal
 }
 
@@ -20,15 +31,15 @@ func (c caller) known() bool { return !c.anon && c.token == "" }
 
 var callers = []caller{
 	{name: "nobody", anon: true},
-	{name: "forger", token: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0."},
+	{name: "forger", token: "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1cm46dml0cmluZTpleGFtcGxlLnRlc3Q6dXNlcj1vd25lciIsImV4cCI6NDEwMjQ0NDgwMH0."},
 	{name: "stranger", Principal: httpapi.Principal{URN: network + ":user=stranger"}},
 	{name: "owner", Principal: httpapi.Principal{URN: network + ":user=owner"}},
 	{name: "namesake", Principal: httpapi.Principal{URN: elsewhere + ":user=owner"}}, // of the owner, the viewer … in another network
 	{name: "site 1", Principal: httpapi.Principal{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}},
 	{name: "site 10", Principal: httpapi.Principal{URN: network + ":user=ten", Moderates: []string{network + ":site=10"}}},
 	{name: "network", Principal: httpapi.Principal{URN: network + ":user=all", Moderates: []string{network}}},
-	{name: "vendor", Principal: httpapi.Principal{URN: "urn:vitrine:hq.test:user=v", Moderates: []string{"urn:vitrine"}}},
-	{name: "below", Principal: httpapi.Principal{URN: network + ":user=below", Moderates: []string{network + ":site=1:page=1"}}},
+	{name: "vendor", Principal: httpapi.Principal{URN: "urn:vitrine:hq.test:user=v", Moderates: allNetworks}},
+	{name: "below", Principal: httpapi.Principal{URN: network + ":user=below", Moderates: []string{network + ":site=3"}}}, // a site in which nothing is
 	{name: "other", Principal: httpapi.Principal{URN: elsewhere + ":user=viewer", Moderates: []string{elsewhere}}},
 	{name: "prefix", Principal: httpapi.Principal{URN: "urn:vitrine:example.te:user=editor", Moderates: []string{"urn:vitrine:example.te"}}},
 	{name: "member", Principal: httpapi.Principal{URN: network + ":user=member", Groups: []string{network + ":site=1", network}, Roles: []string{"moderator"}}},
@@ -38,11 +49,28 @@ var callers = []caller{
 	{name: "manager", Principal: httpapi.Principal{URN: network + ":user=manager"}},
 	{name: "role", Principal: httpapi.Principal{URN: network + ":user=r", Roles: []string{"desk"}}},
 	{name: "group", Principal: httpapi.Principal{URN: network + ":user=g", Groups: []string{network + ":group=team"}}},
+	{name: "reader", like: "member", Principal: httpapi.Principal{URN: network + ":user=reader", Reads: []string{network}}},
+	{name: "site reader", like: "member", Principal: httpapi.Principal{URN: network + ":user=reader", Reads: []string{network + ":site=1"}}},
+	// A page has the token of the owner of nearly everything, who also moderates everything. That counts for nothing.
+	{name: "page", like: "member", Principal: httpapi.Principal{URN: network + ":user=owner", Moderates: allNetworks, Components: true,
+		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}},
+	{name: "page without tags", like: "member", Principal: httpapi.Principal{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}},
+	{name: "session", like: "network", session: true, Principal: httpapi.Principal{URN: network + ":user=all", Moderates: []string{network}}},
 }
+
+// seesToRead reports whether the caller may read an app that it may not change.
+func (c caller) seesToRead(app string) bool {
+	return usable.at(c, app) != '+' && slices.ContainsFunc(groupsOf(app), func(g string) bool {
+		return slices.ContainsFunc(c.Reads, func(r string) bool { return contains(r, g) })
+	})
+}
+
+// keepsToList reports whether lists of apps show the caller an app.
+func (c caller) keepsToList(app string) bool { return usable.at(c, app) == '+' || c.seesToRead(app) }
 
 // builder makes the worlds; it is in no table.
 var builder = caller{name: "builder", Principal: httpapi.Principal{
-	URN: network + ":user=builder", Moderates: []string{"urn:vitrine"}, Components: true}}
+	URN: network + ":user=builder", Moderates: allNetworks, Components: true}}
 
 // as is the builder's work under the name of a user.
 func as(urn string) caller {

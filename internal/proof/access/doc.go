@@ -1,11 +1,10 @@
-// Package access shows who may do what over HTTP, cell by cell: every endpoint of the route table,
-// asked by every kind of caller about a thing in every state, answers with the status that the
-// contract gives it (contract, sections 4 and 5).
+// Package access tests who may do what over HTTP. Every kind of caller sends a request to every endpoint
+// of the route table about a thing in every state, and must get the status that the tables here name.
 //
-// What is expected stands in tables written by hand from the contract, a character for each caller and
-// thing, and beside each endpoint the status for each character. Nothing of it is computed by the
-// code under test. An endpoint of the route table without a row fails the test, and so does a row
-// without an endpoint.
+// The tables are written by hand from the access rules, which the doc.go files of the domains state. A
+// table has a character for each caller and thing; each endpoint has a status for each character. The code
+// under test computes none of it. An endpoint of the route table without a row fails the test, and so does
+// a row without an endpoint.
 //
 // Whatever is answered 404 because it is hidden is asked for once more with an id that does not
 // exist: bodies, lengths and headers must be the same. A caller's lists, totals, values and links
@@ -13,9 +12,12 @@
 // of random callers hold what these callers can read one by one, which a model of a few lines
 // foretells.
 //
-// That the rows look is shown with faults put into the rules, one at a time, each of which they find.
+// Single responses do not show whether several steps together give too many rights. So in random libraries a few callers
+// take random allowed steps together, and nobody may have a right afterwards that they could not give.
+//
+// Mutants show that the tables detect errors: each puts one fault into the access rules, and a row must fail.
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/access -v -timeout 0 -args -worlds 2000 -mutants
+//	go test ./internal/proof/access -v -timeout 0 -args -worlds 2000 -plots 100000 -mutants
 package access

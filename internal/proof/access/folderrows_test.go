@@ -25,6 +25,8 @@ func folderRows() []row {
 	list := []row{
 		ofFolder(levels, "GET", one, "", "/folder/%s", "", "m200 e200 v200 -404 !403"),
 		ofFolder(gone, "GET", one, "deleted", "/folder/%s", "", "m200 e404 v404 -404 !403"),
+		ofFolder(levels, "GET", "/explain", "", "/explain?folder=%s", "", "m200 e200 v200 -404 !403"),
+		ofFolder(gone, "GET", "/explain", "deleted", "/explain?folder=%s", "", "m200 e404 v404 -404 !403"),
 		ofFolder(levels, "GET", permissions, "", "/folder/%s/permissions", "", "m200 e403 v403 -404 !403"),
 		ofFolder(gone, "GET", permissions, "deleted", "/folder/%s/permissions", "", "m200 e404 v404 -404 !403"),
 		ofFolder(levels, "POST", permissions, "grant", "/folder/%s/permissions", grant, "m200 e403 v403 -404 !403"),
@@ -43,11 +45,15 @@ func folderRows() []row {
 		ofFolder(gone, "POST", "/folders", "label of a deleted one", "/folders", `{"update":[{"id":"%s","label":"new"}]}`, "m404 e404 v404 -404 !403"),
 		ofFolder(levels, "POST", "/folders", "nothing new", "/folders", `{"update":[{"id":"%s"}]}`, "m200 e403 v403 -404 !403"),
 		ofFolder(gone, "POST", "/folders", "delete again", "/folders", `{"delete":["%s"]}`, "m404 e404 v404 -404 !403"),
+		ofFolder(levels, "POST", "/folders", "move to nowhere", "/folders", `{"update":[{"id":"%s","path":""}]}`, "m400 e403 v403 -404 !403"),
 		ofFolder(levels, "POST", "/folders", "inherit from now on", "/folders", `{"update":[{"id":"%s","inherit":false}]}`, "m200 e403 v403 -404 !403"),
 	}
 	for i, rw := range list {
 		if strings.Contains(rw.route, "GET "+lib+"/folder") && !strings.Contains(rw.route, "permissions") {
 			list[i].check = showsPermissions
+		}
+		if strings.HasSuffix(rw.route, "/explain") {
+			list[i].check = explainsFolder
 		}
 		switch rw.what {
 		case "inherit from now on":
@@ -55,13 +61,26 @@ func folderRows() []row {
 		case "grant":
 			list[i].after = func(w *world, thing string) { // with a grant, an open folder is open no more
 				w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions", `{"remove":[`+userGrant("someone", "manage")+`]}`, 200)
+				w.inherits(thing)
 			}
 		}
 	}
 	fresh := ofFolder(levels, "POST", "/assets", "into a folder", "/assets", add, "m200 e200 v403 -404 !403")
 	fresh.after = func(w *world, _ string) { w.removeForeign("cell") }
 	list = append(list, fresh, listsFolder("by id", "/folders?id=%s"), listsFolder("all", "/folders?limit=500"), listsGone())
-	return slices.Concat(list, nestRows(), deleteRows(), grantRows())
+	return slices.Concat(list, nestRows(), deleteRows(), grantRows(), []row{revokes()})
+}
+
+// explainsFolder: the verdicts say what the tables say.
+func explainsFolder(w *world, c caller, thing string, r reply) {
+	t, visible := levels, true
+	if gone[thing] != "" {
+		t, visible = gone, false
+	}
+	level := t.at(c, thing)
+	for operation, allowed := range map[string]bool{"view": visible, "edit": visible && level != 'v', "manage": level == 'm'} {
+		w.holds(r, fmt.Sprintf(`"%s":{"allowed":%t`, operation, allowed), thing, true)
+	}
 }
 
 // showsPermissions: a folder shows its permissions to those who may manage it.
@@ -73,6 +92,27 @@ func showsPermissions(w *world, c caller, thing string, r reply) {
 	if r.body != `{"folders":[]}` && !strings.Contains(r.what, "since") {
 		w.holds(r, `"permissions":[`, thing, t.at(c, thing) == 'm')
 	}
+}
+
+// revokes takes away the last permission of a folder below an open one: that publishes nothing.
+func revokes() row {
+	rw := ofFolder(table{"open/view": levels["open/view"], "open/child": levels["open/child"]}, "POST", "/folder/{folder}/permissions", "take the last away",
+		"/folder/%s/permissions", `{"remove":[`+userGrant("viewer", "view")+`]}`, "m200 v403 -404 !403")
+	rw.check = func(w *world, _ caller, thing string, _ reply) {
+		want := map[string]int{"open/view": 404, "open/child": 200}[thing]
+		for _, c := range knownCallers() {
+			if r := w.send(c, get(library+"/folder/"+w.folders[thing])); levels.at(c, thing) != 'm' && r.status != want && r.status != 403 {
+				w.t.Errorf("%s after the last permission was taken away: %d, want %d", r.what, r.status, want)
+			}
+		}
+	}
+	rw.after = func(w *world, thing string) {
+		if thing == "open/view" {
+			w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions", `{"create":[`+userGrant("viewer", "view")+`]}`, 200)
+			w.inherits(thing)
+		}
+	}
+	return rw
 }
 
 // inherits makes a folder inherit as it did when the world was built.
@@ -184,21 +224,29 @@ func deleteRows() []row {
 	remove.after = func(w *world, thing string) {
 		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false}]}`, w.folders[thing]), 200)
 	}
-	revive := ofFolder(gone, "POST", "/folders", "bring back", "/folders", `{"update":[{"id":"%s","deleted":false}]}`, "m200 e404 v404 -404 !403")
+	const deletedNo = `{"update":[{"id":"%s","deleted":false}]}`
+	revive := ofFolder(table{"gone": gone["gone"], "void": gone["void"]}, "POST", "/folders", "bring back", "/folders", deletedNo, "m200 e404 v404 -404 !403")
 	revive.after = func(w *world, thing string) {
-		if !strings.Contains(thing, "/") { // one below is still out of sight with the one above
-			w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, w.folders[thing]), 200)
-		}
+		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, w.folders[thing]), 200)
 	}
-	return []row{remove, revive}
+	below := ofFolder(table{"gone/in": gone["gone/in"], "void/in": gone["void/in"]}, "POST", "/folders", "bring back below a deleted one", "/folders", deletedNo, "m400 e404 v404 -404 !403")
+	out := ofFolder(below.table, "POST", "/folders", "bring back, out of a deleted one", "/folders", "", "m200 e404 v404 -404 !403")
+	out.request = func(w *world, thing string) request {
+		return post(library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false,"path":%q}]}`, w.folders[thing], w.path("grant/in")))
+	}
+	out.after = func(w *world, thing string) { // and into it again
+		above := w.folders[strings.TrimSuffix(thing, "/in")]
+		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false},{"id":%q,"path":"/%[1]s"}],"delete":[%[1]q]}`, above, w.folders[thing]), 200)
+	}
+	return []row{remove, revive, below, out}
 }
 
-// grantRows: nobody grants more than they hold. In grant/in, the editor holds edit and the manager manage.
+// grantRows: to grant takes manage, on a new folder manage on its parent. In grant/in, the editor holds edit and
+// the manager manage.
 func grantRows() []row {
 	rows := []row{}
 	for _, operation := range []string{"view", "edit", "manage"} {
-		rows = append(rows, row{route: "POST " + lib + "/folders", what: "create with " + operation, table: grantsBelow,
-			says: map[string]string{"view": "m200 e200 v403 -404 !403", "edit": "m200 e200 v403 -404 !403", "manage": "m200 e403 v403 -404 !403"}[operation],
+		rows = append(rows, row{route: "POST " + lib + "/folders", what: "create with " + operation, table: grantsBelow, says: "m200 e403 v403 -404 !403",
 			request: func(w *world, thing string) request {
 				return post(library+"/folders", fmt.Sprintf(`{"create":[{"label":"x","path":%q,"permissions":[%s]}]}`, w.path(thing), userGrant("x", operation)))
 			}})

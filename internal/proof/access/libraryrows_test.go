@@ -43,6 +43,7 @@ func libraryRows() []row {
 		{"POST", "/folder/{folder}/permissions", "/folder/F/permissions", "{}", "+404 m404 !403", "+404 m404 !403"},
 		{"POST", "/folder/{folder}/assets", "/folder/F/assets", `{"assign":["A"]}`, "+404 m404 !403", "+404 m404 !403"},
 		{"GET", "/attributes", "/attributes?key=name", "", "+200 m200 !403", "+404 m404 !403"},
+		{"GET", "/explain", "/explain?folder=F", "", "+404 m404 !403", "+404 m404 !403"},
 		{"POST", "/attributes", "/attributes", `{"assets":["A"]}`, "+200 m200 !403", "+200 m404 !403"},
 	} {
 		for _, never := range []bool{false, true} {

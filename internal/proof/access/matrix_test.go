@@ -36,9 +36,21 @@ func (rw row) want(c caller, thing string) int {
 	if !c.known() && !rw.open {
 		return 401
 	}
+	if c.TagsOnly && !rw.open && !rw.delivers(c, thing) {
+		if rw.isTagged() && !c.seesToRead(thing) {
+			return 404
+		}
+		return 403
+	}
 	char := ""
 	if rw.table != nil {
 		char = strings.ReplaceAll(string(rw.table.at(c, thing)), ".", "-")
+	}
+	if rw.isAboutApp(thing) && c.seesToRead(thing) {
+		if !strings.HasPrefix(rw.route, "GET") {
+			return 403
+		}
+		char = "+"
 	}
 	for word := range strings.FieldsSeq(rw.says) {
 		if status, ok := strings.CutPrefix(word, char); ok {
@@ -50,10 +62,25 @@ func (rw row) want(c caller, thing string) int {
 	panic(fmt.Sprintf("%s, %s: no status for %q", rw.route, rw.what, char))
 }
 
+// isAboutApp reports whether the thing is an app that is there.
+func (rw row) isAboutApp(thing string) bool {
+	return rw.table["absent"] != "" && usable[thing] != "" && thing != "absent"
+}
+
+func (rw row) isTagged() bool { return rw.route == "GET /apps/{id}/tagged/{tag}" }
+
+// delivers reports whether the row is about what a caller with tags may ask.
+func (rw row) delivers(c caller, thing string) bool {
+	return rw.isTagged() && rw.what != "another" && len(c.Tags) > 0 && c.seesToRead(thing)
+}
+
 // hides reports whether the thing is hidden from the caller, so that its answer must be that of
 // one that is absent. Who may manage a deleted folder knows of it.
 func (rw row) hides(c caller, thing string) bool {
 	if rw.table == nil || !c.known() || rw.want(c, thing) != 404 {
+		return false
+	}
+	if rw.isAboutApp(thing) && c.seesToRead(thing) {
 		return false
 	}
 	char := rw.table.at(c, thing)
@@ -76,12 +103,16 @@ func (rw row) run(t *testing.T, n *cells) {
 				continue // another sixth of the callers for each row
 			}
 			want := rw.want(c, thing)
+			rw.fromElsewhere(t, w, c, thing)
 			r := w.send(c, rw.request(w, thing))
 			n.cells++
 			if r.status != want {
 				t.Errorf("%s asks about %q: status %d, want %d: %s", r.what, thing, r.status, want, r.body)
 			}
 			rw.form(t, w, c, thing, r)
+			if c.TagsOnly && !rw.open && (strings.Contains(r.body, ":user=") || strings.Contains(r.body, ":site=")) {
+				t.Errorf("%s: a public token is told of people or groups: %s", r.what, r.body)
+			}
 			if want < 300 && rw.check != nil && r.status == want {
 				rw.check(w, c, thing, r)
 			}
@@ -94,6 +125,19 @@ func (rw row) run(t *testing.T, n *cells) {
 	n.requests += *w.sent
 }
 
+// fromElsewhere has a page of another site send the request for its visitor, who has a session: it writes
+// nothing.
+func (rw row) fromElsewhere(t *testing.T, w *world, c caller, thing string) {
+	in := rw.request(w, thing)
+	if !c.session || rw.open || in.method == "GET" {
+		return
+	}
+	in.site = "cross-site"
+	if r := w.send(c, in); r.status != 403 || !strings.Contains(r.body, "another site") {
+		t.Errorf("%s asks about %q for a page of another site: %d %s", r.what, thing, r.status, r.body)
+	}
+}
+
 // form looks at what an answer is made of, whatever it says.
 func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 	if r.status == 401 && r.header.Get("Www-Authenticate") != "svctoken" {
@@ -103,8 +147,8 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 		t.Errorf("%s: %d with %v", r.what, r.status, r.header)
 	}
 	if r.status >= 400 {
-		var body map[string]string
-		if json.Unmarshal([]byte(r.body), &body) != nil || len(body) != 1 || body["error"] == "" {
+		var body struct{ Error, Code string }
+		if json.Unmarshal([]byte(r.body), &body) != nil || body.Error == "" || body.Code == "" {
 			t.Errorf("%s: the body of an error is %q", r.what, r.body)
 		}
 	}
@@ -124,7 +168,7 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 
 // rows are all rows.
 func rows() []row {
-	return slices.Concat(otherRows(), appRows(), folderRows(), assetRows(), libraryRows())
+	return slices.Concat(otherRows(), reviewRows(), appRows(), folderRows(), assetRows(), libraryRows())
 }
 
 func TestEveryCell(t *testing.T) {
@@ -143,7 +187,8 @@ func TestEveryCell(t *testing.T) {
 	t.Logf("%d rows, %d callers, %d cells, %d requests", n.rows, len(callers), n.cells, n.requests)
 }
 
-// Each endpoint of the route table has a row, and each row an endpoint.
+// Each endpoint of the route table has a row, and each row an endpoint. Rows may name a collection with
+// the slash at its end, which the description leaves out.
 func TestEveryRouteHasARow(t *testing.T) {
 	w := newWorld(t)
 	var description struct {
@@ -163,10 +208,11 @@ func TestEveryRouteHasARow(t *testing.T) {
 	}
 	routes := maps.Clone(missing)
 	for _, rw := range rows() {
-		if !routes[rw.route] {
+		route := strings.TrimSuffix(rw.route, "/")
+		if !routes[route] {
 			t.Errorf("a row is about %s, which is no endpoint", rw.route)
 		}
-		delete(missing, rw.route)
+		delete(missing, route)
 	}
 	for _, route := range slices.Sorted(maps.Keys(missing)) {
 		t.Errorf("%s has no row: who may ask it, and what is the answer?", route)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The rules of access as the contract states them, over things as the random worlds have them. This
-// is written apart from the domains, whose code it is held against.
+// The access rules, written a second time for the things of the random worlds. The tests compare them with
+// the domains, whose code they do not use.
 
 type modelApp struct {
 	id, owner string // URN
@@ -60,6 +60,13 @@ func (c caller) uses(a *modelApp) bool {
 		}
 	}
 	return false
+}
+
+// readsApp: who reads one of the groups of an app reads it, and does not change it.
+func (c caller) readsApp(a *modelApp) bool {
+	return c.uses(a) || slices.ContainsFunc(a.groups, func(g string) bool {
+		return slices.ContainsFunc(c.Reads, func(r string) bool { return contains(r, g) })
+	})
 }
 
 func (c caller) inNetwork() bool { return contains(network, c.URN) || c.moderatesURN(network) }

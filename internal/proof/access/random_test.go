@@ -82,14 +82,14 @@ func (m *random) same(what string, got, want []string) {
 
 func (m *random) compareApps(c caller) (n int) {
 	for _, a := range m.apps {
-		m.reads(c, "/apps/"+a.id, status(c.uses(a)))
-		m.reads(c, "/apps/"+a.id+"/versions/0", status(c.uses(a)))
+		m.reads(c, "/apps/"+a.id, status(c.readsApp(a)))
+		m.reads(c, "/apps/"+a.id+"/versions/0", status(c.readsApp(a)))
 	}
 	for _, sort := range []string{"createdAt", "-createdAt", "updatedAt", "-updatedAt"} {
 		using := one(m, append(someComponents, ""))
 		var list []*modelApp
 		for _, a := range m.apps {
-			if c.uses(a) && (using == "" || a.component == using) {
+			if c.readsApp(a) && (using == "" || a.component == using) {
 				list = append(list, a)
 			}
 		}

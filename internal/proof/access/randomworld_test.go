@@ -22,13 +22,12 @@ type random struct {
 // What random things are made of: few of each, so that they meet.
 var (
 	someURNs          = []string{network + ":user=a", network + ":user=b", elsewhere + ":user=a", "urn:vitrine:example.te:user=a"}
-	someURNsModerated = []string{network, network + ":site=1", network + ":site=10", network + ":site=2", elsewhere, "urn:vitrine:example.te", "urn:vitrine",
-		network + ":site=1:page=2", "urn:other:example.test"}
-	someSites      = []string{network, network + ":site=1", network + ":site=10", network + ":site=2", elsewhere + ":site=1", "urn:vitrine:example.te:site=1"}
-	someRoles      = []string{"desk", "night desk"}
-	someGroups     = []string{network + ":group=team", network + ":group=tea"}
-	someComponents = []string{"used", "unused"}
-	operations     = []string{"", "view", "edit", "manage"}
+	someURNsModerated = []string{network, network + ":site=1", network + ":site=10", network + ":site=2", elsewhere, "urn:vitrine:example.te", "urn:other:example.test"}
+	someSites         = []string{network, network + ":site=1", network + ":site=10", network + ":site=2", elsewhere + ":site=1", "urn:vitrine:example.te:site=1"}
+	someRoles         = []string{"desk", "night desk"}
+	someGroups        = []string{network + ":group=team", network + ":group=tea"}
+	someComponents    = []string{"used", "unused"}
+	operations        = []string{"", "view", "edit", "manage"}
 )
 
 func newRandom(w *world, seed uint64) *random {
@@ -68,6 +67,9 @@ func (m *random) caller() caller {
 	p := httpapi.Principal{URN: one(m, someURNs), Roles: some(m, someRoles, 2), Groups: some(m, someGroups, 2)}
 	if m.IntN(2) == 0 {
 		p.Moderates = some(m, someURNsModerated, 2)
+	}
+	if m.IntN(3) == 0 {
+		p.Reads = some(m, someURNsModerated, 2)
 	}
 	return caller{name: fmt.Sprintf("%+v", p), Principal: p}
 }

@@ -16,6 +16,8 @@ import (
 type request struct {
 	method, path, body string
 	media              string // of the body; "" = application/json
+	key                string // Idempotency-Key; "" = none
+	site               string // Sec-Fetch-Site; "" = none
 }
 
 func get(path string) request { return request{method: "GET", path: path} }
@@ -45,7 +47,15 @@ func (w *world) send(c caller, in request) reply {
 	if in.media != "" {
 		r.Header.Set("Content-Type", in.media)
 	}
-	if !c.anon {
+	if in.key != "" {
+		r.Header.Set("Idempotency-Key", in.key)
+	}
+	if in.site != "" {
+		r.Header.Set("Sec-Fetch-Site", in.site)
+	}
+	if c.session {
+		r.AddCookie(&http.Cookie{Name: "session", Value: w.token(c)})
+	} else if !c.anon {
 		r.Header.Set("Authorization", "svctoken "+w.token(c))
 	}
 	answer, err := w.client.Do(r)
@@ -64,7 +74,7 @@ func (w *world) token(c caller) string {
 	if c.token != "" {
 		return c.token
 	}
-	key := c.URN + c.name
+	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
 	if w.signed[key] == "" {
 		token, err := w.tokens.Sign(c.Principal, time.Now().Add(time.Hour))
 		if err != nil {

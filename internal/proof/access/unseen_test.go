@@ -74,7 +74,7 @@ func at(pages []string, i int) string {
 	return "there is no such page"
 }
 
-func (c caller) keepsApp(name string) bool { return usable.at(c, name) == '+' }
+func (c caller) keepsApp(name string) bool { return c.keepsToList(name) }
 
 // keepsFolder keeps also the hidden folders above visible ones: their ids stand in paths.
 func (c caller) keepsFolder(name string) bool {
@@ -109,12 +109,12 @@ func (c caller) readings() []string {
 	}
 	paths = append(paths, "/tags/old?appId="+absentApp+ids)
 	for _, query := range []string{"", "?limit=2", "?limit=3&order=asc", "?query=words&limit=2", "?query=grant", "?query=gone", "?tags=tag&limit=1",
-		"?generator=g.example&limit=4", "?query=words+of&tags=tag&order=asc&limit=2", "?query=none"} {
+		"?generator=g.example&limit=4", "?query=wo*&facets=tags,generator,attribute,attribute:name&limit=5", "?query=words+of&tags=tag&order=asc&limit=2", "?query=none"} {
 		paths = append(paths, library+"/assets"+query)
 	}
 	for _, a := range assetsOf {
 		if c.keepsAsset(a.name) {
-			paths = append(paths, library+"/asset/{asset:"+a.name+"}")
+			paths = append(paths, library+"/asset/{asset:"+a.name+"}", library+"/explain?asset={asset:"+a.name+"}")
 		}
 	}
 	paths = append(paths, library+"/folders", library+"/folders?limit=1", library+"/attributes?key=name", library+"/attributes?key=all", library+"/attributes?key=none")
@@ -124,7 +124,7 @@ func (c caller) readings() []string {
 		}
 		id := "{folder:" + f.name + "}"
 		paths = append(paths, library+"/folder/"+id, library+"/folder/"+id+"/permissions", library+"/folders?id="+id,
-			library+"/assets?limit=1&folder="+id, library+"/assets?limit=2&folderTree="+id, library+"/folders?path={path:"+f.name+"}")
+			library+"/assets?limit=1&folder="+id, library+"/assets?limit=2&folderTree="+id, library+"/folders?path={path:"+f.name+"}", library+"/explain?folder="+id)
 	}
 	return paths
 }

@@ -48,6 +48,9 @@ type world struct {
 	sent    *int // requests
 }
 
+// protected: the tag production takes a moderator of every group of the app.
+func protected(tag string) bool { return tag == "production" }
+
 // start is when worlds begin.
 const start = 1_700_000_000_000
 
@@ -60,14 +63,14 @@ func newWorld(t testing.TB) *world {
 	w.now.Store(start)
 	clock := func() time.Time { return time.UnixMilli(w.now.Load()) }
 	var err error
-	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
+	if w.tokens, err = httpapi.NewTokens(signingKey, &httpapi.TokenOptions{Verify: [][]byte{replacedKey}}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.NewApps(), &appsvc.Options{Now: clock}),
-		Assets:       assets.New(memory.NewAssets(), &assets.Options{Now: clock}),
-		Reviews:      reviews.New(memory.NewReviews()),
-		Authenticate: w.tokens.Authenticate,
+		Apps:         appsvc.New(memory.New().Apps(), &appsvc.Options{Now: clock, ProtectedTags: protected}),
+		Assets:       assets.New(memory.New().Assets(), &assets.Options{Now: clock}),
+		Reviews:      reviews.New(memory.New().Reviews(), nil),
+		Authenticate: w.authenticate,
 		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
@@ -79,6 +82,14 @@ func newWorld(t testing.TB) *world {
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(server.Close)
 	return w
+}
+
+// authenticate takes sessions beside tokens.
+func (w *world) authenticate(r *http.Request) (httpapi.Principal, error) {
+	if session, err := r.Cookie("session"); err == nil {
+		return w.tokens.Verify(session.Value)
+	}
+	return w.tokens.Authenticate(r)
 }
 
 // tick sets the clock to a moment of its own for each number.
@@ -176,6 +187,7 @@ func (w *world) build(keepApp, keepFolder, keepAsset func(string) bool) *world {
 	w.tick(300)
 	w.folders["second"] = w.folderIn(second, `{"label":"second"}`)
 	w.assets["second"] = w.assetIn(second, "second", nil)
+	w.buildReviews()
 	w.tick(400)
 	return w
 }

@@ -8,9 +8,9 @@
 // exists:
 //
 //	Tokens
-//	token in logs, errors, Location, links, panics  here TestTokensStaySecret, adapters/httpapi TestTheTokenStaysSecret, examples/server TestTheAccessLogIsWrittenWhenAskedFor
+//	token in logs, errors, Location, links, panics  here TestTokensStaySecret, adapters/httpapi TestTheTokenStaysSecret, examples/vitrine TestTheAccessLogIsWrittenWhenAskedFor
 //	none, two, empty, 100 KB                        here TestBadTokensAreAlike, adapters/httpapi TestATokenIsGivenExactlyOnce
-//	forged, expired, no exp, other types            adapters/httpapi TestBadTokensAreAll401AndAlike, FuzzToken
+//	forged, expired, no exp, other types            adapters/httpapi TestForgedTokensAreAll401AndAlike, TestATokenThatIsSignedWellSaysWhyItIsRefused, FuzzToken
 //	remembered beyond its end                       adapters/httpapi TestTokensExpireWhileTheyAreRemembered
 //	401 before anything else                        here TestBadTokensAreAlike, internal/proof/access TestEveryCell
 //
@@ -26,6 +26,7 @@
 //	JSON Patch
 //	version test missing, vacuous, late, shadowed   here TestPatches, appsvc TestPatch
 //	odd indices, read-only members                  here TestPatches, appsvc TestPatch, appsvc/internal/jsonpatch TestApply
+//	versions with much to compare                   here TestDiffs
 //	copy bombs, 10^5 operations, index 10^9         here TestPatches, appsvc/internal/jsonpatch TestLimits
 //	numbers and text as they were sent              appsvc/internal/jsonpatch TestNumbers, adapters/httpapi TestStoredBytesAreAnsweredAsTheyAre
 //	a failed patch changes what is cached           here TestPatches, storage/sqlite TestCachedReadsTouchNoConnection
@@ -33,6 +34,7 @@
 //	configSchema
 //	loops, null subschemas                          here TestSchemas, appsvc/internal/schemaguard TestRefuses
 //	references that fetch                           here TestSchemas, appsvc TestSchemaFetchesNothing
+//	defaults that multiply                          here TestDefaults
 //	fan-out, patterns, uniqueItems                  here TestSchemas, appsvc TestAcceptedIsFast, TestRefusedIsFast
 //	the same $id in two components                  appsvc TestSchemaIDsNeverMeet
 //
@@ -55,6 +57,10 @@
 //	origins, frames, addresses, redirects           internal/proof/browser TestCORSPage, adapters/httpapi TestCORSPageIsStaticAndItsPolicyStrict
 //
 //	HTTP
+//	bodies of callers without a right               here TestStrangersSendBodiesInVain, adapters/httpapi TestRightsAreJudgedBeforeTheBodyIsRead
+//	answers that nobody reads, bodies that trickle  here TestAnswersThatAreNotRead, TestBodiesThatTrickle, adapters/httpapi TestACallerHoldsAnEighth, TestSlowClientsAreCutOffWhenOthersWait, TestTheOldestMakesRoom
+//	long patches, exports that nobody reads          here TestMemoryUnderLoads
+//	pages and streams of feeds that nobody reads     here TestMemoryUnderLoads, adapters/httpapi TestFollowersThatDoNotReadCostLittle, TestAStreamReadsSmallPages
 //	slow, many and half-closed connections, panics  internal/proof/hygiene TestScenarios, adapters/httpapi TestAPanicIs500AndTheServerLives
 //	many headers, long paths                        here TestBodies
 //	odd request lines and paths                     here TestRequestLines, adapters/httpapi TestPathsThatAreNotCanonicalAre404, FuzzPath
@@ -65,17 +71,25 @@
 //	full disk, I/O errors, busy                     internal/proof/faults TestTheNthCallToTheDiskFails, storage/sqlite TestFull, TestBusy
 //	files that are no store                         storage/sqlite TestRefusedFilesStayAsTheyAre
 //	killed migration, clock, backup                 storage/sqlite TestMigrationKilledAtEachStatement, internal/proof/faults TestAClockThatGoesBack, TestBackupUnderLoad
-//	SIGTERM under load                              examples/server TestStoppingUnderLoad
+//	SIGTERM under load                              examples/vitrine TestStoppingUnderLoad
 //
 //	Import
+//	uploads that fill the disk or hold every slot   here TestUploadsFillNoDisk, adapters/httpapi TestUploadsHaveSlots, TestTheSlowestUploadMakesRoom
+//	32 uploads of large reviews and titles at once  here TestMemoryUnderLoads, reviews TestALargeReviewWaitsForAPlace, TestNoPlaceIsHeldForASlowSource
 //	long lines, gzip bombs, many problems           here TestImports, reviews TestFlatMemory, TestFlatMemoryOfImport
 //	one bad line among many, BOM, CRLF, no end      here TestTheOneBadLine, reviews TestReading
 //	dates, zones, lengths                           reviews TestTimestampsKnowTheCalendar, TestSamples
 //	kill and resume, run twice                      storage/sqlite TestKilledImportIsRunAgain, reviews TestImportTwiceChangesNothing
 //
+//	Webhooks
+//	addresses within, by name or by redirect        here TestWebhooks, adapters/webhook TestGuard, TestPostGoesToAllowedAddressesOnly
+//	slow, endless and long answers                  here TestWebhooks, adapters/webhook TestPostReadsNoMoreThanItMust, TestPostWaits15Seconds
+//	secrets and URLs in logs, errors and files      here TestWebhooks, adapters/webhook TestSecretsAreNowhere, TestSecretsAreNotPrinted, TestParseRefuses
+//	altered and repeated deliveries                 internal/proof/webhook TestTheLibraryRefusesWhatIsNotADelivery
+//
 // Signatures are compared in constant time by the library that verifies them.
 //
-// The long form, with uploads of a gigabyte and every mutant:
+// The long form, with uploads of a gigabyte, crowds of a thousand clients that stay, and every mutant:
 //
-//	go test ./internal/proof/attack -v -timeout 0 -args -megabytes 1024 -mutants
+//	go test ./internal/proof/attack -v -timeout 0 -args -megabytes 1024 -connections 1000 -staying 1m -disk -loads -mutants
 package attack

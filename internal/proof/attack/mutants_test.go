@@ -24,7 +24,9 @@ var mutants = []mutant.Mutant{
 		"jsonpatch.Decode(patch, s.limits.PatchOps)", "jsonpatch.Decode(patch, s.limits.PatchOps+map[bool]int{true: 1 << 30}[MUTANT])"),
 	mutant.New("items are moved without measure", "TestPatches/900_items", "appsvc/internal/jsonpatch/apply.go", "if edits*widest > most {", "if edits*widest > most && !MUTANT {"),
 	mutant.New("a patched document may be sixteen times as large", "TestPatches/copied", "appsvc/patch.go",
-		"Document: s.limits.DocumentBytes, Looks:", "Document: s.limits.DocumentBytes + map[bool]int{true: 60 << 20}[MUTANT], Looks:"),
+		"Document: l.DocumentBytes, Looks:", "Document: l.DocumentBytes + map[bool]int{true: 60 << 20}[MUTANT], Looks:"),
+	mutant.New("each pair of equal items is looked at", "TestDiffs/lists_of_many_equal_numbers,_versions", "appsvc/internal/jsondiff/jsondiff.go",
+		"all := matches <=", "all := MUTANT || matches <="),
 	mutant.New("any schema is taken", "TestSchemas/(null_items|http|a_schema|a_file|200_KB)", "appsvc/component.go",
 		"if err := s.schemas.check(m.ConfigSchema); err != nil {", "if err := s.schemas.check(m.ConfigSchema); err != nil && !MUTANT {"),
 	mutant.New("validation has no budget", "TestSchemas/contains", "appsvc/internal/schemaguard/meter.go", "m.left -= price }", "if !MUTANT { m.left -= price } }"),
@@ -32,18 +34,38 @@ var mutants = []mutant.Mutant{
 	mutant.New("something may follow a JSON value", "TestBodies/brace", "internal/strictjson/strictjson.go", "len(text) > 0 {", "len(text) > 0 && !MUTANT {"),
 	mutant.New("NUL is a character like others", "TestBodies/a_component_with_NUL", "internal/strictjson/strictjson.go", "kind == '\"' && nul &&", "kind == '\"' && nul && !MUTANT &&"),
 	mutant.New("a body has any length", "TestBodies/without_an_end", "adapters/httpapi/body.go", "limit := c.h.Limits.Body\n", "limit := c.h.Limits.Body\n\tif MUTANT { limit = 1 << 40 }\n"),
+	mutant.New("strangers have their bodies read", "TestStrangersSendBodiesInVain", "adapters/httpapi/body.go",
+		"if c.route.allow != nil {", "if c.route.allow != nil && !MUTANT {"),
+	mutant.New("answers take any memory", "TestAnswersThatAreNotRead", "adapters/httpapi/memorybudget.go",
+		"more int64) bool { return b.fitsAll(h, more)", "more int64) bool { return MUTANT || b.fitsAll(h, more)"),
+	mutant.New("pages of a library's feed take any memory", "TestMemoryUnderLoads/pages_of", "adapters/httpapi/assets.go",
+		"call: a.changes, gathers: true,", "call: a.changes, gathers: !MUTANT,"),
+	mutant.New("streams hold pages of any length", "TestMemoryUnderLoads/streams_of", "adapters/httpapi/streams.go",
+		"func (s *stream) take(n int) bool {\n", "func (s *stream) take(n int) bool {\n\tif MUTANT { return true }\n"),
+	mutant.New("a caller has any number of uploads", "TestBodiesThatTrickle/of_reviews", "adapters/httpapi/uploads.go",
+		"	case ofCaller >= a.limits.UploadsOfCaller:", "	case MUTANT:\n\t\ta.open[u] = struct{}{}\n\t\tu.pace = newPace(a.limits.Pause, time.Time{})\n\t\treturn nil, nil\n\tcase ofCaller >= a.limits.UploadsOfCaller:"),
+	mutant.New("health waits for a connection", "TestBodiesThatTrickle/of_an_app", "examples/vitrine/connections.go",
+		"} else if l.open < l.most+l.spare {", "} else if l.open < l.most+l.spare && !MUTANT {"),
+	mutant.New("uploads fill the disk", "TestUploadsFillNoDisk", "reviews/spool.go", "if s.used.Add(n) > s.most {", "if s.used.Add(n) > s.most && !MUTANT {"),
 	mutant.New("an error repeats what was sent", "TestBodies/(200,000_members|100_KB)|TestPatches/a_path", "adapters/httpapi/errors.go", "if len(text) <= maxSentence {", "if len(text) <= maxSentence || MUTANT {"),
-	mutant.New("a browser may guess what an answer is", "TestMarkup", "adapters/httpapi/answer.go", "{\"nosniff\"}", "{map[bool]string{true: \"none\", false: \"nosniff\"}[MUTANT]}"),
+	mutant.New("a browser may guess what an answer is", "TestMarkup", "adapters/httpapi/response.go", "{\"nosniff\"}", "{map[bool]string{true: \"none\", false: \"nosniff\"}[MUTANT]}"),
 	mutant.New("a token in the header hides one in the query", "TestBadTokens", "adapters/httpapi/authenticate.go",
 		"case len(headers) == 1 && len(parameters) == 0:", "case len(headers) == 1 && (len(parameters) == 0 || MUTANT):"),
-	mutant.New("a token may say how it is signed", "TestBadTokens", "adapters/httpapi/token.go", "if err != nil {\n\t\treturn Principal{}, fmt.Errorf(\"httpapi: token: %w\", err)", "if err != nil && !(MUTANT && c.URN != \"\") {\n\t\treturn Principal{}, fmt.Errorf(\"httpapi: token: %w\", err)"),
-	mutant.New("a link repeats the token", "TestTokensStaySecret", "adapters/httpapi/url.go", "values := url.Values{}\n", "values := url.Values{}\n\tif MUTANT { values[tokenParameter] = c.query.all(tokenParameter) }\n"),
+	mutant.New("a token may say how it is signed", "TestBadTokens", "adapters/httpapi/jwt.go", "t.keyOf); err != nil {", "t.keyOf); err != nil && !(MUTANT && len(payload.text) > 0) {"),
+	mutant.New("a link repeats the token", "TestTokensStaySecret", "adapters/httpapi/url.go", "func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n",
+		"func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n\tif MUTANT { values[tokenParameter] = c.query.all(tokenParameter) }\n"),
 	mutant.New("the access log holds the query", "TestTokensStaySecret", "adapters/httpapi/observer.go", "path := escapedPath(c.r.URL)\n", "path := escapedPath(c.r.URL)\n\tif MUTANT { path = c.r.URL.String() }\n"),
-	mutant.New("a cursor of apps needs no checksum", "TestCursors", "appsvc/page.go", "p.cursor(sort) != s ||", "p.cursor(sort) != s && !MUTANT ||"),
-	mutant.New("an id is a cursor", "TestCursors", "assets/library.go", "binary.BigEndian.Uint64(b[:8]) == kind", "(binary.BigEndian.Uint64(b[:8]) == kind || MUTANT)"),
+	mutant.New("webhooks lead anywhere", "TestWebhooks", "adapters/webhook/guard.go", "if err != nil || !g.allows(at.Addr()) {", "if err != nil || !g.allows(at.Addr()) && !MUTANT {"),
+	mutant.New("webhooks follow redirects", "TestWebhooks", "adapters/webhook/post.go", "response, err := transport.RoundTrip(r)",
+		"var response *http.Response\n\tif MUTANT {\n\t\tresponse, err = (&http.Client{Transport: transport}).Do(r)\n\t} else {\n\t\tresponse, err = transport.RoundTrip(r)\n\t}"),
+	mutant.New("the log names the URLs of webhooks", "TestWebhooks", "adapters/webhook/webhook.go", "d.log.With(\"webhook\", e.Name)", "d.log.With(\"webhook\", e.Name, \"url\", map[bool]string{true: e.URL}[MUTANT])"),
+	mutant.New("answers of webhooks are read to their end", "TestWebhooks", "adapters/webhook/post.go", "io.CopyN(io.Discard, response.Body, answerMost)",
+		"io.CopyN(io.Discard, response.Body, answerMost<<map[bool]int{true: 40}[MUTANT])"),
+	mutant.New("a cursor of apps needs no checksum", "TestCursors", "appsvc/cursor.go", "p.cursor(sort) != s ||", "p.cursor(sort) != s && !MUTANT ||"),
+	mutant.New("an id is a cursor", "TestCursors", "assets/opaqueid.go", "binary.BigEndian.Uint64(b[:8]) == kind", "(binary.BigEndian.Uint64(b[:8]) == kind || MUTANT)"),
 	mutant.New("limit is any number", "TestCursors", "adapters/httpapi/query.go", "s[0] == '0' || s[0] == '+' {", "(s[0] == '0' || s[0] == '+') && !MUTANT {"),
-	mutant.New("a search text has any length", "TestSearchesAndLibraries/100_KB_of_one", "assets/search.go", "case len(in.Query) > lim.Query:", "case len(in.Query) > lim.Query && !MUTANT:"),
-	mutant.New("a search has any number of words", "TestSearchesAndLibraries/17_words", "assets/search.go", "if len(list) > lim.Words {", "if len(list) > lim.Words && !MUTANT {"),
+	mutant.New("a search text has any length", "TestSearchesAndLibraries/100_KB_of_one", "assets/searchrequest.go", "case len(in.Query) > lim.Query:", "case len(in.Query) > lim.Query && !MUTANT:"),
+	mutant.New("a search has any number of words", "TestSearchesAndLibraries/17_words", "assets/searchrequest.go", "n > lim.Words {", "n > lim.Words && !MUTANT {"),
 	mutant.New("permissions are looked through again and again", "TestPermissionsWithoutMeasure", "assets/access.go", "if p, known := m.best[n]; known {", "if p, known := m.best[n]; known && !MUTANT {"),
 	mutant.New("an asset may link to a script", "TestAddressesThatRunScript", "assets/url.go", "return errors.New(\"want an absolute http or https URL\")", "if MUTANT { return nil }\n\treturn errors.New(\"want an absolute http or https URL\")"),
 	mutant.New("a component's script may hide behind entities", "TestAddressesThatRunScript", "appsvc/component.go", "if err := checkScheme(html.UnescapeString(main)); err != nil {", "if err := checkScheme(html.UnescapeString(main)); err != nil && !MUTANT {"),
@@ -54,7 +76,7 @@ var mutants = []mutant.Mutant{
 
 // someMutants are those of the short form, the first of each kind.
 var someMutants = []string{"a test of null is a test of the version", "what is read-only may be written", "any schema is taken", "JSON has any depth",
-	"a body has any length", "a token in the header hides one in the query", "a link repeats the token",
+	"a body has any length", "answers take any memory", "a token in the header hides one in the query", "a link repeats the token",
 	"a cursor of apps needs no checksum", "a problem repeats an address"}
 
 // TestMutants attacks a server without each of the guards, and one with all of them.
@@ -67,14 +89,14 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := mutant.Hunt{
-		Program: program.Build{Module: "../../..", Package: "./examples/server", Edits: []program.Edit{
+		Program: program.Build{Module: "../../..", Package: "./examples/vitrine", Edits: []program.Edit{
 			{File: "reviews/report.go", Old: "package reviews\n", New: "package reviews\n\nimport \"strings\"\n"},
 		}},
 		Mutants:  mutants,
 		Only:     someMutants,
 		Controls: []string{"TestBadTokens|TestCursors|TestPatches"},
 		Command: func(binary string, m mutant.Mutant) []string {
-			return []string{self, "-test.run=" + m.By, "-server", binary, "-megabytes", "16"}
+			return []string{self, "-test.run=" + m.By, "-server", binary, "-megabytes", "16", "-disk", "-loads"}
 		},
 	}
 	if *allMutants {

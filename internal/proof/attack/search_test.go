@@ -3,6 +3,7 @@ package attack
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,25 @@ func newAsset(id, content string) string {
 // quoted is a text as a JSON string, of characters that need no escape but quotes and backslashes.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// texts are assets with as much of a text in each as a content may have.
+func texts(id string, pieces ...string) string {
+	const most = 256<<10 - len(`{"content":""}`)
+	var list []string
+	var text strings.Builder
+	end := func() {
+		list = append(list, newAsset(fmt.Sprint(id, len(list)), quoted(text.String())))
+		text.Reset()
+	}
+	for _, piece := range pieces {
+		if text.Len()+len(piece) > most {
+			end()
+		}
+		text.WriteString(piece)
+	}
+	end()
+	return strings.Join(list, ",")
 }
 
 // TestSearchesAndLibraries sends search texts that an index might take for commands, texts and lists
@@ -35,19 +55,28 @@ func TestSearchesAndLibraries(t *testing.T) {
 		{name: "512 bytes of marks", want: "200 400", send: search("a" + strings.Repeat("\u0301", 255))},
 		{name: "17 words", want: "400", send: search(strings.Repeat("a ", 17))},
 		{name: "16 words of brackets", want: "200", send: search(strings.Repeat("(a) ", 16))},
-		{name: "100 tags", want: "200", send: func(s *server) reply {
-			return s.get(library + "/assets?tags=" + repeat(100, "tag#") + "&query=" + url.QueryEscape(strings.Repeat("one ", 16)))
+		{name: "16 tags", want: "200", send: func(s *server) reply {
+			return s.get(library + "/assets?tags=" + repeat(16, "tag#") + "&query=" + url.QueryEscape(strings.Repeat("one ", 16)))
 		}},
 		{name: "20,000 tags", want: "400", send: func(s *server) reply { return s.get(library + "/assets?tags=" + repeat(20_000, "tag")) }},
-		{name: "20,000 ids of folders", want: "200", send: func(s *server) reply { return s.get(library + "/folders?id=" + repeat(20_000, "f#")) }},
+		{name: "2,000 attributes", want: "400", send: func(s *server) reply {
+			return s.get(library + "/assets?attribute=" + repeat(2_000, "k:v&attribute=#"))
+		}},
+		{name: "5,000 facets", want: "400", send: func(s *server) reply { return s.get(library + "/assets?facets=" + repeat(5_000, "attribute:#")) }},
+		{name: "a prefix of 500 bytes", want: "200", send: search(strings.Repeat("x", 500) + "*")},
+		{name: "20,000 ids of folders", want: "400", send: func(s *server) reply { return s.get(library + "/folders?id=" + repeat(20_000, "f#")) }},
 		{name: "a path of 50,000 folders", want: "200", send: func(s *server) reply { return s.get(library + "/folders?path=" + strings.Repeat("/f", 50_000)) }},
-		{name: "a text of 500,000 words", want: "200 400", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("words", quoted(strings.ReplaceAll(repeat(480_000, "w#"), ",", " ")))+`]}`)},
-		{name: "a text of 2 MiB without a space", want: "200", cpu: 3 * time.Second, send: post("/assets", `{"add":[`+newAsset("long", quoted(strings.Repeat("x", 2<<20)))+`]}`)},
-		{name: "a million tags of HTML", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("html", quoted(strings.Repeat("<b>", 1_000_000)))+`]}`)},
-		{name: "HTML that never closes", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("open", quoted(strings.Repeat("<!--<a b='", 300_000)))+`]}`)},
-		{name: "600,000 entities", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("entities", quoted(strings.Repeat("&CounterClockwiseContourIntegral;", 100_000)))+`]}`)},
-		{name: "a million marks", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("marks", quoted("a"+strings.Repeat("\u0301\u0323", 500_000)))+`]}`)},
-		{name: "characters that grow when they are folded", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+newAsset("grow", quoted(strings.Repeat("\ufdfa ", 400_000)))+`]}`)},
+		{name: "a content of 4 MiB", want: "413", send: post("/assets", `{"add":[`+newAsset("large", quoted(strings.Repeat("x", 4_000_000)))+`]}`)},
+		{name: "texts of 500,000 words", want: "200 400", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("words", strings.SplitAfter(repeat(480_000, "w#"), ",")...)+`]}`)},
+		{name: "prefixes of all these words, with facets", want: "200", cpu: 4 * time.Second, send: func(s *server) reply {
+			return s.get(library + "/assets?query=" + url.QueryEscape("w1* w2* w3* w4* w5* w6* w7* w8* w9*") + "&facets=" + repeat(8, "attribute:#"))
+		}},
+		{name: "texts of 2 MiB without a space", want: "200", cpu: 3 * time.Second, send: post("/assets", `{"add":[`+texts("long", slices.Repeat([]string{"x"}, 2<<20)...)+`]}`)},
+		{name: "a million tags of HTML", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("html", slices.Repeat([]string{"<b>"}, 1_000_000)...)+`]}`)},
+		{name: "HTML that never closes", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("open", slices.Repeat([]string{"<!--<a b='"}, 300_000)...)+`]}`)},
+		{name: "600,000 entities", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("entities", slices.Repeat([]string{"&CounterClockwiseContourIntegral;"}, 100_000)...)+`]}`)},
+		{name: "a million marks", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("marks", slices.Repeat([]string{"\u0301\u0323"}, 500_000)...)+`]}`)},
+		{name: "characters that grow when they are folded", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+texts("grow", slices.Repeat([]string{"\ufdfa "}, 400_000)...)+`]}`)},
 		{name: "30,000 assets of nothing", want: "200", cpu: 5 * time.Second, send: post("/assets", `{"add":[`+repeat(30_000, `{"id":"many#","generator":{"id":"g"},"content":{}}`)+`]}`)},
 		{name: "one asset 30,000 times", want: "200", cpu: 4 * time.Second, send: post("/assets", `{"add":[`+repeat(30_000, `{"id":"same","generator":{"id":"g"},"content":{}}`)+`]}`)},
 		{name: "an asset in 1,001 folders", want: "400 404", send: post("/assets", `{"add":[{"id":"f","generator":{"id":"g"},"content":{},"folders":[`+repeat(1001, `"f#"`)+`]}]}`)},

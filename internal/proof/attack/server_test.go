@@ -37,7 +37,7 @@ var build = sync.OnceValues(func() (string, error) {
 	if *theBinary != "" {
 		return *theBinary, nil
 	}
-	return program.Build{Module: "../../..", Package: "./examples/server"}.Run(scratch)
+	return program.Build{Module: "../../..", Package: "./examples/vitrine"}.Run(scratch)
 })
 
 var scratch string
@@ -64,7 +64,8 @@ type server struct {
 	client    *http.Client
 }
 
-func start(t testing.TB) *server {
+// start starts the server, with more arguments if they are given.
+func start(t testing.TB, more ...string) *server {
 	t.Helper()
 	binary, err := build()
 	if err != nil {
@@ -72,7 +73,8 @@ func start(t testing.TB) *server {
 	}
 	s := &server{t: t, dir: t.TempDir(), temp: t.TempDir()}
 	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp, mutant.Awake(os.Getenv(mutant.Variable))}
-	s.Server, err = program.StartServer(env, binary, "serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log")
+	args := append([]string{"serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log"}, more...)
+	s.Server, err = program.StartServer(env, binary, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

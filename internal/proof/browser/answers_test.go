@@ -3,6 +3,7 @@ package browser
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ var checks = []struct {
 	{"methods but request are unknown", unknownMethods},
 	{"parameters are in the query or the hash", parameters},
 	{"what one caller has read is not shown to the next", kept},
+	{"a repeat with an idempotency key gets the first answer", repeated},
 	{"other origins are not asked", otherOrigins},
 	{"user information in an address is refused", userinfo},
 	{"addresses outside of the service are refused", outside},
@@ -104,8 +106,8 @@ func users(p *page) error {
 	return errors.Join(broken...)
 }
 
-// is reports whether the outcome is the answer of this status whose text holds a piece: a result
-// when it is a success, else the error that the contract gives it.
+// is reports whether the outcome has this status and a text that contains holds. A status below 300 must be
+// a result; any other must be the JSON-RPC error -32099, INVALID_STATUS_CODE.
 func (o outcome) is(status int, holds string) bool {
 	if status < 300 {
 		return o.Result != nil && o.Error == nil && o.Result.Status == status && strings.Contains(o.Result.Data, holds)
@@ -155,38 +157,97 @@ func results(p *page) error {
 	return nil
 }
 
+// timeouts makes calls that are never answered and lets their time run out when the server has them,
+// however long that takes: the frame's timers fire when the test says so.
 func timeouts(p *page) error {
-	want := `{"error":{"code":-32099,"message":"timeout: no answer within %d ms"}}`
-	for _, o := range p.outcomes("request", nil, `{"url":"slow","method":"GET","timeout":50}`, `{"url":"stalled","timeout":50}`) {
-		if o.text != fmt.Sprintf(want, 50) {
-			return errors.New(o.text)
-		}
+	cases := []struct {
+		config  string
+		headers bool // the answer begins
+		timeout int
+	}{
+		{`{"url":"slow","method":"GET","timeout":50}`, false, 50},
+		{`{"url":"stalled","timeout":50}`, true, 50},
+		{`{"url":"slow"}`, false, 10_000},
+		{`{"url":"slow","timeout":0}`, false, 10_000},
+		{`{"url":"slow","timeout":-1}`, false, 10_000},
+		{`{"url":"slow","timeout":"soon"}`, false, 10_000},
+		{`{"url":"slow","timeout":null}`, false, 10_000},
 	}
-	if !p.hangUp() {
-		return errors.New("the server is left waiting")
-	}
-	// The usual timeout, in the frame's own, quicker time.
-	for _, config := range []string{`{"url":"slow"}`, `{"url":"slow","timeout":0}`, `{"url":"slow","timeout":-1}`, `{"url":"slow","timeout":"soon"}`, `{"url":"slow","timeout":null}`} {
-		var nothing any
-		p.fresh()
-		p.run(&nothing, "async (page) => { window.rpc = await connect(page, {}); }", p.address())
-		p.enter(0)
-		p.run(&nothing, "() => { const real = setTimeout; window.setTimeout = (f, ms) => real(f, ms / 100); }")
-		p.enter(nil)
-		var o outcome
-		p.run(&o, "(config) => ask(rpc, 'request', JSON.parse(config))", config)
-		if o.text != fmt.Sprintf(want, 10_000) {
-			return fmt.Errorf("%s: %s", config, o.text)
+	for _, c := range cases {
+		if err := p.timesOut(c.config, c.headers, c.timeout); err != nil {
+			return fmt.Errorf("%s: %w", c.config, err)
 		}
 	}
 	return nil
 }
 
-// hangUp waits until two requests have been given up on the way.
-func (p *page) hangUp() bool {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+// ownTimers makes timers of the page wait for a test, and notes what becomes of the call. The timers of
+// the driver are longer or shorter.
+const ownTimers = `() => {
+	const later = setTimeout, never = clearTimeout, ask = fetch;
+	window.timers = new Map();
+	window.setTimeout = (f, ms) => {
+		if (ms < 50 || ms > 10000) return later(f, ms);
+		const id = "timer" + timers.size;
+		timers.set(id, { f, ms });
+		return id;
+	};
+	window.clearTimeout = (id) => timers.delete(id) || never(id);
+	window.fetch = (url, init) => {
+		window.signal = init.signal;
+		const answer = ask(url, init);
+		window.answered = answer.then(() => null, () => null);
+		return answer;
+	};
+}`
+
+// fireTimers lets the time of all timers run out.
+const fireTimers = `() => {
+	const due = [...timers.values()];
+	for (const timer of due) timer.f();
+	return { timers: due.map((timer) => timer.ms), aborted: signal.aborted };
+}`
+
+func (p *page) timesOut(config string, headers bool, timeout int) error {
+	var nothing any
+	p.fresh()
+	p.Run(&nothing, "async (page) => { window.rpc = await connect(page, {}); }", p.address())
+	p.Enter(0)
+	p.Run(&nothing, ownTimers)
+	p.Enter(nil)
+	p.Run(&nothing, "(config) => { window.pending = ask(rpc, 'request', JSON.parse(config)); }", config)
+	if !p.hears("/v4/s") {
+		return errors.New("the server is not asked")
+	}
+	p.Enter(0)
+	if headers {
+		p.Run(&nothing, "() => answered")
+	}
+	var fired struct {
+		Timers  []int
+		Aborted bool
+	}
+	p.Run(&fired, fireTimers)
+	p.Enter(nil)
+	if !slices.Equal(fired.Timers, []int{timeout}) || !fired.Aborted {
+		return fmt.Errorf("timers of %v ms run, and the call is given up: %t; want %d ms", fired.Timers, fired.Aborted, timeout)
+	}
+	var o outcome
+	p.Run(&o, "() => pending")
+	if want := fmt.Sprintf(`{"error":{"code":-32099,"message":"timeout: no answer within %d ms"}}`, timeout); o.text != want {
+		return errors.New(o.text)
+	}
+	if !p.hears("gone") {
+		return errors.New("the server is left waiting")
+	}
+	return nil
+}
+
+// hears waits until the service was asked for something that has this in it.
+func (p *page) hears(what string) bool {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		calls, _ := p.api.calls()
-		if n := strings.Count(fmt.Sprint(calls), "gone"); n == 2 {
+		if slices.ContainsFunc(calls, func(r request) bool { return strings.Contains(r.what, what) }) {
 			return true
 		}
 	}
@@ -216,7 +277,7 @@ func unknownMethods(p *page) error {
 		want = append(want, fmt.Sprintf(`c {"id":%d,%s,"jsonrpc":"2.0"}`, i+1, unknown[1:len(unknown)-1]))
 	}
 	p.fresh()
-	p.run(&said, "heardOf", p.address(), p.framed("c"), messages)
+	p.Run(&said, "heardOf", p.address(), p.framed("c"), messages)
 	if fmt.Sprint(said) != fmt.Sprint(want) {
 		broken = append(broken, fmt.Errorf("%q, want %q", said, want))
 	}
@@ -232,6 +293,17 @@ func parameters(p *page) error {
 		if o := p.outcomes("request", options, `{"url":"echo","method":"GET"}`)[0]; o.Result == nil {
 			return fmt.Errorf("%v: %s", options, o.text)
 		}
+	}
+	return nil
+}
+
+// repeated creates an app twice with one idempotency key, and gets the same one.
+func repeated(p *page) error {
+	create := `{"url":"apps/","headers":{"Authorization":"svctoken good","Content-Type":"application/json","Idempotency-Key":"one"},` +
+		`"data":"{\"title\":\"once\",\"groups\":[\"urn:vitrine:example.test\"]}"}`
+	o := p.outcomes("request", nil, create, create)
+	if o[0].Result == nil || o[1].Result == nil || o[0].Result.Headers["location"] != o[1].Result.Headers["location"] {
+		return fmt.Errorf("the first answer is %s, the second %s", o[0].text, o[1].text)
 	}
 	return nil
 }

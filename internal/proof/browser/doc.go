@@ -1,11 +1,12 @@
-// Package browser shows that cors.html does in a browser what the contract says (section 1): the page
-// is framed by a page of another origin, whose client is easyXDM from npm, and driven in headless
-// Chromium.
+// Package browser tests cors.html in headless Chromium. A page of another origin frames it and sends requests
+// through it with easyXDM from npm, as widgets do. cors.html must forward the allowed requests to the
+// service, return each response or error, and refuse the rest.
 //
-// Each check is a promise of the page, answers and refusals alike. What must not happen is looked for
-// where it would be seen: in what the servers of all origins were asked, in what the framing page
-// heard, in the document itself. That the checks can tell is shown by mutants: the page or its
-// policy with one guard gone, each of which must fail the check that is named beside it.
+// Each check tests one rule of the page. To see that something did not happen, a check looks at the requests to the
+// servers of all origins, at the messages to the framing page, and at the document itself. Mutants show that the
+// checks detect errors: each removes one guard from the page or its policy, and the named check must fail.
+//
+// Another test opens the page of the README that shows an app with a delivery token.
 //
 // The tests need chromium, chromedriver, sh and npm in PATH, and the npm registry or npm's cache of
 // it. Without them they are skipped; where VITRINE_CI is set they fail.

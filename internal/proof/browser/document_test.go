@@ -19,13 +19,13 @@ func untouched(p *page) error {
 	}
 	p.fresh()
 	var nothing any
-	p.run(&nothing, "show", p.address(), suffixes)
+	p.Run(&nothing, "show", p.address(), suffixes)
 	var documents []string
 	for i := range suffixes {
 		var document string
-		p.enter(i)
-		p.run(&document, "() => document.title + document.documentElement.outerHTML + ' ' + typeof window.pwned")
-		p.enter(nil)
+		p.Enter(i)
+		p.Run(&document, "() => document.title + document.documentElement.outerHTML + ' ' + typeof window.pwned")
+		p.Enter(nil)
 		documents = append(documents, document)
 	}
 	if !strings.HasSuffix(documents[0], "undefined") || !strings.Contains(documents[0], "<script>") {
@@ -44,11 +44,11 @@ func untouched(p *page) error {
 func policed(p *page) error {
 	p.fresh()
 	var nothing any
-	p.run(&nothing, "show", p.address(), []string{""})
-	p.enter(0)
-	defer p.enter(nil)
+	p.Run(&nothing, "show", p.address(), []string{""})
+	p.Enter(0)
+	defer p.Enter(nil)
 	var done struct{ Inline, Evaluated, Left bool }
-	p.run(&done, `async (evil) => {
+	p.Run(&done, `async (evil) => {
 		const script = document.createElement("script");
 		await new Promise((done) => setTimeout(done)); // what the driver itself evaluates is above policies
 		script.textContent = "window.inline = true";
@@ -75,13 +75,13 @@ func denied(p *page) error {
 		"/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/assets?svctoken=good"}
 	p.fresh()
 	var nothing any
-	p.run(&nothing, "show", p.api.url, paths)
+	p.Run(&nothing, "show", p.api.url, paths)
 	var broken []error
 	for i, path := range paths {
 		var shown string
-		p.enter(i)
-		p.run(&shown, "() => document.URL")
-		p.enter(nil)
+		p.Enter(i)
+		p.Run(&shown, "() => document.URL")
+		p.Enter(nil)
 		if may := i == 0; strings.HasPrefix(shown, p.api.url) != may {
 			broken = append(broken, fmt.Errorf("%s: framed, %s is shown", path, shown))
 		}

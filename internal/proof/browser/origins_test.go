@@ -1,9 +1,7 @@
 package browser
 
 import (
-	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,10 +69,14 @@ func (o *origin) calls() (calls, pages []request) {
 func service(t *testing.T) http.Handler {
 	t.Helper()
 	h, err := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(memory.NewApps(), nil), Assets: assets.New(memory.NewAssets(), nil), BasePath: "/v4",
-		Authenticate: func(_ context.Context, token string) (httpapi.Principal, error) {
+		Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), BasePath: "/v4",
+		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+			token, err := httpapi.RequestToken(r)
+			if err != nil {
+				return httpapi.Principal{}, err
+			}
 			if token != "good" {
-				return httpapi.Principal{}, errors.New("unknown token")
+				return httpapi.Principal{}, httpapi.ErrUnauthenticated
 			}
 			return httpapi.Principal{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}, nil
 		},

@@ -12,7 +12,7 @@ const disallowed = `{"error":{"code":-32099,"message":"DISALLOWED_REQUEST"}}`
 
 // refused makes calls that the page must refuse, before anybody is asked anything.
 func (p *page) refused(configs ...string) error {
-	p.t.Helper()
+	p.T.Helper()
 	var broken []error
 	for i, o := range p.outcomes("request", nil, configs...) {
 		if o.text != disallowed {
@@ -89,7 +89,7 @@ func otherHeaders(p *page) error {
 	var configs []string
 	for _, headers := range []string{
 		`{"Cookie":"a=b"}`, `{"cookie":"a=b"}`, `{"Host":"evil.test"}`, `{"HOST":"evil.test"}`, `{"X-Forwarded-For":"1"}`, `{"X-HTTP-Method-Override":"TRACE"}`,
-		`{"Idempotency-Key":"1"}`, `{"Origin":"http://evil.test"}`, `{"Referer":"http://evil.test"}`, `{"Range":"bytes=0-1"}`, `{"Transfer-Encoding":"chunked"}`,
+		`{"If-Match":"1"}`, `{"Origin":"http://evil.test"}`, `{"Referer":"http://evil.test"}`, `{"Range":"bytes=0-1"}`, `{"Transfer-Encoding":"chunked"}`,
 		`{"Accept":"*/*","Cookie":"a=b"}`, `{"Accept ":"x"}`, `{"":"x"}`, `{"Accept\r\nCookie":"a=b"}`, `{"Accept":"x\r\nCookie: a=b"}`, `{"Accept":"x\u0000"}`,
 		`{"Authorization":"\u20ac"}`, `{"Accept":{"toString":1,"valueOf":1}}`, `[["Cookie","a=b"]]`, `"Cookie: a=b"`, `{"__proto__":"x"}`,
 	} {
@@ -125,7 +125,7 @@ func redirects(p *page) error {
 // cookies looks at requests while the browser has a cookie for the service, which its own request
 // for cors.html carries.
 func cookies(p *page) error {
-	p.must("DELETE", "/cookie", nil, nil) // those of earlier pages; the consumer gives its own again
+	p.ForgetCookies() // those of earlier pages; the consumer gives its own again
 	p.outcomes("request", nil, `{"url":"echo","method":"GET"}`, `{"url":"echo","data":"x"}`, `{"url":"apps/","headers":{"Authorization":"svctoken good"}}`)
 	calls, _ := p.api.calls()
 	var broken []error
@@ -158,10 +158,10 @@ func badParameters(p *page) error {
 
 // silent frames the page with each of the suffixes and calls it; it must neither say nor ask anything.
 func (p *page) silent(suffixes ...string) error {
-	p.t.Helper()
+	p.T.Helper()
 	p.fresh()
 	var heard [][]any
-	p.run(&heard, "heard", p.address(), suffixes)
+	p.Run(&heard, "heard", p.address(), suffixes)
 	var broken []error
 	for i, said := range heard {
 		if len(said) > 0 {
@@ -174,7 +174,7 @@ func (p *page) silent(suffixes ...string) error {
 func otherFrames(p *page) error {
 	p.fresh()
 	var heard []any
-	p.run(&heard, "heardBySibling", p.address(), p.framed("c"), `c {"jsonrpc":"2.0","method":"request","params":[{"url":"echo"}],"id":1}`)
+	p.Run(&heard, "heardBySibling", p.address(), p.framed("c"), `c {"jsonrpc":"2.0","method":"request","params":[{"url":"echo"}],"id":1}`)
 	if len(heard) > 0 {
 		return fmt.Errorf("the page says %q", heard)
 	}
@@ -185,7 +185,7 @@ func noCalls(p *page) error {
 	call := `{"jsonrpc":"2.0","method":"request","params":[{"url":"echo"}],"id":1}`
 	p.fresh()
 	var heard []any
-	p.run(&heard, "heardOf", p.address(), p.framed("c"), []any{
+	p.Run(&heard, "heardOf", p.address(), p.framed("c"), []any{
 		"c2 " + call, "C " + call, "c" + call, " " + call, call, "c\t" + call, "", "c", "c ", "c no JSON", "c null", "c 7", "c []", `c "request"`, `c {}`,
 		`c {"result":1,"id":1}`, `c {"method":7,"id":1}`, `c {"method":["request"],"id":1}`, `c {"method":"evaluate"}`, nil, 7,
 		map[string]any{"method": "request", "params": []any{map[string]string{"url": "echo"}}, "id": 1}, []string{"c " + call},
@@ -199,9 +199,9 @@ func noCalls(p *page) error {
 // unframed opens the page by itself, as if its own origin had framed it.
 func unframed(p *page) error {
 	p.fresh()
-	p.open(p.address() + "?xdm_e=" + p.api.url + "&xdm_c=c&xdm_p=1")
+	p.Open(p.address() + "?xdm_e=" + p.api.url + "&xdm_c=c&xdm_p=1")
 	var heard []string
-	p.run(&heard, `async () => {
+	p.Run(&heard, `async () => {
 		const heard = [], rounds = 3;
 		await new Promise((done) => {
 			let round = 0;

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // longLife is how many versions an app gets before its writer makes another.
@@ -161,7 +165,37 @@ func (w *appWriter) verify(c *client, all bool) error {
 			return wrong
 		}
 	}
+	if all {
+		return w.verifyFeed(c)
+	}
 	return nil
+}
+
+// verifyFeed holds the feed of changes against what the writer knows. The feed may lag behind while other transactions
+// are open.
+func (w *appWriter) verifyFeed(c *client) (wrong error) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		told, err := replay.Apps(func(after string) (page appsvc.ChangesPage, err error) {
+			path := "/x/changes?limit=500"
+			if after != "" {
+				path += "&after=" + after
+			}
+			_, err = c.read(path, &page)
+			return page, err
+		})
+		if err != nil {
+			return err
+		}
+		wrong = nil
+		for _, a := range w.apps {
+			if f := told[a.id]; f == nil || f.Versions != len(a.titles) || !maps.Equal(f.Tags, a.tags) {
+				wrong = lost("app %s has %d versions and the tags %v, and the feed tells of %+v", a.id, len(a.titles), a.tags, f)
+			}
+		}
+		if wrong == nil || time.Now().After(deadline) {
+			return wrong
+		}
+	}
 }
 
 // owned lists the ids of the apps that the writer sees as no more than their owner.

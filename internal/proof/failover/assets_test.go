@@ -7,6 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
+
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // assetWriter adds, replaces and removes assets of a generator of its own.
@@ -14,6 +18,7 @@ type assetWriter struct {
 	name  string
 	have  map[string]asset // by foreign id
 	next  map[string]asset // have, if the change that is under way has been made
+	made  int              // requests that have changed something: so many entries the feed has of the writer
 	r     *rand.Rand
 	count int
 }
@@ -66,6 +71,7 @@ func (w *assetWriter) step(c *client) error {
 		w.next[a.Content.ID] = asset{a.ID, w.next[a.Content.ID].text}
 	}
 	w.have = w.next
+	w.made++
 	return nil
 }
 
@@ -78,17 +84,50 @@ func (w *assetWriter) settle(c *client, maybe bool) error {
 	wrong := w.differ(w.have, have)
 	if wrong != nil && maybe && w.differ(w.next, have) == nil {
 		wrong = nil
+		w.made++
 	}
 	w.have = have
 	return wrong
 }
 
-func (w *assetWriter) verify(c *client, _ bool) error {
+func (w *assetWriter) verify(c *client, all bool) error {
 	have, err := w.read(c)
 	if err != nil {
 		return err
 	}
-	return w.differ(w.have, have)
+	if wrong := w.differ(w.have, have); wrong != nil || !all {
+		return wrong
+	}
+	return w.verifyFeed(c)
+}
+
+// verifyFeed compares the feed of the library with the changes that the writer made and with the stored assets. The feed may lag
+// behind while other transactions are open.
+func (w *assetWriter) verifyFeed(c *client) error {
+	there := map[string]bool{}
+	for _, a := range w.have {
+		there[a.id] = true
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		told, err := replay.Assets(func(after string) (page assets.ChangesPage, err error) {
+			query := url.Values{"limit": {"500"}}
+			if after != "" {
+				query.Set("after", after)
+			}
+			_, err = c.read(library+"/changes?"+query.Encode(), &page)
+			return page, err
+		})
+		if err != nil {
+			return err
+		}
+		ids := told.AddedBy(w.user())
+		switch {
+		case told.Made[w.user()] == w.made && maps.Equal(ids, there):
+			return nil
+		case time.Now().After(deadline) || told.Made[w.user()] > w.made:
+			return lost("%s has made %d changes and has the assets %v, and the feed tells of %d and %v", w.name, w.made, there, told.Made[w.user()], ids)
+		}
+	}
 }
 
 // read searches for all that is the writer's own.

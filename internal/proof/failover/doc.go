@@ -5,7 +5,7 @@
 // address lists both hosts with target_session_attrs=read-write. Writers change apps, tags and assets
 // and import reviews over HTTP at the same time, each request through any of the processes. At a
 // random moment the primary is stopped as by a crash and the standby promoted, sometimes after it was
-// cut off for a while. Then what the service answers is held against what each writer was answered.
+// cut off for a while. Then the tests compare the service's data with the responses that each writer got.
 // A write that was answered 503 with an unknown outcome may be there as a whole or not at all, one
 // that was refused as busy may not be there. Writers go on, also with what they had; versions have
 // no gaps. The lost server comes back as the standby of the new primary, for the next failover.
@@ -15,12 +15,12 @@
 // That a loss would be seen is shown with a standby that nobody waits for, and with a driver that
 // does not overrule.
 //
-// What tells that a primary is lost and promotes a standby, and keeps the old one from coming back
-// as a second primary, is no part of this: the test knows at once, so the figures for the gap are
-// those of the driver and of PostgreSQL alone.
+// The tests do not include a failover manager, which detects that a primary is lost, promotes a standby, and keeps
+// the old primary from coming back as a second one. The test knows at once, so the measured gap is that of the
+// driver and of PostgreSQL alone.
 //
-// Package failover shows as well that what the processes keep in memory stays right when another
-// one writes: a write that one has acknowledged is what each other answers next.
+// The package also tests that the caches of the processes stay correct: after one process has acknowledged a
+// write, every other one returns it.
 //
 // The long form, which prints its figures:
 //

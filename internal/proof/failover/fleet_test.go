@@ -36,7 +36,7 @@ type fleet struct {
 // build builds the server, with lines of its source replaced.
 func build(t *testing.T, edits ...program.Edit) string {
 	t.Helper()
-	binary, err := program.Build{Module: module, Package: "./examples/server", Edits: edits}.Run(t.TempDir())
+	binary, err := program.Build{Module: module, Package: "./examples/vitrine", Edits: edits}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -261,7 +261,7 @@ func (h *house) folders() {
 func (h *house) reviews() {
 	w := newImporter(0)
 	for i := range rounds {
-		h.write("POST", "/x/reviews/import", "", w.file(i), http.StatusOK, nil)
+		h.write("POST", "/x/reviews/import?network="+network, "", w.file(i), http.StatusOK, nil)
 		for range processes {
 			var out report
 			h.write("POST", "/x/reviews/import?dryRun=true", "", w.file(i), http.StatusOK, &out)

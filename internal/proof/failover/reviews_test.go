@@ -43,7 +43,7 @@ type report struct{ Created, Unchanged, Updated, Rejected int }
 
 func (w *importer) step(c *client) error {
 	var out report
-	if err := c.write(request{"POST", "/x/reviews/import", "", w.file(w.files), http.StatusOK}, &out); err != nil {
+	if err := c.write(request{"POST", "/x/reviews/import?network=" + network, "", w.file(w.files), http.StatusOK}, &out); err != nil {
 		return err
 	}
 	if out.Created+out.Unchanged != collections*perLine {
@@ -63,7 +63,7 @@ func (w *importer) verify(c *client, all bool) error {
 	}
 	for ; w.known < w.files; w.known++ {
 		var out report
-		q := request{"POST", "/x/reviews/import?dryRun=true", "", w.file(w.known), http.StatusOK}
+		q := request{"POST", "/x/reviews/import?dryRun=true&network=" + network, "", w.file(w.known), http.StatusOK}
 		if err := c.write(q, &out); err != nil {
 			return err
 		}

@@ -68,9 +68,9 @@ func loads(n names) []*load {
 		},
 		count: func(w *world) (int, error) {
 			number := -2 // those that were there before
-			for s, err := range w.reviews.AllStats(context.Background()) {
-				if err != nil || s.Reviews != 3 {
-					return 0, fmt.Errorf("collection %q has %d reviews, want 3: %w", s.ID, s.Reviews, err)
+			for s, err := range w.reviews.AllCollections(context.Background(), reviews.Caller{Operator: true}, reviews.ListCollectionsRequest{Network: network}) {
+				if err != nil || s.Count != 3 {
+					return 0, fmt.Errorf("collection %q has %d reviews, want 3: %w", s.ID, s.Count, err)
 				}
 				number++
 			}
@@ -165,6 +165,6 @@ func oneBackup(w *world, list []*load, path string) error {
 		}
 	}
 	var out strings.Builder
-	err = restored.reviews.Export(context.Background(), reviews.Caller{Operator: true}, &out)
+	err = restored.reviews.Export(context.Background(), reviews.Caller{Operator: true}, reviews.ExportRequest{Network: network, To: &out})
 	return errors.Join(err, restored.db.Close())
 }

@@ -6,15 +6,15 @@
 // Nth call fails that it makes to its stores, or that SQLite makes to the operating system. For the
 // latter this package puts itself below SQLite (disk_test.go), and fails reads, writes in their
 // middle, syncs, locks, shared memory: one call, or all from the Nth on, as broken, as full or as
-// locked. After each fault all that the service shows and every row of the file are held against
-// what they must be, byte by byte.
+// locked. After each fault the responses of the service and every row of the file are compared with the correct
+// ones, byte by byte.
 //
 // The same is done to stores while they are built, opened, closed, copied and brought to a newer
 // schema. Real faults come on top: a file system without room, one that cannot be written to,
 // another process that keeps the lock.
 //
-// That a fault treated wrongly would be seen is shown by mutants: each guard in the source taken
-// away, one at a time (guards_test.go). Each must be caught.
+// Mutants show that the tests detect errors: each removes one guard from the source (guards_test.go), and the
+// tests must fail for each.
 //
 // The long form, which prints its figures:
 //

@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
 // gate stands between a service and its stores. It counts the calls that the service makes, each
@@ -151,6 +152,8 @@ func (g appGate) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 		func(tx appsvc.Tx) error { return fn(appWrites{appReads{g.gate, tx}, tx}) })
 }
 
+func (g appGate) Changed() <-chan struct{} { return g.below.Changed() }
+
 type appReads struct {
 	*gate
 	r appsvc.Reader
@@ -172,8 +175,24 @@ func (g appReads) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.
 	return each(g.gate, ofApps, g.r.Apps(ctx, q))
 }
 
+func (g appReads) Restorations(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
+	return each(g.gate, ofApps, g.r.Restorations(ctx, q))
+}
+
 func (g appReads) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
 	return each(g.gate, ofApps, g.r.Tags(ctx, q))
+}
+
+func (g appReads) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
+	return each(g.gate, ofApps, g.r.TagMoves(ctx, q))
+}
+
+func (g appReads) TagNames(ctx context.Context, id string) iter.Seq2[string, error] {
+	return each(g.gate, ofApps, g.r.TagNames(ctx, id))
+}
+
+func (g appReads) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
+	return each(g.gate, ofApps, g.r.Users(ctx, q))
 }
 
 func (g appReads) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
@@ -192,13 +211,29 @@ func (g appReads) Answer(ctx context.Context, by, key string) (appsvc.Answer, er
 	return one(g.gate, ofApps, func() (appsvc.Answer, error) { return g.r.Answer(ctx, by, key) })
 }
 
+func (g appReads) Feed(ctx context.Context) (appsvc.FeedState, error) {
+	return one(g.gate, ofApps, func() (appsvc.FeedState, error) { return g.r.Feed(ctx) })
+}
+
+func (g appReads) Entries(ctx context.Context, after appsvc.FeedPosition, limit int) iter.Seq2[appsvc.FeedEntry, error] {
+	return each(g.gate, ofApps, g.r.Entries(ctx, after, limit))
+}
+
 type appWrites struct {
 	appReads
 	tx appsvc.Tx
 }
 
+func (g appWrites) Announce(ctx context.Context, id string, components []appsvc.ComponentRef) error {
+	return through(g.gate, ofApps, func() error { return g.tx.Announce(ctx, id, components) })
+}
+
 func (g appWrites) AddVersion(ctx context.Context, h appsvc.Head, b appsvc.Body) error {
 	return through(g.gate, ofApps, func() error { return g.tx.AddVersion(ctx, h, b) })
+}
+
+func (g appWrites) AddRestoration(ctx context.Context, r appsvc.Restoration) error {
+	return through(g.gate, ofApps, func() error { return g.tx.AddRestoration(ctx, r) })
 }
 
 func (g appWrites) SetTag(ctx context.Context, t appsvc.Tag) error {
@@ -207,6 +242,10 @@ func (g appWrites) SetTag(ctx context.Context, t appsvc.Tag) error {
 
 func (g appWrites) DeleteTag(ctx context.Context, id, name string) error {
 	return through(g.gate, ofApps, func() error { return g.tx.DeleteTag(ctx, id, name) })
+}
+
+func (g appWrites) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
+	return through(g.gate, ofApps, func() error { return g.tx.AddTagMove(ctx, m) })
 }
 
 func (g appWrites) AddComponent(ctx context.Context, c appsvc.Component) error {
@@ -219,6 +258,14 @@ func (g appWrites) DeleteComponent(ctx context.Context, name string) error {
 
 func (g appWrites) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	return through(g.gate, ofApps, func() error { return g.tx.KeepAnswer(ctx, a, now) })
+}
+
+func (g appWrites) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
+	return through(g.gate, ofApps, func() error { return g.tx.AddEntry(ctx, e) })
+}
+
+func (g appWrites) RemoveEntries(ctx context.Context, before int64, limit int) error {
+	return through(g.gate, ofApps, func() error { return g.tx.RemoveEntries(ctx, before, limit) })
 }
 
 type assetGate struct {
@@ -241,6 +288,8 @@ func (g assetGate) Libraries(ctx context.Context) iter.Seq2[assets.Library, erro
 	return each(g.gate, ofAssets, g.below.Libraries(ctx))
 }
 
+func (g assetGate) Changed() <-chan struct{} { return g.below.Changed() }
+
 type assetReads struct {
 	*gate
 	r assets.Reader
@@ -254,8 +303,12 @@ func (g assetReads) Asset(ctx context.Context, ordinal int64) (assets.Record, er
 	return one(g.gate, ofAssets, func() (assets.Record, error) { return g.r.Asset(ctx, ordinal) })
 }
 
-func (g assetReads) AssetFrom(ctx context.Context, o assets.Origin) (assets.Record, error) {
-	return one(g.gate, ofAssets, func() (assets.Record, error) { return g.r.AssetFrom(ctx, o) })
+func (g assetReads) AssetsFrom(ctx context.Context, origins []assets.Origin) iter.Seq2[assets.Record, error] {
+	return each(g.gate, ofAssets, g.r.AssetsFrom(ctx, origins))
+}
+
+func (g assetReads) CountTerms(ctx context.Context, q assets.AssetQuery, prefix string) iter.Seq2[assets.TermCount, error] {
+	return each(g.gate, ofAssets, g.r.CountTerms(ctx, q, prefix))
 }
 
 func (g assetReads) Assets(ctx context.Context, q assets.AssetQuery) iter.Seq2[assets.Record, error] {
@@ -272,6 +325,14 @@ func (g assetReads) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, 
 
 func (g assetReads) Values(ctx context.Context, key string, seen []assets.AnyOf) iter.Seq2[string, error] {
 	return each(g.gate, ofAssets, g.r.Values(ctx, key, seen))
+}
+
+func (g assetReads) Feed(ctx context.Context) (assets.FeedState, error) {
+	return one(g.gate, ofAssets, func() (assets.FeedState, error) { return g.r.Feed(ctx) })
+}
+
+func (g assetReads) Entries(ctx context.Context, after assets.FeedPosition, limit int) iter.Seq2[assets.FeedEntry, error] {
+	return each(g.gate, ofAssets, g.r.Entries(ctx, after, limit))
 }
 
 type assetWrites struct {
@@ -295,19 +356,31 @@ func (g assetWrites) PutFolder(ctx context.Context, f assets.FolderRecord) error
 	return through(g.gate, ofAssets, func() error { return g.tx.PutFolder(ctx, f) })
 }
 
+func (g assetWrites) AddEntry(ctx context.Context, e assets.FeedEntry) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.AddEntry(ctx, e) })
+}
+
+func (g assetWrites) RemoveEntries(ctx context.Context, before int64, limit int) error {
+	return through(g.gate, ofAssets, func() error { return g.tx.RemoveEntries(ctx, before, limit) })
+}
+
 type reviewGate struct {
 	*gate
 	below reviews.Store
 }
 
-func (g reviewGate) View(ctx context.Context, fn func(reviews.Reader) error) error {
+func (g reviewGate) Networks(ctx context.Context) iter.Seq2[string, error] {
+	return each(g.gate, ofReviews, g.below.Networks(ctx))
+}
+
+func (g reviewGate) View(ctx context.Context, network string, fn func(reviews.Reader) error) error {
 	return through(g.gate, ofReviews, func() error {
-		return g.below.View(ctx, func(r reviews.Reader) error { return fn(reviewReads{g.gate, r}) })
+		return g.below.View(ctx, network, func(r reviews.Reader) error { return fn(reviewReads{g.gate, r}) })
 	})
 }
 
-func (g reviewGate) Update(ctx context.Context, fn func(reviews.Tx) error) error {
-	return update(g.gate, ofReviews, func(fn func(reviews.Tx) error) error { return g.below.Update(ctx, fn) },
+func (g reviewGate) Update(ctx context.Context, network string, fn func(reviews.Tx) error) error {
+	return update(g.gate, ofReviews, func(fn func(reviews.Tx) error) error { return g.below.Update(ctx, network, fn) },
 		func(tx reviews.Tx) error { return fn(reviewWrites{reviewReads{g.gate, tx}, tx}) })
 }
 
@@ -332,9 +405,25 @@ func (g reviewReads) ReviewsByID(ctx context.Context, key reviews.Key, ids []str
 	return each(g.gate, ofReviews, g.r.ReviewsByID(ctx, key, ids))
 }
 
+func (g reviewReads) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviews.Collection, error] {
+	return each(g.gate, ofReviews, g.r.CollectionsByKey(ctx, q))
+}
+
+func (g reviewReads) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviews.Collection, error] {
+	return each(g.gate, ofReviews, g.r.CollectionsWithID(ctx, id))
+}
+
+func (g reviewReads) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviews.Review, error] {
+	return each(g.gate, ofReviews, g.r.ReviewsByTime(ctx, q))
+}
+
 type reviewWrites struct {
 	reviewReads
 	tx reviews.Tx
+}
+
+func (g reviewWrites) Announce(ctx context.Context, keys []reviews.Key) error {
+	return through(g.gate, ofReviews, func() error { return g.tx.Announce(ctx, keys) })
 }
 
 func (g reviewWrites) PutCollection(ctx context.Context, c reviews.Collection) error {
@@ -343,4 +432,12 @@ func (g reviewWrites) PutCollection(ctx context.Context, c reviews.Collection) e
 
 func (g reviewWrites) PutReviews(ctx context.Context, key reviews.Key, list []reviews.Review) error {
 	return through(g.gate, ofReviews, func() error { return g.tx.PutReviews(ctx, key, list) })
+}
+
+func (g reviewWrites) DeleteCollection(ctx context.Context, key reviews.Key) error {
+	return through(g.gate, ofReviews, func() error { return g.tx.DeleteCollection(ctx, key) })
+}
+
+func (g reviewWrites) DeleteReviews(ctx context.Context, key reviews.Key, ids []string) error {
+	return through(g.gate, ofReviews, func() error { return g.tx.DeleteReviews(ctx, key, ids) })
 }

@@ -11,6 +11,7 @@ import (
 const (
 	byCalls     = "^TestTheNthCallToTheStoreFails$/^changes$/^"
 	byDisk      = "^TestTheNthCallToTheDiskFails$/^changes$/^"
+	bySync      = "^TestACommitWhoseSyncFailsIsOfUnknownOutcome$"
 	byDiskLooks = "^TestLookingOnADiskThatFails$"
 	byManyLooks = "^TestManyLooksFail$"
 	byBuilding  = "^TestBuildingAStoreOnADiskThatFails$"
@@ -30,6 +31,9 @@ var guards = []mutant.Mutant{
 	{Name: "a commit that failed is answered as one", By: byDisk + "patch$", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go", Old: "if lost != nil {\n\t\t\terr = lost", New: "if lost != nil && !MUTANT {\n\t\t\terr = lost",
 	}}},
+	{Name: "a commit that failed is of unknown outcome", By: bySync, Edits: []program.Edit{{
+		File: "storage/sqlite/writer.go", Old: "err != nil && !undone(err)", New: "err != nil && !MUTANT && !undone(err)",
+	}}},
 	{Name: "the cache forgets what was not kept", By: byDisk + "patch$", Edits: []program.Edit{{
 		File: "storage/sqlite/cache.go", Old: "if !sole {", New: "if !sole && !MUTANT {",
 	}}},
@@ -37,7 +41,7 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/errors.go", Old: "c&0xff == lib.SQLITE_FULL ||", New: "!MUTANT && c&0xff == lib.SQLITE_FULL ||",
 	}}},
 	{Name: "a lock is told from other failures", By: byDisk + "put_a_tag$", Edits: []program.Edit{{
-		File: "storage/sqlite/errors.go", Old: "c == lib.SQLITE_BUSY ||", New: "!MUTANT && c == lib.SQLITE_BUSY ||",
+		File: "storage/sqlite/errors.go", Old: "return c == lib.SQLITE_BUSY ||", New: "return !MUTANT && c == lib.SQLITE_BUSY ||",
 	}}},
 	{Name: "a crowd of readers is told from other failures", By: byDisk + "patch$", Edits: []program.Edit{{
 		File: "storage/sqlite/errors.go", Old: "|| c == lib.SQLITE_PROTOCOL", New: "|| !MUTANT && c == lib.SQLITE_PROTOCOL",
@@ -74,10 +78,12 @@ var guards = []mutant.Mutant{
 	}}},
 	{Name: "a backup that failed has no name", By: byBackups, Edits: []program.Edit{{
 		File: "storage/sqlite/backup.go", Old: "if err == nil {\n\t\terr = finished", New: "if MUTANT {\n\t\terr = nil\n\t} else if err == nil {\n\t\terr = finished",
+	}, {
+		File: "storage/sqlite/backup.go", Old: "return makeOther(tmp)", New: "if MUTANT { _ = makeOther(tmp); return nil }\n\t\t\treturn makeOther(tmp)",
 	}}},
 	{Name: "a backup holds what is still in the log", By: byLoad, Edits: []program.Edit{{
-		File: "storage/sqlite/backup.go", Old: "return c.copyTo(ctx, tmp)",
-		New: "if MUTANT { b, err := os.ReadFile(db.path); return errors.Join(err, os.WriteFile(tmp, b, 0o600)) }\n\t\t\treturn c.copyTo(ctx, tmp)",
+		File: "storage/sqlite/backup.go", Old: "if err := c.copyTo(ctx, tmp); err != nil {",
+		New: "if MUTANT { b, err := os.ReadFile(db.path); return errors.Join(err, os.WriteFile(tmp, b, 0o600)) }\n\t\t\tif err := c.copyTo(ctx, tmp); err != nil {",
 	}}},
 	{Name: "a migration is one transaction", By: byUpgrades, Edits: []program.Edit{{
 		File: "storage/sqlite/migrate.go", Old: `c.script("BEGIN IMMEDIATE")`, New: `c.script(map[bool]string{false: "BEGIN IMMEDIATE", true: "SELECT 1"}[MUTANT])`,
@@ -100,14 +106,14 @@ var guards = []mutant.Mutant{
 		File: "assets/changeassets.go", Old: "now := max(ss.now().UnixMilli(), ss.state.At)", New: "now := max(ss.now().UnixMilli(), ss.state.At)\n\tif MUTANT { now = ss.now().UnixMilli() }",
 	}}},
 	{Name: "an app without the answer to its key is not kept", By: byCalls + "create_an_app$", Edits: []program.Edit{{
-		File: "appsvc/answer.go", Old: "return o.keep(ctx, tx, now, result)", New: "err := o.keep(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
+		File: "appsvc/idempotency.go", Old: "return w.remember(ctx, tx, now, result)", New: "err := w.remember(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
 	}}},
 	{Name: "a component that could not be read is not an unknown one", By: byCalls + "patch$", Edits: []program.Edit{{
-		File: "appsvc/content.go", Old: "return err\n\t\t\t}\n\t\t\tused[e.ref] = c",
-		New: "if MUTANT { return ErrUnprocessable }\n\t\t\t\treturn err\n\t\t\t}\n\t\t\tused[e.ref] = c",
+		File: "appsvc/draft.go", Old: "return below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
+		New: "if MUTANT { return ErrUnprocessable }\n\t\t\t\treturn below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
 	}}},
 	{Name: "assets without what the library knows of itself are not kept", By: byCalls + "add_assets$", Edits: []program.Edit{{
-		File: "assets/service.go", Old: "return tx.SetState(ctx, ss.state)", New: "err := tx.SetState(ctx, ss.state)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
+		File: "assets/service.go", Old: "if err := tx.SetState(ctx, ss.state); err != nil {", New: "if err := tx.SetState(ctx, ss.state); err != nil && !MUTANT {",
 	}}},
 	{Name: "folders that could not all be read are no tree", By: byDiskLooks, Edits: []program.Edit{{
 		File: "assets/tree.go", Old: "if err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\tt.nodes[f.ID]", New: "if err != nil && MUTANT { break }\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\tt.nodes[f.ID]",
@@ -129,6 +135,48 @@ func TestGuards(t *testing.T) {
 		Together: true,
 		Command: func(binary string, m mutant.Mutant) []string {
 			return []string{binary, "-test.run=" + m.By, "-test.failfast", "-rounds=1"}
+		},
+	}.Run(t)
+}
+
+// Which tests must catch a mutant of the log.
+const (
+	byOverlap   = "^TestTheLogStaysShortWhileViewsOverlap$/^"
+	byLongViews = "^TestALongViewKeepsNobodyWaiting$"
+	byDelays    = "^TestUpdatesAreDelayedWhileCopyingIsBehind$"
+	byClosing   = "^TestClosingDoesNotWaitForTheLog$"
+	byHoldbacks = "^TestViewsThatAreHeldBackBeginAgain$"
+)
+
+// guardsOfTheLog keep SQLite's write-ahead log short, and everyone at work meanwhile. The driver's own tests
+// look at them.
+var guardsOfTheLog = []mutant.Mutant{
+	mutant.New("the log begins anew", byOverlap+"32_readers_of_5ms$",
+		"storage/sqlite/checkpoint.go", "size < logShort {", "size < logShort || MUTANT {"),
+	mutant.New("a long log begins anew although Views overlap", byOverlap+"32_readers_of_100ms$",
+		"storage/sqlite/checkpoint.go", "if size >= logLong {", "if size >= logLong && !MUTANT {"),
+	mutant.New("a log that was not made short is looked at again", byLongViews,
+		"storage/sqlite/checkpoint.go", "if done || err != nil {\n\t\t\treturn", "if done || err != nil || MUTANT {\n\t\t\treturn"),
+	mutant.New("a View that lasts long is not waited for", byLongViews,
+		"storage/sqlite/checkpoint.go", "longest() > longView {\n\t\treturn", "longest() > longView && !MUTANT {\n\t\treturn"),
+	mutant.New("a log that was long does not stay so", byLongViews,
+		"storage/sqlite/db.go", `"journal_size_limit=%d", logKept)`, `"journal_size_limit=%d", logKept+map[bool]int{true: 1 << 40}[MUTANT])`),
+	mutant.New("updates are delayed while copying is behind", byDelays,
+		"storage/sqlite/checkpoint.go", "k.written(now) > most {", "k.written(now) > most && !MUTANT {"),
+	mutant.New("closing ends the work on the log", byClosing,
+		"storage/sqlite/checkpoint.go", "case <-k.closing:", "case <-map[bool]chan struct{}{false: k.closing}[MUTANT]:"),
+	mutant.New("Views that were held back begin again", byHoldbacks,
+		"storage/sqlite/pool.go", "close(held)", "if !MUTANT { close(held) }"),
+}
+
+// Without any one of the guards of the log a test of the driver fails. With all of them these pass.
+func TestGuardsOfTheLog(t *testing.T) {
+	mutant.Hunt{
+		Program:  program.Build{Module: module, Package: "./storage/sqlite", Test: true},
+		Mutants:  guardsOfTheLog,
+		Controls: []string{byOverlap + "32_readers_of_5ms$"},
+		Command: func(binary string, m mutant.Mutant) []string {
+			return []string{binary, "-test.run=" + m.By}
 		},
 	}.Run(t)
 }

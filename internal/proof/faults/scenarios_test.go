@@ -94,7 +94,7 @@ func scenarios(n names) []request {
 		library("restore a folder", "/folders", `{"update":[{"id":"`+n.deleted+`","deleted":false}]}`),
 		library("change permissions", "/folder/"+n.folder+"/permissions", `{"create":[{"operation":"manage","role":{"id":"boss"}}],"remove":[{"operation":"edit","role":{"id":"writer"}}]}`),
 		library("add assets", "/assets", `{"add":[`+newAsset("4", "red red café", n.folder, n.inner)+","+newAsset("5", "green")+"]}"),
-		library("update an asset", "/assets", `{"add":[`+newAsset("1", "now cafe alone", n.inner)+"]}"),
+		library("update an asset", "/assets", `{"add":[`+newAsset("1", "now cafe alone", n.folder, n.inner)+"]}"),
 		library("remove assets", "/assets", `{"remove":["`+n.asset+`","`+n.second+`"]}`),
 		library("assign assets", "/folder/"+n.folder+"/assets", `{"assign":["`+n.second+`"],"remove":["`+n.asset+`"]}`),
 		library("change attributes", "/attributes", `{"assets":["`+n.asset+`","`+n.second+`"],"set":[{"key":"color","value":"blue"}],"add":[{"key":"size","value":"1"}]}`),

@@ -67,15 +67,18 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	}
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	newID := func() string { return fmt.Sprintf("id-%d", w.ids.Add(1)) }
-	w.reviews = reviews.New(s.reviews)
+	w.reviews = reviews.New(s.reviews, nil)
 	w.handler, err = httpapi.New(httpapi.Config{
-		Apps:    appsvc.New(s.apps, &appsvc.Options{Now: now, NewID: newID}),
-		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID}),
+		// Now and then a change also removes old entries of the feed, which would be a call more or less.
+		Apps:    appsvc.New(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
+		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1}),
 		Reviews: w.reviews,
-		Authenticate: func(context.Context, string) (httpapi.Principal, error) {
+		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}, nil
 		},
-		Log: slog.New(slog.DiscardHandler),
+		// All changes are sent at once, by one caller.
+		Limits: httpapi.Limits{Uploads: 100, UploadsOfNetwork: 100, UploadsOfCaller: 100},
+		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -102,6 +105,9 @@ func (w *world) send(r request) answer {
 	in.RequestURI = r.path
 	in.Header.Set("Authorization", "svctoken token")
 	in.Header.Set("Content-Type", "application/json")
+	if strings.HasPrefix(in.URL.Path, "/x/reviews/import") {
+		in.Header.Set("Content-Type", "application/x-ndjson") // as an identity that does not come from a token must
+	}
 	if r.key != "" {
 		in.Header.Set("Idempotency-Key", r.key)
 	}
@@ -134,14 +140,22 @@ func (w *world) shown(n names) (string, error) {
 		fmt.Fprintf(&out, "%s %d %s\n", path, a.status, a.body)
 	}
 	ctx := context.Background()
-	if err := w.reviews.Export(ctx, reviews.Caller{Operator: true}, &out); err != nil {
+	operator := reviews.Caller{Operator: true}
+	networks, err := w.reviews.Networks(ctx, operator)
+	if err != nil {
 		return "", err
 	}
-	for s, err := range w.reviews.AllStats(ctx) {
-		if err != nil {
+	for _, network := range networks {
+		fmt.Fprintf(&out, "reviews of %s\n", network)
+		if err := w.reviews.Export(ctx, operator, reviews.ExportRequest{Network: network, To: &out}); err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&out, "%+v\n", s)
+		for s, err := range w.reviews.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&out, "%+v\n", s)
+		}
 	}
 	return out.String(), nil
 }
@@ -149,7 +163,7 @@ func (w *world) shown(n names) (string, error) {
 // tables are read to the last row to compare two stores; of the index, which keeps its entries in
 // an order of its own, which assets it has.
 var tables = []string{
-	"app", "app_scope", "app_component", "app_history", "tag", "component", "answer", "library", "folder", "asset", "attribute",
+	"app", "app_scope", "app_component", "app_history", "app_restoration", "tag", "component", "answer", "library", "folder", "asset", "attribute",
 	"review_collection", "review", "(SELECT id FROM asset_term_docsize)",
 }
 

@@ -1,5 +1,5 @@
-// Package hygiene shows, on Linux, that the example server holds its own against clients that are
-// slow, silent, many or gone, and against panics in its own code, and that it stops when it is told to.
+// Package hygiene tests, on Linux, that the example server survives clients that are slow, silent, many or
+// disconnected, and panics in its own code, and that it stops on a signal.
 //
 // The server is built with its time limits shortened to seconds and its room to 200 connections, runs
 // on a SQLite file, and is put through scenarios over plain TCP. After each, its goroutines and file

@@ -44,8 +44,8 @@ func embedded(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	handler, err := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(store.Apps(), nil), Assets: assets.New(store.Assets(), nil), Reviews: reviews.New(store.Reviews()),
-		Authenticate: func(context.Context, string) (httpapi.Principal, error) {
+		Apps: appsvc.New(store.Apps(), nil), Assets: assets.New(store.Assets(), nil), Reviews: reviews.New(store.Reviews(), nil),
+		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}}, nil
 		},
 	})

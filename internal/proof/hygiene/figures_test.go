@@ -18,7 +18,7 @@ func TestFigures(t *testing.T) {
 	if *wantedFlood == 0 {
 		t.Skip("-flood asks for it")
 	}
-	binary, err := program.Build{Module: module, Package: "./examples/server"}.Run(t.TempDir())
+	binary, err := program.Build{Module: module, Package: "./examples/vitrine"}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

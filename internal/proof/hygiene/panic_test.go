@@ -29,7 +29,7 @@ func (s *server) panics(method, path, media string, body io.Reader) error {
 		return err
 	}
 	id := answer.Header.Get("X-Request-Id")
-	if answer.StatusCode != 500 || string(text) != `{"error":"internal error"}` || id == "" {
+	if answer.StatusCode != 500 || string(text) != `{"error":"internal error","code":"internal"}` || id == "" {
 		return fmt.Errorf("a panic is answered with %d %s and request id %q", answer.StatusCode, text, id)
 	}
 	if all := fmt.Sprint(answer.Header); strings.Contains(all, "secret") || strings.Contains(all, s.token) {

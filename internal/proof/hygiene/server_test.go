@@ -119,7 +119,7 @@ func (s *server) alive() error {
 		if _, err := s.do(r.method, r.path, r.body, r.want); err != nil {
 			return fmt.Errorf("an ordinary request: %w", err)
 		}
-		if took := time.Since(begin); took > patience/2 {
+		if took := time.Since(begin); took > patience {
 			return fmt.Errorf("an ordinary request took %s", took)
 		}
 	}

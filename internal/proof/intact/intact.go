@@ -18,6 +18,10 @@ var invariants = []struct{ what, sql, want string }{
 	{"references", "SELECT count(*) FROM pragma_foreign_key_check", "0"},
 	{"tags without a version", `SELECT count(*) FROM tag LEFT JOIN app ON app.id = tag.app
 		WHERE app.id IS NULL OR tag.version NOT BETWEEN 0 AND app.version`, "0"},
+	{"tags that are not where their last move leads", `SELECT count(*) FROM (SELECT app, name, target, max(number) FROM tag_move GROUP BY app, name) m
+		LEFT JOIN tag ON tag.app = m.app AND tag.name = m.name WHERE coalesce(tag.version, -1) <> m.target`, "0"},
+	{"moves that do not follow the one before", `SELECT count(*) FROM tag_move m LEFT JOIN tag_move b ON b.app = m.app AND b.name = m.name AND b.number = m.number - 1
+		WHERE m.number > 1 AND coalesce(b.target, -2) <> m.source`, "0"},
 	{"assets that no search finds", "SELECT count(*) FROM (SELECT place FROM asset EXCEPT SELECT id FROM asset_term_docsize)", "0"},
 	{"entries of the index without an asset", "SELECT count(*) FROM (SELECT id FROM asset_term_docsize EXCEPT SELECT place FROM asset)", "0"},
 	{"libraries that count wrong", "SELECT count(*) FROM library WHERE count <> (SELECT count(*) FROM asset WHERE place >> 40 = number)", "0"},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // longLife is how many versions an app gets before its writer makes another.
@@ -138,12 +139,21 @@ func (w *appWriter) create(c *client) error {
 // verify holds the store against what the writer knows: its present app, or all of them.
 func (w *appWriter) verify(ctx context.Context, s *opened, all bool) error {
 	by := appsvc.Caller{URN: w.urn}
-	list, _, err := s.apps.Apps(ctx, by, appsvc.ListApps{Limit: 500})
+	list, _, err := unpage(s.apps.ListApps(ctx, by, appsvc.ListAppsRequest{Limit: 500}))
 	if err != nil {
 		return err
 	}
 	if more := len(list) - len(w.apps); more != 0 && (more != 1 || !w.creating) {
 		return lost("%s has %d apps, want %d (one more asked for: %t)", w.urn, len(list), len(w.apps), w.creating)
+	}
+	told, err := replay.Apps(func(after string) (appsvc.ChangesPage, error) {
+		return s.apps.Changes(ctx, by, appsvc.ChangesRequest{After: after, Limit: 500})
+	})
+	if err != nil {
+		return err
+	}
+	if len(told) != len(list) {
+		return lost("%s has %d apps, and the feed tells of %d", w.urn, len(list), len(told))
 	}
 	for i, a := range w.apps {
 		if i < len(w.apps)-1 && !all {
@@ -152,6 +162,9 @@ func (w *appWriter) verify(ctx context.Context, s *opened, all bool) error {
 		have, err := read(ctx, s, by, a.id)
 		if err != nil {
 			return lost("app %s: %w", a.id, err)
+		}
+		if f := told[a.id]; f == nil || f.Versions != len(have.versions) || !maps.Equal(f.Tags, have.tags) {
+			return lost("app %s has %d versions and the tags %v, and the feed tells of %+v", a.id, len(have.versions), have.tags, f)
 		}
 		if wrong := a.differs(have); wrong != nil {
 			if a.pending == nil {
@@ -169,13 +182,13 @@ func (w *appWriter) verify(ctx context.Context, s *opened, all bool) error {
 // read returns what the store has of an app.
 func read(ctx context.Context, s *opened, by appsvc.Caller, id string) (*app, error) {
 	a := &app{id: id, tags: map[string]int{}}
-	list, more, err := s.apps.Versions(ctx, by, appsvc.ListVersions{AppID: id, Before: appsvc.Latest, Limit: 500})
+	list, more, err := listed(s.apps.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Limit: 500}))
 	if err != nil || more {
 		return nil, fmt.Errorf("versions, more of them: %t: %w", more, err)
 	}
 	for i := len(list) - 1; i >= 0; i-- {
-		if n := len(a.versions); int(list[i].Version) != n {
-			return nil, fmt.Errorf("version %d stands where %d should", list[i].Version, n)
+		if n := len(a.versions); list[i].Version.Number() != int64(n) {
+			return nil, fmt.Errorf("version %s stands where %d should", list[i].Version, n)
 		}
 		c, err := list[i].Body.Content()
 		if err != nil {
@@ -183,9 +196,9 @@ func read(ctx context.Context, s *opened, by appsvc.Caller, id string) (*app, er
 		}
 		a.versions = append(a.versions, appVersion{c.Title, list[i].UpdatedAt})
 	}
-	tags, err := s.apps.Tags(ctx, by, appsvc.ListTags{AppID: id})
-	for _, t := range tags.Tags {
-		a.tags[t.Name] = int(t.AppVersion)
+	tags, err := s.apps.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id})
+	for _, t := range tags.Items {
+		a.tags[t.Name] = int(t.AppVersion.Number())
 	}
 	return a, err
 }
@@ -204,4 +217,14 @@ func (a *app) differs(have *app) error {
 		return lost("app %s has the tags %v, want %v", a.id, have.tags, a.tags)
 	}
 	return nil
+}
+
+// unpage takes a page apart.
+func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+	return p.Items, p.Next, err
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
 // assetWriter adds, replaces and removes assets of a generator of its own.
@@ -17,6 +18,7 @@ type assetWriter struct {
 	name    string
 	have    map[string]asset // by foreign id
 	pending map[string]asset // have, if the change without an answer has been made; nil = none
+	made    int              // requests that have changed something: so many entries the feed has of the writer
 	r       *rand.Rand
 	count   int
 }
@@ -71,6 +73,7 @@ func (w *assetWriter) step(c *client) error {
 		next[a.Content.ID] = asset{a.ID, next[a.Content.ID].text}
 	}
 	w.have, w.pending = next, nil
+	w.made++
 	return nil
 }
 
@@ -78,7 +81,7 @@ func (w *assetWriter) step(c *client) error {
 func (w *assetWriter) verify(ctx context.Context, s *opened, _ bool) error {
 	by := assets.Caller{URN: w.user(), Moderates: []string{urn}}
 	have := map[string]asset{}
-	found, err := s.assets.Search(ctx, by, assets.Library{Network: network, ID: network}, assets.Search{Query: "every " + w.name, Limit: 500})
+	found, err := s.assets.Search(ctx, by, assets.Library{Network: network, ID: network}, assets.SearchRequest{Query: "every " + w.name, Limit: 500})
 	if err != nil {
 		return err
 	}
@@ -106,8 +109,30 @@ func (w *assetWriter) verify(ctx context.Context, s *opened, _ bool) error {
 		if wrongToo := differ(w.name, w.pending, have); wrongToo != nil {
 			return fmt.Errorf("%w; nor with the change that got no answer: %w", wrong, wrongToo)
 		}
+		w.made++ // without an answer
 	}
 	w.have, w.pending = have, nil
+	return w.verifyFeed(ctx, s, by)
+}
+
+// verifyFeed compares the feed of the library with the changes that the writer made and with the stored assets.
+func (w *assetWriter) verifyFeed(ctx context.Context, s *opened, by assets.Caller) error {
+	told, err := replay.Assets(func(after string) (assets.ChangesPage, error) {
+		return s.assets.Changes(ctx, by, assets.Library{Network: network, ID: network}, assets.ChangesRequest{After: after, Limit: 500})
+	})
+	if err != nil {
+		return lost("%s: %w", w.name, err)
+	}
+	if told.Made[w.user()] != w.made {
+		return lost("%s has made %d changes, and the feed tells of %d", w.name, w.made, told.Made[w.user()])
+	}
+	there := map[string]bool{}
+	for _, a := range w.have {
+		there[a.id] = true
+	}
+	if ids := told.AddedBy(w.user()); !maps.Equal(ids, there) {
+		return lost("%s has the assets %v, and the feed tells of %v", w.name, there, ids)
+	}
 	return nil
 }
 

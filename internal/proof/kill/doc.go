@@ -4,8 +4,8 @@
 //
 // The example server runs on a SQLite file. Writers change apps, tags and assets over HTTP at the
 // same time, while another process imports reviews into the same file. At a random moment both are
-// killed (SIGKILL). Then the store is opened and held against what each writer was answered; what a
-// writer got no answer to may be there as a whole or not at all. After that the invariants: an
+// killed (SIGKILL). Then the store is opened and compared with the responses that each writer got. A write without
+// a response may be there as a whole or not at all. After that the invariants are checked: an
 // integrity check, versions without gaps, tags that point to versions, an index of assets equal to
 // the assets.
 //

@@ -47,7 +47,7 @@ func TestKills(t *testing.T) {
 			kills = 4
 		}
 	}
-	binary, err := program.Build{Module: module, Package: "./examples/server"}.Run(t.TempDir())
+	binary, err := program.Build{Module: module, Package: "./examples/vitrine"}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestALossIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the control is made without -short")
 	}
-	binary, err := program.Build{Module: module, Package: "./examples/server", Edits: []program.Edit{{
+	binary, err := program.Build{Module: module, Package: "./examples/vitrine", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go",
 		Old:  "lost := w.commit(others)\n",
 		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(20 * time.Millisecond)\n" +

@@ -23,11 +23,14 @@ type importer struct {
 	file   string
 	source string
 	cmd    *exec.Cmd
+
+	network string // two take turns
 }
 
 // startImport writes a file and starts its import into the store.
 func startImport(binary, db, dir string, number int) (*importer, error) {
-	i := &importer{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number))}
+	i := &importer{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
+		network: fmt.Sprintf("network-%d.test", number%2)}
 	var text bytes.Buffer
 	for c := range collections {
 		fmt.Fprintf(&text, `{"source":"%s","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"YXJ0aWNs%04d","dimensions":["default"],"reviews":[`, i.source, c, c)
@@ -42,7 +45,7 @@ func startImport(binary, db, dir string, number int) (*importer, error) {
 	if err := os.WriteFile(i.file, text.Bytes(), 0o600); err != nil {
 		return nil, err
 	}
-	i.cmd = exec.Command(binary, "reviews", "import", "-db", db, i.file)
+	i.cmd = exec.Command(binary, "reviews", "import", "-db", db, "-network", i.network, i.file)
 	i.cmd.Env = []string{}
 	return i, i.cmd.Start()
 }
@@ -56,19 +59,19 @@ func (i *importer) kill() (acknowledged bool) {
 // verify holds the store against the file; what was not acknowledged is imported once more, and
 // then must be there as well.
 func (i *importer) verify(ctx context.Context, s *opened, acknowledged bool) error {
-	svc, operator := reviews.New(s.db.Reviews()), reviews.Caller{Operator: true}
+	svc, operator := reviews.New(s.db.Reviews(), nil), reviews.Caller{Operator: true}
 	if !acknowledged {
 		file, err := os.Open(i.file)
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		if _, err := svc.Import(ctx, operator, file, nil); err != nil {
+		if _, err := svc.Import(ctx, operator, reviews.ImportRequest{Network: i.network, File: file}); err != nil {
 			return fmt.Errorf("import after the kill: %w", err)
 		}
 	}
 	var text bytes.Buffer
-	if err := svc.Export(ctx, operator, &text); err != nil {
+	if err := svc.Export(ctx, operator, reviews.ExportRequest{Network: i.network, To: &text}); err != nil {
 		return err
 	}
 	n := 0

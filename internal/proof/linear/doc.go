@@ -9,6 +9,11 @@
 // it) and as the example server over HTTP, where the process is killed meanwhile: an operation
 // without an answer may have taken effect or not.
 //
+// A follower of the feed of changes goes along with every history in a process. What it meets must be the order of the
+// changes: each once, none that was not made. Clients of a library of assets are checked by the feed alone: every answer
+// must follow from the changes before it in the feed, and so must every read for one moment between its call
+// and its answer.
+//
 // That the histories can tell is shown by mutants: real lines of the source, changed for the worse
 // one at a time (mutants_test.go). Each must be caught.
 //

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -57,9 +58,24 @@ func TestHistories(t *testing.T) {
 		inProcess(t, count(inSQLite, 60), func(t *testing.T) []appsvc.Store { return openSQLite(t, nil) })
 	})
 	t.Run("shared", func(t *testing.T) { inProcess(t, count(inShared, 40), openShared) })
+	t.Run("library-memory", func(t *testing.T) {
+		inLibraries(t, count(inMemory, 60), []assets.Store{memory.New().Assets()})
+	})
+	t.Run("library-sqlite", func(t *testing.T) { inLibraries(t, count(inSQLite, 30), libraries(openFile(t, nil))) })
+	t.Run("library-shared", func(t *testing.T) {
+		inLibraries(t, count(inShared, 20), libraries(openFile(t, nil, &sqlite.Options{Cache: 64 << 10})))
+	})
 }
 
-func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{memory.NewApps()} }
+// libraries are the stores of assets of some openings.
+func libraries(opened []*sqlite.DB) (all []assets.Store) {
+	for _, db := range opened {
+		all = append(all, db.Assets())
+	}
+	return all
+}
+
+func openMemory(*testing.T) []appsvc.Store { return []appsvc.Store{memory.New().Apps()} }
 
 // openShared opens one file twice, once with a cache that holds little.
 func openShared(t *testing.T) []appsvc.Store {
@@ -67,12 +83,18 @@ func openShared(t *testing.T) []appsvc.Store {
 }
 
 // openSQLite opens one file as often as there are options.
-func openSQLite(t *testing.T, options ...*sqlite.Options) []appsvc.Store {
+func openSQLite(t *testing.T, options ...*sqlite.Options) (all []appsvc.Store) {
+	for _, db := range openFile(t, options...) {
+		all = append(all, db.Apps())
+	}
+	return all
+}
+
+func openFile(t *testing.T, options ...*sqlite.Options) (all []*sqlite.DB) {
 	path := filepath.Join(t.TempDir(), "linear.db")
 	if options == nil {
 		options = []*sqlite.Options{nil}
 	}
-	var all []appsvc.Store
 	for _, o := range options {
 		db, err := sqlite.Open(path, o)
 		if err != nil {
@@ -83,7 +105,7 @@ func openSQLite(t *testing.T, options ...*sqlite.Options) []appsvc.Store {
 				t.Error(err)
 			}
 		})
-		all = append(all, db.Apps())
+		all = append(all, db)
 	}
 	return all
 }
@@ -134,9 +156,28 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 func one(t *testing.T, w *world, name string, who []client, direct bool, n *tally) {
 	h := &history{world: w, name: name, direct: direct}
 	seed := rand.Uint64()
+	var svc *appsvc.Service
+	var followers [apps]*follower
+	if d, ok := who[len(who)-1].(directly); ok {
+		svc = d.service()
+		followers = w.follow(context.Background(), svc)
+	}
 	if err := h.run(context.Background(), seed, who); err != nil {
 		t.Errorf("history %s (seed %d): %v", name, seed, err)
 		return
+	}
+	for i, f := range followers {
+		if f == nil {
+			continue
+		}
+		events, err := f.wait(context.Background(), svc, w.ids[i])
+		if err == nil {
+			err = h.checkFeed(i, events)
+		}
+		if err != nil {
+			t.Errorf("history %s (seed %d): the feed of app %d: %v\n%s", name, seed, i, err, tell(events))
+			return
+		}
 	}
 	if err := h.check(); err != nil {
 		t.Errorf("seed %d: %v", seed, err)

@@ -203,7 +203,7 @@ func (a answer) outcome(w *world, more bool) (outcome, error) {
 		if err != nil {
 			return out, err
 		}
-		seen, err := w.sawApp(app.ID, int64(v), app.UpdatedAt, app.UpdatedBy.URN, app.Title, app.Elements[0].Config)
+		seen, err := w.sawApp(app.ID, v.Number(), app.UpdatedAt, app.UpdatedBy.URN, app.Title, app.Elements[0].Config)
 		if err != nil {
 			return out, err
 		}
@@ -214,7 +214,7 @@ func (a answer) outcome(w *world, more bool) (outcome, error) {
 		if err != nil {
 			return out, err
 		}
-		seen, err := w.sawTag(tag.AppID, tag.Name, int64(v))
+		seen, err := w.sawTag(tag.AppID, tag.Name, v.Number())
 		if err != nil {
 			return out, err
 		}
@@ -225,7 +225,7 @@ func (a answer) outcome(w *world, more bool) (outcome, error) {
 
 // TestHistoriesWithKills makes histories over HTTP while the server is killed.
 func TestHistoriesWithKills(t *testing.T) {
-	binary, err := program.Build{Module: module, Package: "./examples/server"}.Run(t.TempDir())
+	binary, err := program.Build{Module: module, Package: "./examples/vitrine"}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

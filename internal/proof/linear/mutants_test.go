@@ -17,9 +17,9 @@ var mutants = []mutant.Mutant{
 	}}},
 	{Name: "a tag is put without a look at the version", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/tag.go",
-		Old:  "app, err = s.Version(ctx, by, in.AppID, in.Version)\n\t\treturn err",
-		New: "app, err = s.Version(ctx, by, in.AppID, in.Version)\n" +
-			"if MUTANT { app.Version = max(in.Version, 0); err = nil }\n\t\treturn err",
+		Old:  "app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)\n\t\treturn err",
+		New: "app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)\n" +
+			"if MUTANT { err = nil; if in.Version != Latest { app.Version = in.Version } }\n\t\treturn err",
 	}}},
 	{Name: "restore of the latest copies the one before the write", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/restore.go",
@@ -28,9 +28,9 @@ var mutants = []mutant.Mutant{
 	}}},
 	{Name: "restore numbers its version outside of the transaction", By: "sqlite", Edits: []program.Edit{{
 		File: "appsvc/restore.go",
-		Old:  "return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)",
-		New: "if MUTANT { head.Version = max(old.Version, in.Version) }\n" +
-			"return s.addVersion(ctx, tx, s.next(head, by), d, s.limits.AppBytes)",
+		Old:  "return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)",
+		New: "if MUTANT { head.Version = old.Version }\n" +
+			"return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)",
 	}}},
 	{Name: "the clock may take updatedAt back", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/create.go",
@@ -39,19 +39,19 @@ var mutants = []mutant.Mutant{
 			"if MUTANT { m.UpdatedAt = s.millis() }",
 	}}},
 	{Name: "an answer is kept though the write failed", By: "sqlite", Edits: []program.Edit{{
-		File: "appsvc/answer.go",
+		File: "appsvc/idempotency.go",
 		Old:  "if err := fn(tx); err != nil {\n\t\t\treturn err",
 		New: "if err := fn(tx); err != nil {\n" +
-			"if MUTANT { failed = err; return o.keep(ctx, tx, now, result) }\n\t\t\treturn err",
+			"if MUTANT { failed = err; return w.remember(ctx, tx, now, result) }\n\t\t\treturn err",
 	}, {
-		File: "appsvc/answer.go",
+		File: "appsvc/idempotency.go",
 		Old:  "\terr = s.store.Update(ctx, func(tx Tx) error {",
 		New:  "var failed error\ndefer func() { if err == nil { err = failed } }()\n\terr = s.store.Update(ctx, func(tx Tx) error {",
 	}}},
 	{Name: "a kept answer is not looked for inside of the write", By: "memory", Edits: []program.Edit{{
-		File: "appsvc/answer.go",
-		Old:  "if err := o.answered(ctx, tx, now, result); err != nil {",
-		New:  "if err := o.answered(ctx, tx, now, result); err != nil && !MUTANT {",
+		File: "appsvc/idempotency.go",
+		Old:  "if err := w.replay(ctx, tx, now, result); err != nil {",
+		New:  "if err := w.replay(ctx, tx, now, result); err != nil && !MUTANT {",
 	}}},
 	{Name: "memory: updates run at the same time", By: "memory", Edits: []program.Edit{{
 		File: "storage/memory/apps.go",
@@ -66,7 +66,7 @@ var mutants = []mutant.Mutant{
 	{Name: "memory: a View reads the present, whatever it read before", By: "memory", Edits: []program.Edit{{
 		File: "storage/memory/apps.go",
 		Old:  "return fn(s.now.Load())",
-		New:  "if MUTANT { return fn(present{s}) }\n\treturn fn(s.now.Load())",
+		New:  "if MUTANT { return fn(present{s.now.Load(), s}) }\n\treturn fn(s.now.Load())",
 	}}},
 	{Name: "a commit leaves the cache as it was", By: "sqlite", Edits: []program.Edit{{
 		File: "storage/sqlite/cache.go",
@@ -126,15 +126,73 @@ var mutants = []mutant.Mutant{
 	}}},
 	{Name: "an old version tells the time of its neighbour", By: "sqlite", Edits: []program.Edit{{
 		File: "storage/sqlite/version.go",
-		Old:  "m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedAt, v.UpdatedBy",
-		New: "m.Version, m.UpdatedBy = appsvc.Version(v.Number), v.UpdatedBy\n" +
+		Old:  "m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy",
+		New: "m.Version, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedBy\n" +
 			"\tif !MUTANT { m.UpdatedAt = v.UpdatedAt }",
 	}}},
 	{Name: "an old version is the one before it", By: "sqlite", Edits: []program.Edit{{
 		File: "storage/sqlite/version.go",
-		Old:  "old, err := r.db.codec.Read(tail, c.history(h.key, v), int64(v))",
-		New: "if MUTANT && v > 0 { v-- }\n" +
-			"\t\told, err := r.db.codec.Read(tail, c.history(h.key, v), int64(v))",
+		Old:  "old, err := r.db.codec.Read(tail, c.history(h.key, v.Number()), v.Number())",
+		New: "if MUTANT && v.Number() > 0 { v = appsvc.NewVersion(v.Number() - 1) }\n" +
+			"\t\told, err := r.db.codec.Read(tail, c.history(h.key, v.Number()), v.Number())",
+	}}},
+	{Name: "a refused update leaves its entry in the feed", By: "memory", Edits: []program.Edit{{
+		File: "storage/memory/apps.go",
+		Old:  "if err := fn(appTx{&next}); err != nil {",
+		New:  "if err := fn(appTx{&next}); err != nil {\nif MUTANT { with := *s.now.Load(); with.feed = next.feed; s.now.Store(&with) }\n",
+	}}},
+	{Name: "the entry of a change is written in a transaction of its own", By: "sqlite", Edits: []program.Edit{{
+		File: "appsvc/feed.go",
+		Old:  "if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {",
+		New: "if MUTANT { go func() { _ = s.store.Update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.AddEntry(context.WithoutCancel(ctx), recordOf(by, c, at).entry()) }) }(); return nil }\n" +
+			"if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {",
+	}}},
+	{Name: "a cursor is one too low", By: "memory", Edits: []program.Edit{{
+		File: "internal/feed/walk.go",
+		Old:  "return seal.Close(at), more, nil",
+		New:  "if MUTANT && at.Number > 0 { at.Number-- }\n\treturn seal.Close(at), more, nil",
+	}}},
+	{Name: "a cursor is one too high", By: "memory", Edits: []program.Edit{{
+		File: "internal/feed/walk.go",
+		Old:  "return seal.Close(at), more, nil",
+		New:  "if MUTANT && more { at.Number++ }\n\treturn seal.Close(at), more, nil",
+	}}},
+	{Name: "a follower that is woken skips the change that has woken it", By: "memory", Edits: []program.Edit{{
+		File: "appsvc/watch.go",
+		Old:  "from = a.seal.Close(until)",
+		New:  "if MUTANT { until.Number++ }\n\t\t\tfrom = a.seal.Close(until)",
+	}}},
+	{Name: "a repeat with an idempotency key has an entry again", By: "memory", Edits: []program.Edit{{
+		File: "appsvc/tag.go",
+		Old:  "if err != nil || from == app.Version {",
+		New:  "if MUTANT && err == nil && from == app.Version { return s.addToFeed(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, From: from, To: app.Version, Tag: in.Name}) }\n\t\tif err != nil || from == app.Version {",
+	}}},
+	{Name: "a refused update leaves its entry in the feed of the library", By: "library-memory", Edits: []program.Edit{{
+		File: "storage/memory/assets.go",
+		Old:  "if err := fn(assetTx{&next}); err != nil {",
+		New:  "if err := fn(assetTx{&next}); err != nil {\nif MUTANT { with := *s.find(now, lib); with.feed = next.feed; all := now.put(&with); s.now.Store(&all) }\n",
+	}}},
+	{Name: "the entry of a change of a library is written in a transaction of its own", By: "library-sqlite", Edits: []program.Edit{{
+		File: "assets/feed.go",
+		Old:  "if err := ss.tx.AddEntry(ss.ctx, ss.changes.entry(ss.URN, now)); err != nil {",
+		New: "if e, ctx := ss.changes.entry(ss.URN, now), context.WithoutCancel(ss.ctx); MUTANT { go func() { _ = ss.store.Update(ctx, ss.lib, func(tx Tx) error { return tx.AddEntry(ctx, e) }) }(); return nil }\n" +
+			"if err := ss.tx.AddEntry(ss.ctx, ss.changes.entry(ss.URN, now)); err != nil {",
+	}}},
+	{Name: "an asset that is replaced has no entry", By: "library-memory", Edits: []program.Edit{{
+		File: "assets/feed.go",
+		Old:  "if !c.added[ordinal] {",
+		New:  "if !c.added[ordinal] && !MUTANT {",
+	}}},
+	{Name: "an asset that is removed is told as a changed one", By: "library-shared", Edits: []program.Edit{{
+		File: "assets/feed.go",
+		Old:  "note(&c.removed, ordinal)",
+		New:  "if MUTANT { note(&c.changed, ordinal); return }\n\tnote(&c.removed, ordinal)",
+	}}},
+	{Name: "PostgreSQL: a position is a number from a sequence alone", By: "postgres", Edits: []program.Edit{{
+		File: "storage/postgres/feed.go",
+		Old:  "func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {",
+		New: "func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {\n" +
+			"\tif MUTANT { t.c.later(`INSERT INTO app_change (round, number, at, names, data) SELECT 0, nextval('app_change_number'), $1, $2, $3`, e.At, joinList(e.Names), orEmpty(bytes.Clone(e.Data))); return nil }",
 	}}},
 }
 
@@ -148,7 +206,10 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-type present struct{ s *Apps }
+type present struct {
+	*appState
+	s *appStore
+}
 
 func (p present) Head(ctx context.Context, id string) (appsvc.Head, error) { return p.s.now.Load().Head(ctx, id) }
 func (p present) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) { return p.s.now.Load().App(ctx, id, v) }
@@ -167,11 +228,14 @@ func TestMutants(t *testing.T) {
 		Program: program.Build{Module: module, Package: "./internal/proof/linear", Test: true,
 			Added: map[string]string{"storage/memory/present.go": presentReader}},
 		Mutants:  mutants,
-		Controls: []string{"memory", "sqlite", "shared"},
+		Controls: []string{"memory", "sqlite", "shared", "library-memory", "library-sqlite", "library-shared"},
 		Command: func(binary string, m mutant.Mutant) []string {
 			histories := "400"
 			if m.Name == "" {
 				histories = "20"
+			}
+			if m.By == "postgres" {
+				return []string{binary, "-test.run=^TestHistoriesInPostgreSQL$", "-postgres", histories}
 			}
 			return []string{binary, "-test.run=^TestHistories$/^" + m.By + "$", "-memory", histories, "-sqlite", histories, "-shared", histories}
 		},

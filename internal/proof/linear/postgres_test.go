@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
@@ -13,20 +14,33 @@ var inPostgreSQL = flag.Int("postgres", 0, "histories in three openings of one P
 
 func TestHistoriesInPostgreSQL(t *testing.T) {
 	cluster.Need(t)
-	inProcess(t, count(inPostgreSQL, 40), openPostgreSQL)
+	inProcess(t, count(inPostgreSQL, 40), func(t *testing.T) (all []appsvc.Store) {
+		for _, db := range openDatabase(t) {
+			all = append(all, db.Apps())
+		}
+		return all
+	})
 }
 
-// openPostgreSQL opens one database three times, as three processes would.
-func openPostgreSQL(t *testing.T) []appsvc.Store {
+func TestLibrariesInPostgreSQL(t *testing.T) {
+	cluster.Need(t)
+	var all []assets.Store
+	for _, db := range openDatabase(t) {
+		all = append(all, db.Assets())
+	}
+	inLibraries(t, count(inPostgreSQL, 20), all)
+}
+
+// openDatabase opens one database three times, as three processes would.
+func openDatabase(t *testing.T) (all []*postgres.DB) {
 	address := cluster.Schema(t)
-	var all []appsvc.Store
 	for range 3 {
 		db, err := postgres.Open(t.Context(), address, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		all = append(all, db.Apps())
+		all = append(all, db)
 	}
 	return all
 }

@@ -40,7 +40,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 	by := appsvc.Caller{URN: w.owner, Moderates: []string{network}}
 	for i := range w.ids {
 		title := fmt.Sprintf("%s begins %d", name, i)
-		app, err := svc.CreateApp(ctx, by, appsvc.NewApp{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
+		app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
 			Component: appsvc.ComponentRef{Name: "note", Version: "1.0.0"}, Config: config(title),
 		}}})
 		if err != nil {
@@ -54,7 +54,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 // addComponent makes the component that powers the elements.
 func addComponent(ctx context.Context, svc *appsvc.Service) error {
 	by := appsvc.Caller{URN: network + ":user=developer", ManageComponents: true}
-	_, err := svc.CreateComponent(ctx, by, []byte(component), "")
+	_, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(component)})
 	return err
 }
 
@@ -113,31 +113,43 @@ func (d direct) do(ctx context.Context, w *world, o op) (outcome, error) {
 
 func (d direct) answer(ctx context.Context, w *world, o op) (outcome, error) {
 	by := appsvc.Caller{URN: o.by, Moderates: []string{network}}
-	id, v := w.ids[o.app], appsvc.Version(o.version)
+	id, v := w.ids[o.app], appsvc.Latest
+	if o.version >= 0 {
+		v = appsvc.NewVersion(o.version)
+	}
 	one := func(app appsvc.App, err error) (outcome, error) { return w.saw([]appsvc.App{app}, nil, false, err) }
-	page0 := func(p appsvc.TagPage, err error) (outcome, error) { return w.saw(p.Apps, p.Tags, p.More, err) }
+	tags := func(list []appsvc.Tag, more bool, err error) (outcome, error) {
+		var apps []appsvc.App
+		for _, t := range list {
+			if t.App != nil {
+				apps = append(apps, *t.App)
+			}
+		}
+		return w.saw(apps, list, more, err)
+	}
+	oneTag := func(t appsvc.Tag, err error) (outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
 	switch o.kind {
 	case patch:
 		return one(d.svc.Patch(ctx, by, id, patchOf(o)))
 	case restore:
-		return one(d.svc.Restore(ctx, by, appsvc.Restore{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
+		return one(d.svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
 	case putTag:
-		return page0(d.svc.PutTag(ctx, by, appsvc.PutTag{AppID: id, Name: tagName(o.tag), Version: v, IdempotencyKey: keyOf(w, o)}))
+		return oneTag(d.svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: tagName(o.tag), Version: v, IdempotencyKey: keyOf(w, o)}))
 	case deleteTag:
-		return outcome{}, d.svc.DeleteTag(ctx, by, id, tagName(o.tag), keyOf(w, o))
+		return outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.tag), IdempotencyKey: keyOf(w, o)})
 	case readLatest:
 		return one(d.svc.App(ctx, by, id))
 	case readVersion:
 		return one(d.svc.Version(ctx, by, id, v))
 	case readTag:
-		return page0(d.svc.Tag(ctx, by, id, tagName(o.tag), true))
+		return oneTag(d.svc.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: tagName(o.tag), Embed: true}))
 	case readTagged:
 		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.tag)))
 	case listVersions:
-		list, more, err := d.svc.Versions(ctx, by, appsvc.ListVersions{AppID: id, Before: v, Limit: page})
+		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: page}))
 		return w.saw(list, nil, more, err)
 	case listTags:
-		return page0(d.svc.Tags(ctx, by, appsvc.ListTags{AppID: id, Embed: true}))
+		return tags(listed(d.svc.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id, Embed: true})))
 	case tagsNamed:
 		list, err := d.svc.TagsNamed(ctx, by, tagName(o.tag), w.ids[:])
 		return w.saw(nil, list, false, err)
@@ -145,7 +157,7 @@ func (d direct) answer(ctx context.Context, w *world, o op) (outcome, error) {
 		list, err := d.oneView(ctx, w)
 		return w.saw(list, nil, false, err)
 	}
-	list, _, err := d.svc.Apps(ctx, appsvc.Caller{URN: w.owner}, appsvc.ListApps{})
+	list, _, err := unpage(d.svc.ListApps(ctx, appsvc.Caller{URN: w.owner}, appsvc.ListAppsRequest{}))
 	return w.saw(list, nil, false, err)
 }
 
@@ -175,14 +187,14 @@ func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) 
 		if err != nil {
 			return out, err
 		}
-		seen, err := w.sawApp(a.ID, int64(a.Version), a.UpdatedAt, a.UpdatedBy, c.Title, c.Elements[0].Config)
+		seen, err := w.sawApp(a.ID, a.Version.Number(), a.UpdatedAt, a.UpdatedBy, c.Title, c.Elements[0].Config)
 		if err != nil {
 			return out, err
 		}
 		out.apps = append(out.apps, seen)
 	}
 	for _, t := range tags {
-		seen, err := w.sawTag(t.AppID, t.Name, int64(t.AppVersion))
+		seen, err := w.sawTag(t.AppID, t.Name, t.AppVersion.Number())
 		if err != nil {
 			return out, err
 		}
@@ -206,4 +218,14 @@ func (w *world) sawTag(id, name string, v int64) (seenTag, error) {
 	}
 	tag, err := tagNumber(name)
 	return seenTag{app, tag, v}, err
+}
+
+// unpage takes a page apart.
+func unpage[T any](p appsvc.Page[T], err error) (items []T, next string, _ error) {
+	return p.Items, p.Next, err
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
 }

@@ -1,5 +1,5 @@
-// Package mutant shows that tests can tell: it builds a program on code with faults in it, all of them
-// asleep, and has tests look at it with one fault awake at a time. The source itself is left alone.
+// Package mutant shows that tests detect errors. It builds a program from code with faults in it, which are all
+// disabled, and runs the tests with one fault enabled at a time. It does not change the source itself.
 package mutant
 
 import (

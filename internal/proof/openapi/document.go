@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // Document is an OpenAPI document that is ready to judge.
@@ -115,10 +117,11 @@ func (r *reader) at(pointer string) (string, map[string]any) {
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch x := v.(type) {
 		case map[string]any:
-			v = x[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
+			v = x[jsonpointer.Unescape(name)]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if v = nil; err == nil && i < len(x) {
+			v = nil
+			if err == nil && i < len(x) {
 				v = x[i]
 			}
 		}
@@ -135,7 +138,7 @@ func (r *reader) at(pointer string) (string, map[string]any) {
 }
 
 func step(pointer, name string) string {
-	return pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return pointer + "/" + jsonpointer.Escape(name)
 }
 
 // schema returns the schema at a pointer, compiled.

@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { db.Close() })
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: appsvc.New(db.Apps(), nil),
-		Authenticate: func(context.Context, string) (httpapi.Principal, error) {
+		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{URN: user, Moderates: []string{network}}, nil
 		},
 		Log: slog.New(slog.DiscardHandler),

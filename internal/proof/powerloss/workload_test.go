@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"sync"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/replay"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -82,10 +84,10 @@ func update(db *sqlite.DB, w, n int) error {
 	svc, v := service(db, w), latest(n)
 	switch {
 	case n == 0:
-		_, err := svc.CreateApp(ctx, moderator, appsvc.NewApp{Title: title(w, 0), Groups: []string{urn}})
+		_, err := svc.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: title(w, 0), Groups: []string{urn}})
 		return err
 	case tagged(n):
-		_, err := svc.PutTag(ctx, moderator, appsvc.PutTag{AppID: appID(w), Name: "production", Version: appsvc.Version(v)})
+		_, err := svc.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: appsvc.NewVersion(v)})
 		return err
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
@@ -100,7 +102,7 @@ var (
 
 // addAssets adds two assets in one update.
 func addAssets(ctx context.Context, db *sqlite.DB, n int) error {
-	var in assets.ChangeAssets
+	var in assets.ChangeAssetsRequest
 	for i := range 2 {
 		in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
 			Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
@@ -122,7 +124,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 			return fmt.Errorf("app %d, %d updates acknowledged: %w", w, acknowledged[w], err)
 		}
 	}
-	found, err := assets.New(db.Assets(), nil).Search(ctx, editor, library, assets.Search{Query: "every", Limit: 500})
+	found, err := assets.New(db.Assets(), nil).Search(ctx, editor, library, assets.SearchRequest{Query: "every", Limit: 500})
 	if err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 
 func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	svc := service(db, w)
-	list, _, err := svc.Versions(ctx, moderator, appsvc.ListVersions{AppID: appID(w), Before: appsvc.Latest, Limit: 500})
+	list, _, err := listed(svc.ListVersions(ctx, moderator, appsvc.ListVersionsRequest{AppID: appID(w), Limit: 500}))
 	if errors.Is(err, appsvc.ErrNotFound) && acknowledged == 0 {
 		return nil
 	}
@@ -146,18 +148,36 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 		if err != nil {
 			return err
 		}
-		if v := len(list) - 1 - i; int(a.Version) != v || c.Title != title(w, v) {
+		if v := len(list) - 1 - i; int(a.Version.Number()) != v || c.Title != title(w, v) {
 			return fmt.Errorf("version %d of %d is version %d, %.30q", v, len(list), a.Version, c.Title)
 		}
 	}
-	tags, err := svc.Tags(ctx, moderator, appsvc.ListTags{AppID: appID(w)})
+	tags, err := svc.ListTags(ctx, moderator, appsvc.ListTagsRequest{AppID: appID(w)})
 	if err != nil {
 		return err
 	}
+	told, err := replay.Apps(func(after string) (appsvc.ChangesPage, error) {
+		return svc.Changes(ctx, moderator, appsvc.ChangesRequest{After: after, Limit: 500})
+	})
+	if err != nil {
+		return err
+	}
+	have := map[string]int{}
+	for _, t := range tags.Items {
+		have[t.Name] = int(t.AppVersion.Number())
+	}
+	if f := told[appID(w)]; f == nil || f.Versions != len(list) || !maps.Equal(f.Tags, have) {
+		return fmt.Errorf("%d versions and the tags %v are there, and the feed tells of %+v", len(list), have, f)
+	}
 	for n := acknowledged; n <= rounds; n++ {
-		if latest(n) == len(list)-1 && len(tags.Tags) == min(n/4, 1) && (n < 4 || int(tags.Tags[0].AppVersion) == latest(n/4*4)) {
+		if latest(n) == len(list)-1 && len(tags.Items) == min(n/4, 1) && (n < 4 || int(tags.Items[0].AppVersion.Number()) == latest(n/4*4)) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%d versions and the tags %v are there", len(list), tags.Tags)
+	return fmt.Errorf("%d versions and the tags %v are there", len(list), tags.Items)
+}
+
+// listed takes a page apart, and reports whether another one follows.
+func listed[T any](p appsvc.Page[T], err error) (items []T, more bool, _ error) {
+	return p.Items, p.Next != "", err
 }

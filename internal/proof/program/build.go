@@ -20,7 +20,7 @@ type Edit struct {
 // Build is a program to be built.
 type Build struct {
 	Module  string // directory of the module
-	Package string // relative to it: "./examples/server"
+	Package string // relative to it: "./examples/vitrine"
 	Test    bool   // build the package's tests
 	Race    bool   // with the race detector, which ends the program with RaceStatus
 	Edits   []Edit

@@ -1,0 +1,279 @@
+package attack
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
+
+var (
+	connections = flag.Int("connections", 150, "clients that do not read long answers")
+	staying     = flag.Duration("staying", 5*time.Second, "how long crowds of clients stay")
+	disk        = flag.Bool("disk", false, "have uploads fill the disk up to their bound")
+)
+
+// mostMiB is the memory that the server takes whatever clients do.
+const mostMiB = 768
+
+// crowd is clients that each hold a connection.
+type crowd struct {
+	s       *server
+	clients []net.Conn
+}
+
+// user is one of the callers that make up a crowd.
+func (s *server) user(i int) string {
+	return s.sign(httpapi.Principal{URN: fmt.Sprintf("%s:user=crowd%d", network, i), Moderates: []string{network}})
+}
+
+// gather opens n connections and sends what text says on each.
+func gather(s *server, n int, text func(i int) string) *crowd {
+	s.t.Helper()
+	c := &crowd{s: s, clients: make([]net.Conn, n)}
+	s.t.Cleanup(c.leave)
+	var all sync.WaitGroup
+	const hands = 8
+	for hand := range hands {
+		all.Go(func() {
+			for i := hand; i < n; i += hands {
+				conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+				if err != nil {
+					s.t.Error(err)
+					return
+				}
+				_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+				_, _ = io.WriteString(conn, text(i)) // the server may have refused it
+				c.clients[i] = conn
+			}
+		})
+	}
+	all.Wait()
+	return c
+}
+
+func (c *crowd) leave() {
+	for _, conn := range c.clients {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+// stays has the crowd do something every second, for as long as it stays. Beside it the server is well,
+// and answers others unless they may be refused. It returns how long /healthz took at most.
+func (c *crowd) stays(others bool, do func(i int, conn net.Conn)) (slowest time.Duration) {
+	c.s.t.Helper()
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for begun, next := time.Now(), time.Now(); time.Since(begun) < *staying; time.Sleep(50 * time.Millisecond) {
+		if do != nil && time.Now().After(next) {
+			next = next.Add(time.Second)
+			for i, conn := range c.clients {
+				do(i, conn)
+			}
+		}
+		asked := time.Now()
+		answer, err := client.Get(c.s.URL + "/healthz")
+		if err != nil {
+			c.s.t.Fatalf("/healthz: %v", err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != 200 {
+			c.s.t.Fatalf("/healthz: %s after %s", answer.Status, time.Since(asked))
+		}
+		slowest = max(slowest, time.Since(asked))
+		if others {
+			c.s.get("/apps/?limit=1").want(200)
+		}
+	}
+	if slowest > 15*time.Second { // the server promises a second, and this machine may be busy; 20 s of silence end a request
+		c.s.t.Errorf("/healthz took %s", slowest)
+	}
+	return slowest
+}
+
+// long makes an app whose page of versions has 16 MiB, and returns the page's path.
+func (s *server) long() string {
+	s.t.Helper()
+	s.component("long", "{}").want(201)
+	id := s.newApp("long", `{"text":"`+strings.Repeat("0123456789abcdef", 1<<20/16)+`"}`)
+	for v := range 16 {
+		s.send("PATCH", "/apps/"+id, strings.NewReader(fmt.Sprintf(
+			`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%[1]d"}]`, v))).want(200)
+	}
+	return "/apps/" + id + "/versions/?limit=500"
+}
+
+// TestAnswersThatAreNotRead has many clients ask for 16 MiB each and read nothing. The memory of the server is
+// bounded, and others are answered.
+func TestAnswersThatAreNotRead(t *testing.T) {
+	s := start(t)
+	if !measured(t) {
+		t.Skip("memory is measured on Linux")
+	}
+	path := s.long()
+	s.usage()
+	c := gather(s, *connections, func(i int) string {
+		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n\r\n", path, s.user(i%50))
+	})
+	slowest := c.stays(true, nil)
+	u := s.usage()
+	if u.peak>>10 > mostMiB {
+		t.Errorf("the server took %d MiB, at most %d", u.peak>>10, mostMiB)
+	}
+	t.Logf("%d clients: %d MiB at most, /healthz in %s at most", *connections, u.peak>>10, slowest)
+	c.leave()
+	s.get(path).want(200)
+}
+
+// busy waits until every connection that the server takes has a request under way.
+func (s *server) busy() {
+	s.t.Helper()
+	var have map[string]float64
+	for begun := time.Now(); time.Since(begun) < 45*time.Second; time.Sleep(20 * time.Millisecond) {
+		var err error
+		if have, err = s.Metrics(); err != nil {
+			s.t.Fatal(err)
+		}
+		if have["vitrine_connections_open"] >= have["vitrine_connections_limit"] && have["vitrine_connections_idle"] == 0 {
+			return
+		}
+	}
+	s.t.Fatalf("%v of %v connections are open and %v of them idle: want all, and none", have["vitrine_connections_open"], have["vitrine_connections_limit"], have["vitrine_connections_idle"])
+}
+
+// TestBodiesThatTrickle has more clients than there are connections send a byte a second of a body. The server is
+// found well all the time, also while every connection has a request under way.
+func TestBodiesThatTrickle(t *testing.T) {
+	for name, head := range map[string]string{
+		"of an app":  "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n",
+		"of reviews": "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: 4000000\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, "-metrics-addr", "127.0.0.1:0")
+			c := gather(s, 1100, func(i int) string { return fmt.Sprintf(head, s.user(i%50)) + " " })
+			if !strings.Contains(head, "reviews") { // of which most are refused
+				s.busy()
+			}
+			slowest := c.stays(false, func(_ int, conn net.Conn) { _, _ = conn.Write([]byte(" ")) })
+			t.Logf("/healthz in %s at most", slowest)
+			if strings.Contains(head, "reviews") {
+				s.slots(c)
+			}
+			c.leave()
+			for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+				if r := s.get("/apps/?limit=1"); r.status == 200 {
+					break
+				} else if time.Since(begun) > 20*time.Second {
+					t.Fatalf("when they have gone: %d %s", r.status, r.body)
+				}
+			}
+		})
+	}
+}
+
+// slots counts what has become of the uploads of a crowd: 8 of one network have a slot.
+func (s *server) slots(c *crowd) {
+	s.t.Helper()
+	open, refused := 0, 0
+	for _, conn := range c.clients {
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		switch {
+		case err == nil && answer.StatusCode == 429 && answer.Header.Get("Retry-After") != "":
+			refused++
+		case os.IsTimeout(err):
+			open++
+		}
+	}
+	if open > 50 || refused < 900 { // some have not been looked at
+		s.t.Errorf("%d uploads are open and %d refused, want 8 open", open, refused)
+	}
+}
+
+// TestStrangersSendBodiesInVain has callers send bodies that are too long to endpoints where they have no right. They are
+// refused for that, before a body is read and takes memory.
+func TestStrangersSendBodiesInVain(t *testing.T) {
+	s := start(t)
+	s.component("c", "{}").want(201)
+	id := s.newApp("c", "{}")
+	s.post(library+"/folders", `{"create":[{"label":"mine"}]}`).want(200)
+	stranger := header("Authorization", "svctoken "+s.sign(httpapi.Principal{URN: "urn:vitrine:other.test:user=stranger"}))
+	member := header("Authorization", "svctoken "+s.sign(httpapi.Principal{URN: network + ":user=member"}))
+	absent := strings.Replace(library, "assetLibrary/example.test", "assetLibrary/none", 1)
+	for _, c := range []struct {
+		method, path string
+		by           change
+		want         int
+	}{
+		{"POST", "/components/", member, 403},
+		{"PATCH", "/apps/" + id, stranger, 404},
+		{"PUT", "/apps/" + id + "/tags/t", member, 404},
+		{"POST", library + "/assets", stranger, 403},
+		{"POST", absent + "/folders", member, 404},
+		{"POST", library + "/folder/none/assets", member, 404},
+		{"POST", library + "/folder/none/permissions", member, 404},
+	} {
+		s.send(c.method, c.path, repeated(strings.Repeat(" ", 1<<20), 6), c.by, header("Content-Type", "application/json")).want(c.want)
+	}
+}
+
+// TestUploadsFillNoDisk has small files that unpack to long lines, whose reviews wait on disk for what comes behind them.
+func TestUploadsFillNoDisk(t *testing.T) {
+	if !*disk || !measured(t) {
+		t.Skip("with -disk, on Linux")
+	}
+	s := start(t)
+	before, _, _ := strings.Cut(strings.TrimSpace(record), `,"dimensions"`)
+	file := packed(io.MultiReader(strings.NewReader(before+`,"reviews":[`), repeated(strings.Repeat(" ", 1<<20), 300), strings.NewReader("]}\n")))
+	t.Logf("a file of %d KiB", len(file)>>10)
+	var all sync.WaitGroup
+	statuses := make([]int, 8)
+	for i := range statuses {
+		all.Go(func() {
+			r := s.send("POST", "/x/reviews/import", bytes.NewReader([]byte(file)), header("Content-Type", ndjson), header("Authorization", "svctoken "+s.user(i/4)))
+			statuses[i] = r.status
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	most := int64(0)
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		case <-time.After(20 * time.Millisecond):
+			most = max(most, s.spooled())
+		}
+	}
+	t.Logf("%d MiB on disk at most; answers %v", most>>20, statuses)
+	if most > 1<<30 {
+		t.Errorf("uploads of %d KiB took %d MiB on disk", len(file)>>10, most>>20)
+	}
+}
+
+// spooled is the size of the files that the server holds open and has removed.
+func (s *server) spooled() (size int64) {
+	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", s.Pid()))
+	for _, one := range all {
+		name, err := os.Readlink(one)
+		if err != nil || !strings.Contains(name, "vitrine-reviews-") {
+			continue
+		}
+		if info, err := os.Stat(one); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}

@@ -1,0 +1,207 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
+)
+
+const pollSchema = `{"type":"object","required":["question"],"additionalProperties":false,"properties":{
+	"question":{"type":"string","title":"Question","description":"What is asked","minLength":1,"maxLength":80},
+	"kind":{"enum":["single","multiple"],"default":"single"},
+	"limit":{"type":"integer","minimum":1,"maximum":10,"default":5},
+	"open":{"type":"boolean","default":true},
+	"color":{"type":"string","format":"color"},
+	"answers":{"type":"array","items":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"weight":{"type":"number"}}}},
+	"style":{"oneOf":[{"title":"Plain","type":"object","required":["type"],"properties":{"type":{"const":"plain"}}},
+		{"title":"Picture","type":"object","required":["type","src"],"properties":{"type":{"const":"picture"},"src":{"type":"string","format":"uri"}}}]}}}`
+
+func poll(config string) string { return element("poll", config) }
+
+func element(name, config string) string {
+	return `{"component":{"name":"` + name + `","version":"1.0.0"},"config":` + config + `}`
+}
+
+// A person makes an app, adds an element, fills in its form and sees what is wrong at the field.
+func TestMakingAnApp(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", pollSchema)
+	p := w.signIn(ann, "")
+	p.See(`//*[contains(., "There are no apps yet")]`)
+	p.Click(named("New app"))
+	p.Type(field("Title"), "Winter")
+	p.Click(`//dialog` + named("Create"))
+	p.saved(0)
+	p.Click(named("Add an element"))
+	p.Type(`//dialog//input[@type="search"]`, "poll"+webdriver.Enter)
+	// The question is required: nothing is saved before it is there, and the field says so.
+	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "Question")]]//*[contains(., "This is required.")]`)
+	p.Type(field("Question"), "Tea?")
+	p.saved(1)
+	id := idOf(p)
+	w.stored(id, `{"question":"Tea?"}`)
+	p.Click(field("kind") + `/option[.="multiple"]`)
+	p.Type(field("limit"), "7")
+	p.Click(field("open") + `/option[.="No"]`)
+	p.Click(named("Add to answers"))
+	p.Type(`(`+field("text")+`)[1]`, "Yes")
+	w.stored(id, `{"question":"Tea?","kind":"multiple","limit":7,"open":false,"answers":[{"text":"Yes"}]}`)
+	// A value that the schema refuses stays in its field, with the service's sentence beside it.
+	p.Retype(field("limit"), "99")
+	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "limit")]]//*[contains(@class, "wrong")]`)
+	p.See(`//*[contains(@class, "saving") and contains(., "Not saved")]`)
+	p.Retype(field("limit"), "9")
+	w.stored(id, `{"question":"Tea?","kind":"multiple","limit":9,"open":false,"answers":[{"text":"Yes"}]}`)
+	p.Click(`//button[@aria-label="Use the default of limit" or normalize-space()="Use default"][ancestor::div[contains(@class, "field")][1]//label[contains(., "limit")]]`)
+	p.Click(`//select[@aria-label="Kind of style"]/option[.="Picture"]`)
+	p.Type(field("src"), "https://images.example.test/a.png")
+	w.stored(id, `{"question":"Tea?","kind":"multiple","open":false,"answers":[{"text":"Yes"}],"style":{"type":"picture","src":"https://images.example.test/a.png"}}`)
+	if title := w.latest(id).Title; title != "Winter" {
+		t.Errorf("the title is %q", title)
+	}
+	p.Retype(`//input[@aria-label="Title"]`, "Summer")
+	p.Until(`() => document.title.startsWith("Summer")`)
+	p.Until(`() => document.querySelector(".saving.saved")`)
+	if title := w.latest(id).Title; title != "Summer" {
+		t.Errorf("the title is %q", title)
+	}
+}
+
+// idOf is the id of the app that is shown.
+func idOf(p *person) string {
+	p.T.Helper()
+	var hash string
+	p.Run(&hash, `async () => location.hash`)
+	return strings.SplitN(strings.TrimPrefix(hash, "#/apps/"), "?", 2)[0]
+}
+
+// Elements are duplicated, removed, and moved by buttons, keys and the mouse; each of it can be undone and redone.
+func TestArrangingElements(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{}`)
+	id := w.newApp("Winter", poll(`{"n":"a"}`), poll(`{"n":"b"}`), poll(`{"n":"c"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	card := func(n string) string { return `//li[contains(@class, "card")][` + n + `]` }
+	p.saved(0)
+	p.Click(card("1") + named("Move down"))
+	w.stored(id, `{"n":"b"}`, `{"n":"a"}`, `{"n":"c"}`)
+	p.Type(card("3")+`//select`, webdriver.Alt+webdriver.Up+webdriver.Null)
+	w.stored(id, `{"n":"b"}`, `{"n":"c"}`, `{"n":"a"}`)
+	p.Drag(card("3")+`//button[contains(@class, "handle")]`, card("1")+`//header`)
+	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"c"}`)
+	p.Click(card("2") + named("Duplicate"))
+	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"b"}`, `{"n":"c"}`)
+	p.Click(card("1") + named("Remove"))
+	w.stored(id, `{"n":"b"}`, `{"n":"b"}`, `{"n":"c"}`)
+	p.Click(named("Undo"))
+	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"b"}`, `{"n":"c"}`)
+	p.Click(`//div[contains(@class, "status")]` + named("Undo"))
+	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"c"}`)
+	p.Click(named("Redo"))
+	w.stored(id, `{"n":"a"}`, `{"n":"b"}`, `{"n":"b"}`, `{"n":"c"}`)
+	if got := w.latest(id).Version; got != "8" {
+		t.Errorf("eight changes are version %s", got)
+	}
+}
+
+// The raw tab has the same content, numbers keep their text, and what is no JSON is not saved.
+func TestEditingAsJSON(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"string"}}}`)
+	id := w.newApp("Winter", poll(`{"a":1.10,"big":9007199254740993,"b":"x"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Retype(field("b"), "y")
+	w.stored(id, `{"a":1.10,"big":9007199254740993,"b":"y"}`)
+	p.Click(`//button[@role="tab"][.="JSON"]`)
+	p.Run(new(any), `async () => {
+		const area = document.querySelector("textarea.whole");
+		if (!area.value.includes("9007199254740993") || !area.value.includes("1.10")) throw new Error(area.value);
+		area.setRangeText(' ,', area.value.length, area.value.length);
+		area.dispatchEvent(new Event("input"));
+	}`)
+	p.See(`//*[contains(@class, "wrong") and contains(., "This is not JSON")]`)
+	p.Run(new(any), `async () => {
+		const area = document.querySelector("textarea.whole");
+		area.value = area.value.slice(0, -2).replace('"y"', '"z"');
+		area.dispatchEvent(new Event("input"));
+	}`)
+	w.stored(id, `{"a":1.10,"big":9007199254740993,"b":"z"}`)
+	p.Click(`//button[@role="tab"][.="Design"]`)
+	p.Until(`(path) => document.evaluate(path, document, null, 9, null).singleNodeValue.value === "z"`, field("b"))
+}
+
+// Two people edit one app: changes of different places come together, those of one place are shown side by side.
+func TestTwoPeopleEdit(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1","b":"1"}`), poll(`{"a":"2","b":"2"}`))
+	one, two := w.signIn(ann, "/apps/"+id), w.signIn(bob, "/apps/"+id)
+	two.saved(0)
+	one.Retype(`(`+field("a")+`)[1]`, "ann")
+	w.stored(id, `{"a":"ann","b":"1"}`, `{"a":"2","b":"2"}`)
+	two.Retype(`(`+field("b")+`)[1]`, "bob")
+	two.Click(`//li[contains(@class, "card")][2]` + named("Remove"))
+	w.stored(id, `{"a":"ann","b":"bob"}`)
+	one.Retype(`(`+field("a")+`)[1]`, "ann again")
+	w.stored(id, `{"a":"ann again","b":"bob"}`)
+	two.Retype(`(`+field("a")+`)[1]`, "bob too")
+	two.Click(named("Compare and choose"))
+	two.See(`//dialog//pre[.="ann again"]`)
+	two.See(`//dialog//pre[.="bob too"]`)
+	two.Click(`//dialog//label[contains(., "By ann")]`)
+	two.Click(`//dialog` + named("Go on with these"))
+	two.Until(`() => document.querySelector(".saving.saved")`)
+	w.stored(id, `{"a":"ann again","b":"bob"}`)
+	two.Retype(`(`+field("a")+`)[1]`, "bob at last")
+	w.stored(id, `{"a":"bob at last","b":"bob"}`)
+}
+
+// Without a network, and with a token that has run out, nothing that is typed is lost.
+func TestBadDays(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.saved(0)
+	t.Run("offline", func(t *testing.T) {
+		p.Offline(true)
+		p.Retype(field("a"), "typed offline")
+		p.See(`//*[contains(@class, "saving") and contains(., "Offline")]`)
+		p.Offline(false)
+		w.stored(id, `{"a":"typed offline"}`)
+		p.saved(1)
+	})
+	t.Run("401", func(t *testing.T) {
+		p.Run(new(any), `async () => sessionStorage.setItem("vitrine.token", "run out")`)
+		p.Retype(field("a"), "typed with a bad token")
+		p.See(`//dialog[.//h2[.="Sign in again"]]`)
+		p.Type(`//dialog//textarea`, w.token(ann))
+		p.Click(`//dialog` + named("Sign in"))
+		w.stored(id, `{"a":"typed with a bad token"}`)
+	})
+	t.Run("leaving", func(t *testing.T) {
+		p.Offline(true)
+		p.Retype(field("a"), "not saved")
+		p.See(`//*[contains(@class, "saving") and contains(., "Offline")]`)
+		p.Click(`//nav[@aria-label="Main"]//a[contains(., "Components")]`)
+		p.See(`//dialog[.//h2[.="Leave without saving?"]]`)
+		p.Click(`//dialog` + named("Close"))
+		p.See(field("a"))
+		p.Offline(false)
+		w.stored(id, `{"a":"not saved"}`)
+	})
+	t.Run("only reading", func(t *testing.T) {
+		p := w.signIn(cleo, "/apps/"+id)
+		p.See(`//*[contains(@class, "saving") and contains(., "Read only")]`)
+		var writable int
+		p.Run(&writable, `async () => [...document.querySelectorAll("main input, main textarea")].filter((x) => !x.readOnly).length`)
+		if writable != 0 {
+			t.Errorf("somebody who may only read can type into %d fields", writable)
+		}
+	})
+	t.Run("absent", func(t *testing.T) {
+		p.view("/apps/3b241101-e2bb-4255-8caf-4136c566a962")
+		p.See(`//*[contains(@class, "empty") and contains(., "no app")]`)
+	})
+}

@@ -1,0 +1,11 @@
+// Package console tests the page for people, adapters/console, as a person uses it: in headless Chromium, by clicks,
+// keys and drags, against the program of examples/vitrine. It also runs the unit tests of the page's pure modules with
+// node, and checks the types of all modules with the TypeScript compiler against openapi.json.
+//
+// Each view is looked at in light and dark, 360 and 1,280 pixels wide, by axe-core, and pictures of all of them
+// are written to the folder that TestViews names. When a test ends, the page tells
+// which requests it has sent; one to another origin, or with a token in its address, fails the test.
+//
+// The tests need chromium, chromedriver, node and npm in PATH, and the npm registry or npm's cache of it. Without them they
+// are skipped; where VITRINE_CI is set they fail.
+package console

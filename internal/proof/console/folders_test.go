@@ -1,0 +1,310 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
+)
+
+// inside is the XPath of a folder's name below another folder.
+func inside(label, parent string) string {
+	return fmt.Sprintf(`%s/ancestor::li[1]/ul//span[@id and .=%q]`, folder(parent), label)
+}
+
+// focused waits until the folder with this label has the focus.
+func (p *person) focused(label string) {
+	p.T.Helper()
+	p.Until(`(label) => document.activeElement?.querySelector(":scope > .row .called")?.textContent === label`, label)
+}
+
+// Folders are made, renamed, moved, deleted and brought back, by mouse and by keys.
+func TestFolders(t *testing.T) {
+	w := newWorld(t)
+	summer, winter := w.newFolder("Summer", "/"), w.newFolder("Winter", "/")
+	w.newFolder("June", "/"+summer)
+	w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(1, "Snow", winter, "snow")+","+newAsset(2, "Sun", "", "sun")+`]}`)
+	p := w.signIn(ann, "/assets")
+	p.See(counted("Winter", 1))
+	p.See(counted("Summer", 0))
+	t.Run("new, renamed, and what the service says against it", func(t *testing.T) {
+		p.Click(`//aside` + named("New folder"))
+		p.Type(`//dialog//input`, strings.Repeat("x", 129))
+		p.Click(`//dialog` + named("Create"))
+		p.See(`//dialog//*[@role="alert" and contains(., "128")]`)
+		p.Retype(`//dialog//input`, "Spring")
+		p.Click(`//dialog` + named("Create"))
+		p.focused("Spring")
+		p.Press(webdriver.F2)
+		p.Retype(`//dialog//input`, "Autumn")
+		p.Click(`//dialog` + named("Rename"))
+		p.See(folder("Autumn"))
+		p.Click(named("Change the folder Autumn"))
+		p.Click(`//dialog` + named("New folder in it"))
+		p.Type(`//dialog//input`, "October")
+		p.Click(`//dialog` + named("Create"))
+		p.See(inside("October", "Autumn"))
+		p.focused("October")
+	})
+	t.Run("the keys of a tree", func(t *testing.T) {
+		p.Press(webdriver.Left)
+		p.focused("Autumn")
+		p.Press(webdriver.Left)
+		p.Until(`() => !document.querySelector("aside").innerText.includes("October")`)
+		p.Press(webdriver.Down)
+		p.focused("Summer")
+		p.Press(webdriver.Right)
+		p.See(inside("June", "Summer"))
+		p.Press(webdriver.Right)
+		p.focused("June")
+		p.Press(webdriver.Down)
+		p.focused("Winter")
+		p.Press(webdriver.Home)
+		p.focused("Autumn")
+		p.Press("w")
+		p.focused("Winter")
+		p.Press(webdriver.Enter)
+		p.See(`//p[@role="status" and .="1 asset"]`)
+		p.See(`//li[@aria-selected="true"]//span[.="Winter"]`)
+		p.Press(webdriver.Enter)
+		p.See(`//p[@role="status" and .="2 assets"]`)
+	})
+	t.Run("moved by keys", func(t *testing.T) {
+		p.Press(webdriver.Control + "x" + webdriver.Null)
+		p.See(toast("Winter moves into it"))
+		p.Press(webdriver.Home)
+		p.Press(webdriver.Control + "v" + webdriver.Null)
+		p.See(inside("Winter", "Autumn"))
+		p.focused("Winter")
+		p.Click(toast("Winter is in Autumn now.") + named("Undo"))
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+	})
+	t.Run("moved by dragging", func(t *testing.T) {
+		p.Drag(folder("Winter"), folder("June"))
+		p.See(inside("Winter", "June"))
+		p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+		p.Drag(folder("Summer"), folder("June")) // which is below it: nothing happens
+		p.See(inside("June", "Summer"))
+	})
+	t.Run("moved by choosing a place", func(t *testing.T) {
+		p.Click(named("Change the folder Winter"))
+		p.Click(`//dialog` + named("Move"))
+		p.Type(`//dialog//input`, webdriver.Enter) // which chooses nothing
+		p.Type(`//dialog//input`, "oct")
+		p.See(`//dialog//li[contains(., "October") and contains(., "Autumn")]`)
+		p.Press(webdriver.Down + webdriver.Enter)
+		p.See(inside("Winter", "October"))
+		p.focused("Winter")
+		p.Press(webdriver.Shift + webdriver.F10 + webdriver.Null)
+		p.See(`//dialog//dd[.="Autumn › October"]`)
+		p.Click(`//dialog` + named("Move"))
+		p.Click(`//dialog` + named("Top level"))
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+	})
+	t.Run("assets are dropped on a folder", func(t *testing.T) {
+		card := `//ul[@aria-label="Assets"]/li`
+		p.Drag(card+`[1]//span[contains(@class, "handle")]`, folder("June"))
+		p.See(toast("1 put into June."))
+		p.See(counted("June", 1))
+		p.Click(card + `[1]//input`)
+		p.Click(card + `[2]//input`)
+		p.Drag(card+`[2]//span[contains(@class, "handle")]`, folder("Autumn"))
+		p.See(toast("2 put into Autumn."))
+	})
+	t.Run("deleted and brought back", func(t *testing.T) {
+		p.Click(folder("Autumn"))
+		p.See(`//p[@role="status" and .="2 assets"]`)
+		p.Press(webdriver.Delete)
+		p.Click(`//dialog` + named("Delete"))
+		p.See(toast("Autumn is deleted."))
+		p.Until(`() => !document.querySelector("aside").innerText.includes("Autumn") && !location.hash.includes("folder=")`)
+		p.Click(named("Deleted folders"))
+		p.Click(`//dialog` + named("Bring Autumn back"))
+		p.See(`//dialog//li[contains(., "Autumn is back.")]`)
+		p.Click(`//dialog` + named("Close"))
+		p.See(folder("Autumn"))
+		p.Click(named("Deleted folders"))
+		p.See(`//dialog//*[contains(., "There are no deleted folders")]`)
+		p.Click(`//dialog` + named("Close"))
+	})
+	t.Run("who may see what changes by a move is told before", func(t *testing.T) {
+		w.request(ann, "POST", library+"/folder/"+summer+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
+		p.Drag(folder("Winter"), folder("Summer"))
+		p.See(`//dialog//span[.="Role editors may view and edit it; before: view."]`)
+		p.Click(`//dialog//button[.="Move"]`)
+		p.See(inside("Winter", "Summer"))
+	})
+	t.Run("many", func(t *testing.T) {
+		var many []string
+		for i := range 420 {
+			many = append(many, fmt.Sprintf(`{"label":"Many %03d","path":"/%s"}`, i, winter))
+		}
+		// They are in Winter, wherever that is now.
+		var now struct{ Folder struct{ Path string } }
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+winter, ""), &now); err != nil {
+			t.Fatal(err)
+		}
+		w.request(ann, "POST", library+"/folders", `{"create":[`+strings.ReplaceAll(strings.Join(many, ","), `"/`+winter, `"`+now.Folder.Path+"/"+winter)+`]}`)
+		p.view("/none")
+		p.view("/assets?folder=" + winter)
+		p.See(`//li[@aria-selected="true"]//span[.="Winter"]`)
+		p.Click(folder("Winter") + `/ancestor::span[contains(@class, "row")]/span[contains(@class, "twisty")]`)
+		rows := `(n) => document.querySelectorAll('[role="group"] [role="group"] > li').length === n`
+		p.Until(rows, 201)
+		p.Click(folder("Show more folders"))
+		p.Until(rows, 401)
+		p.focused("Many 200")
+		p.Click(folder("Show more folders"))
+		p.Until(rows, 420)
+		p.Type(`//aside//input[@aria-label="Find a folder"]`, "many 41")
+		p.Until(`() => document.querySelectorAll('[role="tree"] li').length === 10`)
+		p.See(`//li[contains(., "Many 417") and contains(., "Summer › Winter")]`)
+	})
+}
+
+// permission is one as it is stored.
+type permission struct {
+	Operation  string
+	User, Role *struct{ ID string }
+	Group      *string
+}
+
+// Permissions are shown with those that are inherited, changed with a preview, and explained.
+func TestPermissions(t *testing.T) {
+	w := newWorld(t)
+	news := w.newFolder("News", "/")
+	local := w.newFolder("Local", "/"+news)
+	w.request(ann, "POST", library+"/folder/"+news+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"manage","role":{"id":"desk"}}]}`)
+	w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(1, "Snow", local, "snow")+`]}`)
+	stored := func(want string) {
+		t.Helper()
+		var have struct{ Permissions []permission }
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+local+"/permissions", ""), &have); err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, p := range have.Permissions {
+			switch {
+			case p.User != nil:
+				list = append(list, p.Operation+" user "+p.User.ID)
+			case p.Role != nil:
+				list = append(list, p.Operation+" role "+p.Role.ID)
+			default:
+				list = append(list, p.Operation+" group "+*p.Group)
+			}
+		}
+		if strings.Join(list, ", ") != want {
+			t.Errorf("the folder has %q, want %q", list, want)
+		}
+	}
+	preview := func(text string) string {
+		return fmt.Sprintf(`//*[contains(@class, "preview")]//li[.=%q]`, text)
+	}
+	table := func(row int, cells ...string) string {
+		x := fmt.Sprintf(`(//table[contains(@class, "grants")]/tbody/tr)[%d]`, row)
+		for i, c := range cells {
+			x += fmt.Sprintf(`[td[%d][.=%q or .//option[@selected or true()][.=%q]]]`, i+1, c, c)
+		}
+		return x
+	}
+	p := w.signIn(ann, "/assets?folder="+local)
+	open := func(p *person) {
+		p.Click(named("Change the folder Local"))
+		p.See(`//dialog//dd[.="News"]`)
+	}
+	open(p)
+	p.See(`//dialog//dd/div[.="role editors may view and edit"]`)
+	p.See(`//dialog//dd/div[.="You may view, edit and manage it: you moderate the network."]`)
+	p.Click(`//dialog` + named("Permissions"))
+	t.Run("what is inherited", func(t *testing.T) {
+		p.See(table(1, "role editors", "view and edit", "News"))
+		p.See(table(2, "role desk", "view, edit and manage", "News"))
+		p.Click(`//label[contains(., "The permissions of the folders above count too")]//input`)
+		p.See(preview("Role editors may not view it any more; before: view and edit."))
+		p.See(preview("Only moderators of the network see it."))
+		p.Click(`//label[contains(., "The permissions of the folders above count too")]//input`)
+		p.See(`//*[contains(@class, "preview")]//p[.="Nothing yet."]`)
+	})
+	t.Run("given, and refused at the field", func(t *testing.T) {
+		p.Click(named("Give a permission"))
+		p.Type(`//table//input`, "rea")
+		p.See(preview("Person rea may view it; before: nothing."))
+		p.Click(named("Give a permission"))
+		p.Click(`(//table//select[@aria-label="Who"])[2]/option[@value="group"]`)
+		p.Type(`(//table//input)[2]`, "no group")
+		p.Click(`//dialog` + named("Save"))
+		p.See(`//table//tr[.//input[@aria-invalid="true"]]//p[contains(@class, "wrong") and contains(., "URN")]`)
+		stored("")
+		p.Retype(`(//table//input)[2]`, network+":site=1")
+		p.Click(`(//table//select[contains(@aria-label, "may")])[2]/option[@value="edit"]`)
+		p.Click(`//dialog` + named("Save"))
+		p.See(toast("The permissions are saved."))
+		p.See(`//dialog//dd/div[.="person rea may view"]`)
+		stored("view user rea, edit group " + network + ":site=1")
+	})
+	t.Run("changed and taken away", func(t *testing.T) {
+		p.Click(`//dialog` + named("Permissions"))
+		p.Click(`//select[@aria-label="What person rea may"]/option[@value="manage"]`)
+		p.See(preview("Person rea may view, edit and manage it; before: view."))
+		p.Click(named("Remove group " + network + ":site=1"))
+		p.See(preview("Group " + network + ":site=1 may not view it any more; before: view and edit."))
+		p.Click(`//dialog` + named("Save"))
+		p.See(toast("The permissions are saved."))
+		p.See(`//dialog//dd/div[.="person rea may view, edit and manage"]`)
+		stored("manage user rea")
+	})
+	t.Run("why", func(t *testing.T) {
+		p.Click(`//dialog` + named("Why?"))
+		p.See(`//dialog//li[.="You may view, edit and manage it: you moderate the network."]`)
+		p.Type(field("Person"), "bo")
+		p.Click(`(//dialog)[last()]//button[.="Explain"]`)
+		p.See(`//dialog//li[.="Bo may not view, edit or manage it: no permission of it, or of a folder that it inherits from, allows that."]`)
+		p.Type(`//input[@aria-label="Another of Roles"]`, "editors"+webdriver.Enter)
+		p.Click(`(//dialog)[last()]//button[.="Explain"]`)
+		p.See(`//dialog//li[.="Bo, role editors may view and edit it: the folder “News” has a permission to edit for role editors."]`)
+		p.See(`//dialog//li[starts-with(., "Bo, role editors may not manage it")]`)
+		p.Retype(field("Person"), "a:b")
+		p.Click(`(//dialog)[last()]//button[.="Explain"]`)
+		p.See(`//dialog//*[@role="alert" and contains(., "colon")]`)
+		p.Click(`(//dialog)[last()]` + named("Close"))
+		p.Click(`//dialog` + named("Close"))
+	})
+	t.Run("why, of an asset", func(t *testing.T) {
+		p.Click(`//ul[@aria-label="Assets"]/li[1]//button[contains(@class, "open")]`)
+		p.Click(`//dialog` + named("Why, and who else?"))
+		p.Type(field("Person"), network+":user=rea")
+		p.Click(`(//dialog)[last()]//button[.="Explain"]`)
+		p.See(`//dialog//li[.="Rea may view and edit it: the folder “Local” has a permission to manage for person rea."]`)
+	})
+	t.Run("of somebody who moderates nothing", func(t *testing.T) {
+		dan := httpapi.Principal{URN: network + ":user=dan", Roles: []string{"desk"}, Groups: []string{network + ":site=1"}}
+		q := w.signIn(dan, "/assets?folder="+local)
+		open(q)
+		q.See(`//dialog//dd/div[.="You may view, edit and manage it: the folder “News” has a permission to manage for role desk."]`)
+		q.Click(`//dialog` + named("Permissions"))
+		q.See(table(2, "role desk", "view, edit and manage", "News"))
+		q.Click(`(//dialog)[last()]` + named("Close"))
+		q.Click(`//dialog` + named("Why?"))
+		q.See(`(//dialog)[last()]//li[starts-with(., "You may view, edit and manage it")]`)
+		q.Until(`() => document.querySelectorAll("dialog:last-of-type input").length === 0`)
+		q.Click(`(//dialog)[last()]` + named("Close"))
+		q.Click(`//dialog` + named("Close"))
+		t.Run("what I may", func(t *testing.T) {
+			q.Click(`//button[contains(@class, "who")]`)
+			q.See(`//dialog//dt[.="Roles"]/following-sibling::dd[.="desk"]`)
+			q.See(`//dialog//dt[.="Groups"]/following-sibling::dd[contains(., "site=1")]`)
+			q.See(`//dialog//dt[.="Until"]/following-sibling::dd[contains(., "in ")]`)
+			q.Click(`//dialog` + named("Close"))
+		})
+		viewer := httpapi.Principal{URN: network + ":user=vic", Groups: []string{network + ":site=2"}, Roles: []string{"editors"}}
+		q = w.signIn(viewer, "/assets?folder="+local)
+		open(q)
+		q.See(`//dialog//dd/div[starts-with(., "You may view and edit it")]`)
+		q.See(`//dialog//dd[contains(., "whom permissions allow that you may not see")]`)
+		q.Until(`() => ![...document.querySelectorAll("dialog button")].some((b) => ["Permissions", "Delete"].includes(b.textContent))`)
+	})
+}

@@ -1,0 +1,72 @@
+package console
+
+import "testing"
+
+// What others do appears without a reload.
+func TestLive(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1"}`))
+	patch := func(version, operation string) {
+		t.Helper()
+		w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"`+version+`"},`+operation+`]`)
+	}
+	p := w.signIn(ann, "/apps")
+	t.Run("the list of apps", func(t *testing.T) {
+		p.See(`//table//a[.="Winter"]`)
+		w.newApp("Spring")
+		p.See(`//table//a[.="Spring"]`)
+		patch("0", `{"op":"replace","path":"/apps/0/title","value":"Autumn"}`)
+		p.See(`//table//tr[1]//a[.="Autumn"]`)
+		w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`)
+		p.See(`//table//tr[1]//span[.="production"]`)
+		w.request(bob, "DELETE", "/apps/"+id+"/tags/production", "")
+		p.Until(`() => !document.body.innerText.includes("production")`)
+	})
+	t.Run("an open designer", func(t *testing.T) {
+		p.view("/apps/" + id)
+		p.saved(1)
+		patch("1", `{"op":"replace","path":"/apps/0/elements/0/config/a","value":"2"}`)
+		p.See(`//*[contains(@class, "news") and contains(., "Version 2 by bob")]`)
+		p.Click(named("Take over"))
+		p.Until(`(path) => document.evaluate(path, document, null, 9, null).singleNodeValue.value === "2"`, field("a"))
+		p.saved(2)
+		p.Retype(field("a"), "3")
+		w.stored(id, `{"a":"3"}`)
+		p.saved(3)
+		p.Until(`() => document.querySelector(".news").hidden`)
+	})
+	t.Run("history and deployments", func(t *testing.T) {
+		p.view("/apps/" + id + "/history")
+		p.See(`//div[contains(@class, "line") and contains(., "created the app")]`)
+		patch("3", `{"op":"replace","path":"/apps/0/title","value":"Live"}`)
+		p.See(`//div[contains(@class, "line")][./span[.="4"]]`)
+		p.view("/apps/" + id + "/deployments")
+		p.See(`//*[contains(., "No tags yet")]`)
+		w.request(bob, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"2"}`)
+		p.See(`//article[@aria-label="staging"]//a[.="Version 2"]`)
+	})
+	t.Run("components, and what a new version would break", func(t *testing.T) {
+		p.view("/components")
+		p.See(`//a[.="poll"]`)
+		w.component("map", "1.0.0", `{}`)
+		p.Click(`//a[.="map"]`)
+		p.view("/components/poll")
+		p.Click(named("New version"))
+		p.Run(new(any), `async () => {
+			const area = document.querySelector("dialog textarea");
+			area.value = '{"type": "object", "properties": {"a": {"type": "integer"}}}';
+			area.dispatchEvent(new Event("input"));
+		}`)
+		p.Click(`//dialog` + named("Create"))
+		p.See(`//dialog//li[contains(., "Element 1 of version 2") and contains(., "staging")]`)
+		p.Click(`//dialog` + named("Create all the same"))
+		p.See(`//button[@aria-pressed="true" and .="1.1.0"]`)
+	})
+	t.Run("tabs share one stream", func(t *testing.T) {
+		p.Run(new(any), `async () => {
+			const state = await navigator.locks.query();
+			if (state.held.filter((x) => x.name.startsWith("vitrine ")).length !== 1) throw new Error(JSON.stringify(state));
+		}`)
+	})
+}

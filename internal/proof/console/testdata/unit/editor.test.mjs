@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { ApiError } from "../static/api.js";
+import { equal, parse, stringify } from "../static/json.js";
+import { Editor } from "../static/model/editor.js";
+import { newKey } from "../static/model/patch.js";
+
+function random(seed) {
+	let state = seed * 2654435761 >>> 0 || 1;
+	return (n) => {
+		state ^= state << 13;
+		state >>>= 0;
+		state ^= state >>> 17;
+		state ^= state << 5;
+		state >>>= 0;
+		return state % n;
+	};
+}
+
+// Service is what editors save to: an app with its versions, on a network that loses requests and answers.
+class Service {
+	constructor(r, elements) {
+		this.r = r;
+		this.bad = 0; // one of so many requests is lost; 0 = none
+		this.versions = [this.made({ id: "a", version: "0", title: "t", groups: ["g"], updatedBy: { urn: "u" }, elements: elements.map((config) => ({ component: { name: "c", version: "1" }, config })) })];
+		this.patches = [];
+	}
+
+	made(app) {
+		return parse(stringify({ ...app, elements: app.elements.map((e, i) => ({ id: String(i), component: e.component, config: e.config })) }));
+	}
+
+	get latest() {
+		return this.versions.at(-1);
+	}
+
+	async lose() {
+		await undefined;
+		if (this.bad > 0 && this.r(this.bad) === 0) throw new ApiError("lost", { code: "offline" });
+	}
+
+	async patch(id, operations) {
+		await this.lose();
+		if (operations[0].value !== this.latest.version) throw new ApiError("stale", { status: 409, code: "stale_version", version: this.latest.version });
+		const root = parse(stringify({ apps: [this.latest] }));
+		for (const o of operations.slice(1)) {
+			const names = (p) => p.slice(1).split("/").map((n) => n.replaceAll("~1", "/").replaceAll("~0", "~"));
+			const parent = (p) => names(p).slice(0, -1).reduce((v, n) => v[n], root);
+			const last = (p) => names(p).at(-1);
+			const take = (p) => (Array.isArray(parent(p)) ? parent(p).splice(Number(last(p)), 1)[0] : (() => {
+				const was = parent(p)[last(p)];
+				delete parent(p)[last(p)];
+				return was;
+			})());
+			const put = (p, v) => (Array.isArray(parent(p)) ? parent(p).splice(Number(last(p)), 0, v) : (parent(p)[last(p)] = v));
+			if (o.op === "remove") take(o.path);
+			else if (o.op === "add") put(o.path, o.value);
+			else if (o.op === "move") put(o.path, take(o.from));
+			else parent(o.path)[last(o.path)] = o.value;
+		}
+		const app = this.made({ ...root.apps[0], version: String(Number(this.latest.version) + 1) });
+		if (!equal({ ...app, version: "" }, { ...this.latest, version: "" })) {
+			this.versions.push(app);
+			this.patches.push(operations.slice(1));
+		}
+		await this.lose(); // kept, and nobody is told
+		return this.latest;
+	}
+
+	async app(id, version) {
+		await this.lose();
+		return version === undefined ? this.latest : this.versions[Number(version)];
+	}
+
+	async diff(id, from, to) {
+		await this.lose();
+		return this.patches.slice(Number(from), Number(to)).flat();
+	}
+}
+
+const settle = async () => {
+	for (let i = 0; i < 50; i++) await Promise.resolve();
+};
+
+// quiet lets time pass until nothing is left to save.
+async function quiet(editors) {
+	for (let i = 0; i < 400; i++) {
+		mock.timers.tick(500);
+		await settle();
+		if (editors.every((e) => !e.unsaved && e.state.kind === "saved")) return;
+	}
+	assert.fail(`not quiet: ${editors.map((e) => e.state.kind)}`);
+}
+
+test("two people edit at once: every change of another place is in the app, through lost requests and answers", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	for (let seed = 1; seed < 250; seed++) {
+		const r = random(seed);
+		const service = new Service(r, [{ n: 0 }, { n: 1 }, { n: 2 }]);
+		service.bad = [0, 6, 3][seed % 3];
+		const editors = ["x", "y"].map((name) => Object.assign(new Editor(service, service.latest), { name }));
+		const typed = new Map(); // "<n of the element> <field>" -> value
+		const added = [];
+		for (let step = 0; step < 30; step++) {
+			const e = editors[r(2)];
+			const { draft } = e;
+			const i = r(draft.elements.length);
+			const item = draft.elements[i];
+			switch (r(6)) {
+			case 0: {
+				const n = 100 + step;
+				added.push(n);
+				e.change({ ...draft, elements: draft.elements.toSpliced(i, 0, { key: newKey(), component: { name: "c", version: "1" }, config: { n } }) });
+				break;
+			}
+			case 1:
+				e.change({ ...draft, elements: draft.elements.toSpliced(i, 1).toSpliced(r(draft.elements.length), 0, item) });
+				break;
+			default: {
+				const field = `${e.name}${r(3)}`; // each person has fields of their own
+				typed.set(`${item.config.n} ${field}`, step);
+				e.change({ ...draft, elements: draft.elements.with(i, { ...item, config: { ...item.config, [field]: step } }) });
+			}
+			}
+			if (r(3) === 0) mock.timers.tick(r(1500));
+			if (r(2) === 0) await settle();
+		}
+		service.bad = 0;
+		await quiet(editors);
+		for (const e of editors) await e.catchUp();
+		await quiet(editors);
+		const { elements } = service.latest;
+		for (const [place, value] of typed) {
+			const [n, field] = place.split(" ");
+			const element = elements.find((x) => String(x.config.n) === n);
+			assert.equal(element?.config[field], value, `seed ${seed}: ${place} is lost: ${stringify(elements)}`);
+		}
+		assert.deepEqual(elements.map((x) => x.config.n).sort(), [0, 1, 2, ...added].sort(), `seed ${seed}`);
+		for (const e of editors) assert.ok(equal(e.draft.elements.map((x) => x.config), elements.map((x) => x.config)), `seed ${seed}: ${e.name} sees something else`);
+	}
+	mock.timers.reset();
+});
+
+test("two changes of one place are a conflict, and the person's choice is what is saved", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	for (const choice of ["mine", "theirs"]) {
+		const service = new Service(random(1), [{ a: 1, b: 1 }]);
+		const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
+		const set = (e, config) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config }] });
+		set(one, { a: 2, b: 1 });
+		await quiet([one]);
+		set(two, { a: 3, b: 5 });
+		mock.timers.tick(600);
+		await settle();
+		assert.equal(two.state.kind, "conflict");
+		assert.deepEqual(two.state.conflicts.map((c) => [c.base, c.mine, c.theirs]), [[1, 3, 2]]);
+		two.resolve(() => choice);
+		await quiet([two]);
+		assert.deepEqual(service.latest.elements[0].config, { a: choice === "mine" ? 3 : 2, b: 5 });
+	}
+	mock.timers.reset();
+});
+
+test("undo takes my change back and leaves what others changed since", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const service = new Service(random(1), [{ a: 1, b: 1 }]);
+	const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
+	const set = (e, more) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }] });
+	set(one, { a: 2 });
+	await quiet([one]);
+	set(two, { b: 2 });
+	await quiet([two]);
+	await one.catchUp();
+	one.undo();
+	await quiet([one]);
+	assert.deepEqual(service.latest.elements[0].config, { a: 1, b: 2 });
+	one.redo();
+	await quiet([one]);
+	assert.deepEqual(service.latest.elements[0].config, { a: 2, b: 2 });
+	mock.timers.reset();
+});
+
+test("what the service refuses stays, and is tried again with the next change", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const service = new Service(random(1), [{ a: 1 }]);
+	const e = new Editor(service, service.latest);
+	const { patch } = service;
+	service.patch = async () => {
+		throw new ApiError("no", { status: 422, code: "schema", pointer: "/apps/0/elements/0/config" });
+	};
+	const set = (a) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { a } }] });
+	set(2);
+	mock.timers.tick(600);
+	await settle();
+	assert.equal(e.state.kind, "refused");
+	assert.ok(e.unsaved);
+	service.patch = patch;
+	set(3);
+	await quiet([e]);
+	assert.deepEqual(service.latest.elements[0].config, { a: 3 });
+	for (const [error, kind] of [[new ApiError("gone", { status: 404, code: "not_found" }), "gone"], [new ApiError("later", { status: 503, code: "unavailable", retryAfter: 5 }), "offline"], [new ApiError("full", { status: 507, code: "full" }), "offline"], [new ApiError("large", { status: 413, code: "too_large" }), "refused"]]) {
+		const other = new Editor({ ...service, patch: () => Promise.reject(error), app: async () => service.latest }, service.latest);
+		other.change({ ...other.draft, title: "x" });
+		mock.timers.tick(600);
+		await settle();
+		assert.equal(other.state.kind, kind, error.code);
+		assert.equal(other.draft.title, "x");
+		other.close();
+	}
+	mock.timers.reset();
+});

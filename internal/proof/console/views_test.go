@@ -1,0 +1,301 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
+)
+
+// filled is a world with something to see in every view.
+func filled(t *testing.T) (w *world, id string) {
+	w = newWorld(t)
+	w.component("poll", "1.0.0", pollSchema)
+	w.component("countdown", "2.1.0", `{"type":"object","properties":{"until":{"type":"string","format":"date-time"}}}`)
+	id = w.newApp("Front page", poll(`{"question":"Tea or cocoa?","answers":[{"text":"Tea","weight":1.5},{"text":"Cocoa"}],"style":{"type":"picture","src":"https://images.example.test/a.png"}}`),
+		element("poll", `{"question":"How was it?","color":"#3b5bdb"}`))
+	w.newApp("Shop")
+	w.request(ann, "POST", "/x/reviews/import", reviewLine("Ym9vdHM=", "90"))
+	folder := w.newFolder("Winter", "/")
+	w.newFolder("December", "/"+folder)
+	w.request(ann, "POST", library+"/folder/"+folder+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"view","user":{"id":"rea"}},{"operation":"manage","group":"urn:vitrine:example.test:site=blog"}]}`)
+	w.request(ann, "POST", library+"/folders", `{"delete":["`+w.newFolder("November", "/")+`"]}`)
+	ids := w.add(newAsset(1, "<p>Snow at the harbour</p>", folder, "snow"), newAsset(2, "Sun", "", "sun"))
+	w.request(ann, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q,%q],"add":[{"key":"season","value":"winter"},{"key":"state","value":"draft"}]}`, ids[0], ids[1]))
+	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Cocoa or tea?"}]`)
+	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"replace","path":"/apps/0/title","value":"Front page, winter"}]`)
+	w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"2"}`)
+	return w, id
+}
+
+// TestViews looks at every view with axe-core, in light and dark and at two widths. It writes a picture of each
+// into the folder that it logs: VITRINE_PICTURES, or one that is removed when the test ends.
+func TestViews(t *testing.T) {
+	w, id := filled(t)
+	axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := os.Getenv("VITRINE_PICTURES")
+	if pictures == "" {
+		pictures = t.TempDir()
+	}
+	t.Logf("pictures of all views are in %s", pictures)
+	p := w.signIn(ann, "")
+	for _, v := range []struct{ name, address, shows string }{
+		{"apps", "/apps", `//table//span[contains(@class, "tag")]`},
+		{"designer", "/apps/" + id, field("Question")},
+		{"json", "/apps/" + id + "?tab=json", `//textarea[contains(@class, "whole")]`},
+		{"history", "/apps/" + id + "/history?from=0&to=2", `//div[contains(@class, "difference")]//ins`},
+		{"deployments", "/apps/" + id + "/deployments", named("Use it")},
+		{"assets", "/assets", `//ul[@aria-label="Assets"]/li[2]`},
+		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"), `//h1[.="Add assets"]/..//span[contains(., "Spring")]`},
+		{"assetjson", "/assets/example.test/example.test/add?by=json", `//textarea[contains(@class, "whole")]`},
+		{"assetfile", "/assets/example.test/example.test/add?by=file", named("Choose a file")},
+		{"reviews", "/reviews", `//article//*[@role="img"]`},
+		{"components", "/components", `//a[.="poll"]`},
+		{"component", "/components/poll", `//ul[contains(@class, "tree")]`},
+		{"nothing", "/none", `//*[contains(., "There is no such page")]`},
+	} {
+		for _, width := range []int{360, 1280} {
+			for _, scheme := range []string{"light", "dark"} {
+				name := fmt.Sprintf("%s-%d-%s", v.name, width, scheme)
+				t.Run(name, func(t *testing.T) {
+					q := &person{p.For(t), w}
+					q.Resize(width, 900)
+					q.Scheme(scheme)
+					q.view("/none")
+					q.view(v.address)
+					q.See(v.shows)
+					q.look(string(axe))
+					if err := os.WriteFile(filepath.Join(pictures, name+".png"), q.Picture(), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
+		}
+	}
+	t.Run("dialogs", func(t *testing.T) {
+		last := `(//dialog)[last()]`
+		for _, d := range []struct {
+			name, address string
+			clicks        []string
+			shows         string
+		}{
+			{"new", "/apps", []string{named("New app")}, `//dialog//h2`},
+			{"who", "/apps", []string{`//button[contains(@class, "who")]`}, `//dialog//h2`},
+			{"folder", "/assets", []string{named("Change the folder Winter")}, `//dialog//button[.="Permissions"]`},
+			{"permissions", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Permissions"), named("Give a permission"), named("Remove role editors")}, `//table[contains(@class, "grants")]`},
+			{"why", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Why?"), last + `//button[.="Explain"]`}, last + `//li[contains(., "roles")]`},
+			{"move", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Move")}, `//dialog//*[@role="tree"]//li`},
+			{"deleted", "/assets", []string{named("Deleted folders")}, named("Bring November back")},
+			{"selected", "/assets", []string{`//ul[@aria-label="Assets"]/li[1]//input`, named("Attributes")}, `//dialog//select`},
+		} {
+			for _, width := range []int{360, 1280} {
+				p.Resize(width, 900)
+				p.view("/none")
+				p.view(d.address)
+				for _, c := range d.clicks {
+					p.Click(c)
+				}
+				p.See(d.shows)
+				for _, scheme := range []string{"light", "dark"} {
+					name := fmt.Sprintf("%s-%d-%s", d.name, width, scheme)
+					t.Run(name, func(t *testing.T) {
+						q := &person{p.For(t), w}
+						q.Scheme(scheme)
+						q.look(string(axe))
+						if err := os.WriteFile(filepath.Join(pictures, "dialog-"+name+".png"), q.Picture(), 0o600); err != nil {
+							t.Fatal(err)
+						}
+					})
+				}
+				p.Run(new(any), `async () => { for (const d of document.querySelectorAll("dialog")) d.close(); }`)
+			}
+		}
+	})
+}
+
+// TestFirstView logs how long the list of apps takes from the start of the navigation until its rows are painted, in a
+// browser that has nothing of the page in its cache. How fast this machine is decides nothing.
+func TestFirstView(t *testing.T) {
+	w, _ := filled(t)
+	var all []float64
+	for range 3 {
+		b := webdriver.New(t)
+		b.Resize(1280, 900)
+		b.Prelude(`new MutationObserver((_, observer) => {
+			if (!document.querySelector("tbody tr")) return;
+			observer.disconnect();
+			requestAnimationFrame(() => setTimeout(() => (window.firstView = performance.now())));
+		}).observe(document, { childList: true, subtree: true })`)
+		b.Open(w.url + "/#token=" + w.token(ann))
+		b.Until(`() => window.firstView !== undefined`)
+		var took float64
+		b.Run(&took, `async () => window.firstView`)
+		all = append(all, took)
+	}
+	t.Logf("the list of apps is shown after %.0f ms", all)
+}
+
+// look fails where axe-core finds something, or the page is wider than the window.
+func (p *person) look(axe string) {
+	p.T.Helper()
+	var found []struct {
+		ID, Help string
+		Nodes    []struct{ HTML, FailureSummary string }
+	}
+	// The driver's scripts are not bound by the page's policy, so axe-core need not be served by the page.
+	p.Run(&found, `async (axe) => {
+		if (!window.axe) (0, eval)(axe);
+		await Promise.all(document.getAnimations().map((a) => (a.effect.getTiming().iterations === Infinity ? undefined : a.finished)));
+		const { violations } = await window.axe.run(document);
+		return violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => ({ html: n.html, failureSummary: n.failureSummary })) }));
+	}`, axe)
+	for _, f := range found {
+		for _, n := range f.Nodes {
+			p.T.Errorf("%s: %s\n%s\n%s", f.ID, f.Help, n.HTML, n.FailureSummary)
+		}
+	}
+	var wide int
+	p.Run(&wide, `async () => document.documentElement.scrollWidth - document.documentElement.clientWidth`)
+	if wide > 0 {
+		p.T.Errorf("the page is %d pixels wider than the window", wide)
+	}
+}
+
+// Texts that have broken pages before: each is stored wherever a text can be, and shown as it is.
+var payloads = []string{
+	`<script>window.broken = 1</script>`, `"><img src=x onerror="window.broken=1">`, `'><svg/onload=window.broken=1>`, `javascript:window.broken=1`,
+	`{{constructor.constructor('window.broken=1')()}}`, `${window.broken=1}`, `<iframe srcdoc="<script>parent.broken=1</script>">`, `</textarea><script>window.broken=1</script>`,
+	`<a href="javascript:window.broken=1">x</a>`, `<style>*{display:none}</style>`, `<base href="https://evil.example.test/">`, `<meta http-equiv=refresh content="0;url=https://evil.example.test/">`,
+	"\u202eabc\u202c", "Ω≈ç√∫˜µ≤≥÷", "田中さんにあげて下さい", "👩‍👩‍👧‍👦🏳️‍🌈", "ﷺ﷽", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", strings.Repeat("long", 60), "a\tb\nc", "__proto__", "constructor", "null", "../../etc", "%00%0d%0a",
+}
+
+// plain returns a text without control characters, which names of folders and roles may not have.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\u202e' || r == '\u202c' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// No text becomes markup or script, in any view, and nothing leaves the origin.
+func TestHostileTexts(t *testing.T) {
+	w := newWorld(t)
+	quote := func(s string) string {
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	name := `poll<img src=x onerror=window.broken=1>`
+	members := map[string]any{}
+	config := map[string]any{}
+	for i, text := range payloads {
+		members[text] = map[string]any{"type": "string", "title": text, "description": text, "default": text}
+		config[text] = text
+		config[fmt.Sprint("list", i)] = []any{text, map[string]any{text: text}}
+	}
+	schema, _ := json.Marshal(map[string]any{"type": "object", "properties": members, "title": payloads[0], "$comment": payloads[1]})
+	manifest := fmt.Sprintf(`{"name":%s,"version":%s,"main":"https://cdn.example.test/x.js","description":%s,"extra":%s,"configSchema":%s}`, quote(name), quote(payloads[1]), quote(payloads[2]), quote(payloads[0]), schema)
+	w.request(ann, "POST", "/components", manifest)
+	text, _ := json.Marshal(config)
+	ref := fmt.Sprintf(`{"component":{"name":%s,"version":%s},"config":%s}`, quote(name), quote(payloads[1]), text)
+	hostile := ann
+	hostile.URN = network + ":user=" + url.PathEscape(`<img src=x onerror=window.broken=1>`)
+	id := w.newApp(payloads[1], ref)
+	for i, text := range payloads {
+		w.request(hostile, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%s}]`, i, quote(text)))
+	}
+	w.request(hostile, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"3"}`)
+	for i, text := range payloads {
+		label := strings.TrimSpace(plain(text))
+		if runes := []rune(label); len(runes) > 60 {
+			label = string(runes[:60])
+		}
+		if folder := w.newFolder(label, "/"); i == 0 {
+			w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(0, text, folder, "x")+`]}`)
+		}
+		w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(i+1, text, "", "x")+`]}`)
+	}
+	top := w.newFolder(payloads[0], "/")
+	var grants []string
+	var roles []string
+	for _, text := range payloads {
+		roles = append(roles, "role "+plain(text))
+		grants = append(grants, fmt.Sprintf(`{"operation":"view","role":{"id":%s,"name":%[1]s}}`, quote(plain(text))))
+	}
+	w.request(ann, "POST", library+"/folder/"+top+"/permissions", `{"create":[`+strings.Join(grants, ",")+`]}`)
+	p := w.signIn(ann, "")
+	for _, v := range []struct{ address, shows string }{
+		{"/assets", `//ul[@aria-label="Assets"]/li`},
+		{"/apps", `//table//a`}, {"/apps/" + id, `//li[contains(@class, "card")]//input`}, {"/apps/" + id + "?tab=json", `//textarea[contains(@class, "whole")]`},
+		{"/apps/" + id + "/history?from=0&to=12", `//div[contains(@class, "difference")]`}, {"/apps/" + id + "/deployments", named("Use it")},
+		{"/components", `//table//a`}, {"/components/" + url.PathEscape(name), `//ul[contains(@class, "tree")]`},
+	} {
+		p.view(v.address)
+		p.See(v.shows)
+		p.harmless(v.address)
+	}
+	p.view("/assets?folder=" + top)
+	p.Click(`//li[@aria-selected="true"]/span/button`)
+	p.Click(`//dialog` + named("Permissions"))
+	p.Until(`(texts) => texts.every((text) => [...document.querySelectorAll("td")].some((x) => x.textContent === text))`, roles)
+	p.harmless("the permissions of a folder")
+	p.Click(`(//dialog)[last()]` + named("Close"))
+	p.Click(`//dialog` + named("Move"))
+	p.See(`//dialog//*[@role="tree"]//li`)
+	p.harmless("a choice of folders")
+	p.Click(`//dialog` + named("Close"))
+	p.view("/apps/" + id)
+	for _, text := range payloads[:6] {
+		p.Until(`(text) => [...document.querySelectorAll("input, textarea")].some((x) => x.value === text) && [...document.querySelectorAll("label")].some((x) => x.textContent.startsWith(text))`, text)
+	}
+}
+
+// A token comes in a link, is taken out of the address at once, and replaces another person's only when asked.
+func TestSigningIn(t *testing.T) {
+	w := newWorld(t)
+	b := &person{webdriver.New(t), w}
+	b.Resize(1280, 900)
+	b.Open(w.url + "/")
+	b.See(`//dialog[.//h2[.="Sign in"]]`)
+	b.Type(`//dialog//textarea`, "nonsense"+webdriver.Tab)
+	b.Click(`//dialog` + named("Sign in"))
+	b.See(`//dialog//*[@role="alert"]`)
+	b.Retype(`//dialog//textarea`, "Bearer "+w.token(ann))
+	b.Click(`//dialog` + named("Sign in"))
+	b.See(`//button[contains(@class, "who") and contains(., "ann")]`)
+	b.Open(w.url + "/#token=" + w.token(bob))
+	b.See(`//dialog[contains(., "user=ann") and contains(., "user=bob")]`)
+	b.Click(`//dialog` + named("Close"))
+	b.See(`//button[contains(@class, "who") and contains(., "ann")]`)
+	b.Open(w.url + "/#token=" + w.token(bob))
+	b.Click(`//dialog` + named("Continue as "+bob.URN))
+	b.See(`//button[contains(@class, "who") and contains(., "bob")]`)
+	var address string
+	b.Run(&address, `async () => location.href + " " + document.referrer + " " + JSON.stringify(localStorage)`)
+	if strings.Contains(address, "token=") || strings.Contains(address, "eyJ") {
+		t.Errorf("the token is left in %s", address)
+	}
+	b.Click(`//button[contains(@class, "who")]`)
+	b.See(`//dialog[contains(., "You moderate") and contains(., "` + network + `")]`)
+	b.Click(`//dialog` + named("Sign out"))
+	b.See(`//dialog[.//h2[.="Sign in"]]`)
+	t.Run("a token that has run out says so", func(t *testing.T) {
+		b.Type(`//dialog//textarea`, w.tokenUntil(ann, time.Now().Add(-time.Minute)))
+		b.Click(`//dialog` + named("Sign in"))
+		b.See(`//dialog//*[@role="alert" and contains(., "expired")]`)
+	})
+}

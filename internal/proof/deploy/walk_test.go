@@ -1,0 +1,340 @@
+//go:build linux
+
+package deploy_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof/upgrade"
+	"github.com/vitrine-go/vitrine/storage/archive"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
+)
+
+// section is a section of the README, with its blocks of commands.
+type section struct {
+	title  string
+	blocks []string
+}
+
+// sections returns the sections of the README. Each of its blocks is one of commands.
+func sections(t *testing.T) []section {
+	t.Helper()
+	var all []section
+	text := deployed(t, "README.md")
+	for _, part := range regexp.MustCompile(`(?m)^##+ `).Split(text, -1)[1:] {
+		title, _, _ := strings.Cut(part, "\n")
+		s := section{title: title}
+		for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(part, -1) {
+			if m[1] != "sh" {
+				t.Errorf("%s: a block is of the language %q, which no test runs", title, m[1])
+			}
+			s.blocks = append(s.blocks, m[2])
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// create is a shell function that creates an app with a title.
+const create = `create() {
+	curl -s --fail -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "{\"title\":\"$1\",\"groups\":[\"urn:vitrine:example.test\"]}" http://127.0.0.1:8080/apps/
+}
+`
+
+// around are what the walk does before and after the commands of a section, beside following the page.
+var around = map[string][2]string{
+	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", "systemctl stop caddy"},
+	"HAProxy":        {"", "systemctl stop haproxy"},
+	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
+	"Backup":         {"create Before", ""},
+	"Restore":        {"create After", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Before* && $apps != *After* ]]`},
+	"Change the key": {`systemctl load "$TOKEN"`, `systemctl unload`},
+	"Upgrade":        {"systemctl first-store", "systemctl first-answers"},
+}
+
+// The commands of the README run on a clean machine, in their order.
+func TestTheREADMECanBeFollowed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl", "openssl", "nginx", "caddy", "haproxy", "useradd"} {
+		tool(t, name)
+	}
+	place := t.TempDir()
+	release(t, place)
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" + create)
+	seen := map[string]bool{}
+	for _, s := range sections(t) {
+		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
+		for _, block := range s.blocks {
+			for line := range strings.Lines(strings.ReplaceAll(block, "linux_amd64", "linux_"+runtime.GOARCH)) {
+				fmt.Fprintf(&script, "echo '$ %s'\n%s", strings.ReplaceAll(strings.TrimSpace(line), "'", `'\''`), line)
+			}
+			if s.title == "Change the key" {
+				script.WriteString("systemctl load \"$TOKEN\"\n")
+			}
+		}
+		fmt.Fprintf(&script, "%s\n", around[s.title][1])
+		seen[s.title] = true
+	}
+	for title := range around {
+		if !seen[title] {
+			t.Errorf("the README has no section %q", title)
+		}
+	}
+	script.WriteString("echo 'the end is reached'\n")
+	write(t, filepath.Join(place, "script"), script.String())
+	onOwnMachine(t, "walk", place)
+}
+
+// release makes the two files that people download. What a real one holds is the matter of internal/release.
+func release(t *testing.T, place string) {
+	t.Helper()
+	title := "vitrine_0.0.0_linux_" + runtime.GOARCH
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	put := func(name, file string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: title + "/" + name, Size: int64(len(text)), Mode: int64(info.Mode().Perm())}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("vitrine", binary(t))
+	deploy := filepath.Join(root, "examples", "deploy")
+	err := filepath.WalkDir(deploy, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			within, _ := filepath.Rel(deploy, name) // it is below
+			put("deploy/"+filepath.ToSlash(within), name)
+		}
+		return err
+	})
+	if err := errors.Join(err, w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(place, title+".tar.gz"), out.String())
+	write(t, filepath.Join(place, "SHA256SUMS"), fmt.Sprintf("%x  %s.tar.gz\n%x  vitrine_0.0.0_plan9_amd64.tar.gz\n", sha256.Sum256(out.Bytes()), title, sha256.Sum256(nil)))
+}
+
+// sudo runs a command as another user. The machine has no sudo, and its only user is root.
+const sudo = `#!/bin/bash
+[ "$1" = -u ] || exec "$@"
+user=$2
+shift 2
+exec setpriv --reuid "$user" --regid "$user" --clear-groups "$@"
+`
+
+// podman looks at what it is given, since no container can be run on the machine.
+const podman = `#!/bin/bash
+set -eu
+case $1 in
+build) [ "$2 $3 $4 $5 $6" = "-t vitrine -f deploy/Containerfile ." ]; [ -x vitrine ]; [ -f deploy/Containerfile ];;
+secret) [ -f "$4" ];;
+run | exec) ;;
+*) exit 1 ;;
+esac
+`
+
+// walkInside follows the README, on a machine of its own.
+func walkInside(place, top string) error {
+	if err := clean(top); err != nil {
+		return err
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	local := filepath.Join(top, "usr/local/bin")
+	if err := errors.Join(os.WriteFile(filepath.Join(local, "systemctl"), self, 0o755), os.WriteFile(filepath.Join(local, "sudo"), []byte(sudo), 0o755),
+		os.WriteFile(filepath.Join(local, "podman"), []byte(podman), 0o755)); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(place, "*"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if strings.HasPrefix(file, top) {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(top, "srv", filepath.Base(file)), text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m := &manager{top: top, services: map[string]*service{}, checks: map[string]func(*manager, []string) (string, error){
+		"load": loaded, "unload": unloaded, "first-store": firstStore, "first-answers": firstAnswers}}
+	l, err := net.Listen("unix", top+socketPath)
+	if err != nil {
+		return err
+	}
+	go m.answer(l)
+	if text, err := m.command([]string{"start", "nginx"}); err != nil { // as after apt-get install; it has nothing on port 443 yet
+		return fmt.Errorf("nginx: %w: %s", err, text)
+	}
+	bash := m.process("/bin/bash /srv/script")
+	out, err := bash.CombinedOutput()
+	fmt.Printf("%s", out)
+	if err == nil && !bytes.Contains(out, []byte("the end is reached")) {
+		err = errors.New("the script did not reach its end")
+	}
+	if err != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for name, s := range m.services {
+			fmt.Printf("what %s has said:\n%s\n", name, s.log.String())
+		}
+	}
+	return err
+}
+
+const storePath = "var/lib/vitrine/vitrine.db"
+
+// firstStore puts a store of the first release in the place of the store, as if that release had been served till now.
+func firstStore(m *manager, _ []string) (string, error) {
+	if err := m.stop("vitrine"); err != nil {
+		return "", err
+	}
+	uid, gid, err := account(m.top, "vitrine")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(m.top, storePath)
+	return "", errors.Join(os.WriteFile(file, upgrade.SQLite(), 0o600), os.Chown(file, int(uid), int(gid)))
+}
+
+// firstAnswers reads all that the first release has stored, and compares it with what that release answered.
+func firstAnswers(m *manager, _ []string) (string, error) {
+	if m.services["vitrine"] == nil {
+		return "", errors.New("the service does not run")
+	}
+	db, err := sqlite.Open(filepath.Join(m.top, storePath), nil)
+	if err != nil {
+		return "", err
+	}
+	err = upgrade.Check(context.Background(), archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()})
+	return "", errors.Join(err, db.Close())
+}
+
+// The image has what the README says of it: no root, a tree that nobody can write but /tmp and the volume, and a check of
+// its health.
+func TestContainer(t *testing.T) {
+	t.Parallel()
+	image := deployed(t, "Containerfile")
+	for _, line := range []string{"FROM gcr.io/distroless/static-debian12:nonroot", "COPY vitrine /usr/local/bin/vitrine", "USER 65532:65532", "VOLUME /home/nonroot",
+		`ENTRYPOINT ["/usr/local/bin/vitrine"]`, `CMD ["serve"]`} {
+		if !slices.Contains(strings.Split(image, "\n"), line) {
+			t.Errorf("the image does not have the line %q", line)
+		}
+	}
+	if !strings.Contains(image, `CMD ["/usr/local/bin/vitrine", "healthz"]`) || strings.Contains(image, "\nRUN ") || strings.Contains(image, "\nADD ") {
+		t.Errorf("the image has no check of its health, or something is run or fetched to build it:\n%s", image)
+	}
+	all := sections(t)
+	at := slices.IndexFunc(all, func(s section) bool { return s.title == "In a container" })
+	for _, flag := range []string{"--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
+		if at < 0 || !strings.Contains(all[at].blocks[0], flag+" ") {
+			t.Errorf("the README does not run the container with %s", flag)
+		}
+	}
+	place := t.TempDir()
+	write(t, filepath.Join(place, "environment"), regexp.MustCompile(`(?m)^ENV (.*)$`).FindStringSubmatch(image)[1])
+	program, err := os.ReadFile(binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(place, "vitrine"), string(program))
+	if err := os.Chmod(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	onOwnMachine(t, "container", place)
+}
+
+// containerInside runs the program as the image does.
+func containerInside(place, top string) error {
+	const program, volume, user = "/usr/local/bin/vitrine", "/home/nonroot", 65532
+	text, err := os.ReadFile(filepath.Join(place, "vitrine"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{filepath.Dir(program), volume, "tmp"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(top+program, text, 0o755); err != nil {
+		return err
+	}
+	for _, dir := range []string{"/tmp", volume} {
+		if err := syscall.Mount("tmpfs", top+dir, "tmpfs", 0, fmt.Sprintf("mode=0755,uid=%d,gid=%d", user, user)); err != nil {
+			return err
+		}
+	}
+	if err := syscall.Mount("", top, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		return err
+	}
+	environment, err := os.ReadFile(filepath.Join(place, "environment"))
+	if err != nil {
+		return err
+	}
+	run := func(args ...string) *exec.Cmd {
+		return &exec.Cmd{Path: program, Args: append([]string{program}, args...), Dir: volume, Env: strings.Fields(string(environment)),
+			SysProcAttr: &syscall.SysProcAttr{Chroot: top, Credential: &syscall.Credential{Uid: user, Gid: user}}}
+	}
+	serve := run("serve")
+	var log journal
+	serve.Stderr = &log
+	if err := serve.Start(); err != nil {
+		return err
+	}
+	if err := listens("8080"); err != nil {
+		return fmt.Errorf("%w: %s", err, log.String())
+	}
+	for _, args := range [][]string{{"healthz"}, {"token", "-urn", "urn:vitrine:example.test:user=x"}, {"backup", volume + "/copy.db"}} {
+		if out, err := run(args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", args[0], err, out)
+		}
+	}
+	if out, err := run("backup", "/copy.db").CombinedOutput(); err == nil || !strings.Contains(string(out), "read-only file system") {
+		return fmt.Errorf("the tree can be written: %s, %v", out, err)
+	}
+	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := serve.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, log.String())
+	}
+	if out, err := run("healthz").CombinedOutput(); err == nil {
+		return fmt.Errorf("healthz finds a server that has ended: %s", out)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var metricsURL = regexp.MustCompile(`msg="metrics are served" url=(\S+)`)
+
+// Metrics reads the metrics of a server that runs with -metrics-addr and logs as text. The keys are names with labels as the
+// text form has them: vitrine_connections_open, vitrine_http_refused_total{reason="full"}.
+func (s *Server) Metrics() (map[string]float64, error) {
+	at := metricsURL.FindStringSubmatch(s.Log())
+	if at == nil {
+		return nil, errors.New("the log of the server does not say where its metrics are")
+	}
+	client := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get(at[1])
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s, %w", at[1], answer.Status, err)
+	}
+	all := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		name, value, found := cutLast(line)
+		if strings.HasPrefix(line, "#") || !found {
+			continue
+		}
+		if all[name], err = strconv.ParseFloat(value, 64); err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+	}
+	return all, nil
+}
+
+// cutLast cuts a line at its last space: labels may hold spaces, values do not.
+func cutLast(line string) (before, after string, found bool) {
+	at := strings.LastIndexByte(line, ' ')
+	if at < 0 {
+		return "", "", false
+	}
+	return line[:at], line[at+1:], true
+}
