@@ -34,6 +34,8 @@ var (
 	// ErrUnknown means that a Store lost its connection to the data during a commit, so the write may have been
 	// committed or not. The service does not retry it. Read the data to find out, or retry with the same idempotency key.
 	ErrUnknown = errors.New("it is not known whether the write was kept")
+	// ErrClosed means that a Store was closed. Nothing succeeds any more, and who follows the feed is woken to find out.
+	ErrClosed = errors.New("the store is closed")
 )
 
 // The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".

@@ -14,9 +14,10 @@ import (
 // Service alone. A driver stores rows and answers queries by key, order and limit; the Service applies the rules of
 // the domain. The suite storage/storagetest.Apps tests the rules of this file.
 //
-// A driver returns the errors ErrNotFound, ErrExists, ErrBusy, ErrFull and ErrUnknown of this package, or errors that
-// wrap them. Every method may return ErrBusy when the data cannot be reached in time, and the error of ctx when
-// ctx is done; every write may return ErrFull when there is no room. Anything else is an internal error.
+// A driver returns the errors ErrNotFound, ErrExists, ErrBusy, ErrFull, ErrUnknown and ErrClosed of this package, or
+// errors that wrap them. Every method may return ErrBusy when the data cannot be reached in time, and the error of ctx
+// when ctx is done; every write may return ErrFull when there is no room. View and Update return ErrClosed after the
+// store was closed. Anything else is an internal error.
 //
 // A driver copies the slices that it stores, so later changes by the caller do not affect the store. The slices that
 // it returns belong to the caller and may be changed, except bodies, manifests, and results of answers: a driver may
@@ -40,7 +41,7 @@ type Store interface {
 	// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after an update of
 	// this process is committed, and within 500 ms after one of another process. It may be closed without a cause. A
 	// caller takes the channel first, then reads the feed, and then waits; so it misses nothing. Waiting takes no
-	// memory but that of the channel, which all callers share.
+	// memory but that of the channel, which all callers share. Closing the store closes the channel too.
 	Changed() <-chan struct{}
 }
 

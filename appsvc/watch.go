@@ -3,6 +3,7 @@ package appsvc
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -220,9 +221,12 @@ func (a *watches) advance(ctx context.Context) error {
 	if ctx.Err() != nil { // another goroutine may have begun
 		return ctx.Err()
 	}
-	if err != nil { // nobody is woken: whoever reads now meets the same error, and the entries are looked at later
+	if err != nil { // the entries are looked at later; whoever waits is woken then, or at once if there is no later
 		for w := range a.all {
 			w.unknown = true
+			if errors.Is(err, ErrClosed) {
+				w.ring(w.from)
+			}
 		}
 		return err
 	}

@@ -37,7 +37,8 @@ type Store interface {
 	// Changed returns a channel that is closed when the feed of changes of some library may have new entries: within
 	// 10 ms after an update of this process is committed, and within 500 ms after one of another process. It may be
 	// closed without a cause. A caller takes the channel first, then reads the feed, and then waits; so it
-	// misses nothing. Waiting takes no memory but that of the channel, which all callers share.
+	// misses nothing. Waiting takes no memory but that of the channel, which all callers share. Closing the store closes
+	// the channel too.
 	Changed() <-chan struct{}
 
 	// Libraries yields every library that has a State, by network and then by ID, in byte order.

@@ -104,7 +104,7 @@ func (s *appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 }
 
 // Changed returns a channel that the next Update closes.
-func (s *appStore) Changed() <-chan struct{} { return s.bell.Wait() }
+func (s *appStore) Changed() <-chan struct{} { return s.db.changed(&s.bell) }
 
 func compareTags(a, b appsvc.Tag) int {
 	return cmp.Or(strings.Compare(a.AppID, b.AppID), strings.Compare(a.Name, b.Name))

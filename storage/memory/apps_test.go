@@ -11,3 +11,7 @@ import (
 func TestApps(t *testing.T) {
 	storagetest.Apps(t, func(t *testing.T) appsvc.Store { return memory.New().Apps() })
 }
+
+func TestClosing(t *testing.T) {
+	storagetest.Closing(t, func(t *testing.T) storagetest.Closer { return memory.New() })
+}

@@ -107,7 +107,7 @@ func (s *assetStore) Update(ctx context.Context, lib assetstore.Library, fn func
 }
 
 // Changed returns a channel that the next Update closes.
-func (s *assetStore) Changed() <-chan struct{} { return s.bell.Wait() }
+func (s *assetStore) Changed() <-chan struct{} { return s.db.changed(&s.bell) }
 
 // find returns the library, or an empty one if nothing is stored of it.
 func (s *assetStore) find(all tree[*library], lib assetstore.Library) *library {

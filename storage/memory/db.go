@@ -2,13 +2,14 @@ package memory
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
+	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
 // DB is a store in memory, open until Close. It may be used by many goroutines. It has the methods of
@@ -62,10 +63,22 @@ func (db *DB) Ping(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close closes the store: every view and update that begins later is refused. It returns nil.
+// changed returns a channel that is closed when the bell rings next, at once if the store is closed.
+func (db *DB) changed(bell *wake.Bell) <-chan struct{} {
+	next := bell.Wait()
+	if db.closed.Load() {
+		bell.Ring()
+	}
+	return next
+}
+
+// Close closes the store: every view and update that begins later is refused, and who waits for changes is woken. It
+// returns nil.
 func (db *DB) Close() error {
 	db.closed.Store(true)
+	db.apps.bell.Ring()
+	db.assets.bell.Ring()
 	return nil
 }
 
-var errClosed = errors.New("memory: the store is closed")
+var errClosed = fmt.Errorf("memory: %w", appsvc.ErrClosed)

@@ -208,3 +208,7 @@ func TestReaderEndsWithItsView(t *testing.T) {
 		}
 	}
 }
+
+func TestClosing(t *testing.T) {
+	storagetest.Closing(t, func(t *testing.T) storagetest.Closer { return openTest(t, nil) })
+}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
@@ -200,4 +200,4 @@ func (db *DB) Close() error {
 	return nil
 }
 
-var errClosed = errors.New("postgres: the store is closed")
+var errClosed = fmt.Errorf("postgres: %w", appsvc.ErrClosed)

@@ -6,10 +6,12 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 var (
-	errClosed = errors.New("sqlite: the store is closed")
+	errClosed = fmt.Errorf("sqlite: %w", appsvc.ErrClosed)
 	// errUnknown wraps the error of a COMMIT after which the log may or may not hold the commit.
 	errUnknown = errors.New("the commit failed, and it is not known whether it was kept")
 	// errNewer refuses an update because another process has migrated the file to a newer schema.

@@ -87,35 +87,3 @@ func TestFollowersOfOtherOpeningsAreWoken(t *testing.T) {
 		}
 	}
 }
-
-// A store that is closed ends those who wait.
-func TestFollowersEndWithTheStore(t *testing.T) {
-	db := openTest(t, nil)
-	s := appsvc.New(db.Apps(), nil)
-	ended := make(chan error, 1)
-	waiting := make(chan struct{})
-	go func() {
-		page, err := s.Changes(ctx, feedEditor, appsvc.ChangesRequest{After: appsvc.Now})
-		close(waiting)
-		if err != nil {
-			ended <- err
-			return
-		}
-		for _, err := range s.Follow(ctx, feedEditor, appsvc.ChangesRequest{After: page.Next}) {
-			ended <- err
-			return
-		}
-	}()
-	<-waiting
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-ended:
-		if err == nil {
-			t.Error("an event of a store that is closed")
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("a follower waits for a store that is closed")
-	}
-}

@@ -1,0 +1,85 @@
+package storagetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets/assetstore"
+)
+
+// Closer is a store of apps and assets that can be closed.
+type Closer interface {
+	Apps() appsvc.Store
+	Assets() assetstore.Store
+	Close() error
+}
+
+// Closing tests what a store does when it is closed. open returns a new, empty store for each test.
+func Closing(t *testing.T, open func(t *testing.T) Closer) {
+	checkRules(t, open, []rule[Closer]{
+		{"a closed store refuses views and updates", closedStoreRefuses},
+		{"closing wakes who waits for changes, and who begins to wait later does not", closingWakes},
+		{"closing ends those who follow the changes of apps", closingEndsFollowers},
+	})
+}
+
+func closedStoreRefuses(t *testing.T, s Closer) {
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apps().View(ctx, func(appsvc.Reader) error { return nil }); !errors.Is(err, appsvc.ErrClosed) {
+		t.Errorf("View returns %v, want ErrClosed", err)
+	}
+	if err := s.Apps().Update(ctx, func(appsvc.Tx) error { return nil }); !errors.Is(err, appsvc.ErrClosed) {
+		t.Errorf("Update returns %v, want ErrClosed", err)
+	}
+}
+
+// woken fails unless the channel is closed soon.
+func woken(t *testing.T, wake <-chan struct{}, who string) {
+	t.Helper()
+	select {
+	case <-wake:
+	case <-time.After(time.Minute):
+		t.Fatalf("%s waits for a store that is closed", who)
+	}
+}
+
+func closingWakes(t *testing.T, s Closer) {
+	apps, library := s.Apps().Changed(), s.Assets().Changed()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, apps, "who waits for a change of an app")
+	woken(t, library, "who waits for a change of a library")
+	woken(t, s.Apps().Changed(), "who begins to wait for a change of an app")
+	woken(t, s.Assets().Changed(), "who begins to wait for a change of a library")
+}
+
+func closingEndsFollowers(t *testing.T, s Closer) {
+	service := appsvc.New(s.Apps(), nil)
+	by := appsvc.Caller{URN: editor, Moderates: []string{network}}
+	w := service.Watch(by, appsvc.ChangesRequest{})
+	defer w.Close()
+	after := appsvc.Now
+	next := func() <-chan struct{} {
+		from, wake := w.Next(after)
+		page, err := service.Changes(ctx, by, appsvc.ChangesRequest{After: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after = page.Next
+		return wake
+	}
+	<-next() // the watch has read the feed for the first time, and nothing else wakes it
+	wake := next()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	woken(t, wake, "a follower")
+	if _, err := service.Changes(ctx, by, appsvc.ChangesRequest{After: after}); !errors.Is(err, appsvc.ErrClosed) {
+		t.Errorf("Changes returns %v, want ErrClosed", err)
+	}
+}
