@@ -30,7 +30,7 @@ func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return helpError{f}
 		}
-		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
+		return usageError{fmt.Errorf("%s: %w", f.Name(), plainer(f, err))}
 	}
 	if err := p.parseEnvironment(f); err != nil {
 		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
@@ -43,6 +43,67 @@ func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 		return usageError{fmt.Errorf("%s: %q is no flag, and no argument is wanted", f.Name(), f.Arg(0))}
 	}
 	return usageError{fmt.Errorf("%s: want %s beside the flags, have %d arguments", f.Name(), strings.Join(names, " and "), f.NArg())}
+}
+
+// The errors of package flag that plainer puts in other words.
+var (
+	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
+	missingWord = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
+	wrongBool   = regexp.MustCompile(`^invalid boolean value (".*") for -([^ ]*): `)
+	wrongValue  = regexp.MustCompile(`^invalid value (".*") for flag -([^ ]*): (.*)$`)
+)
+
+// plainer says what is wrong with flags in this program's words: where, and what would be right.
+func plainer(f *flag.FlagSet, err error) error {
+	said := err.Error()
+	if m := unknownFlag.FindStringSubmatch(said); m != nil {
+		if near := nearestFlag(f, m[1]); near != "" {
+			return fmt.Errorf("there is no flag -%s; did you mean -%s?", m[1], near)
+		}
+		return fmt.Errorf("there is no flag -%s: see vitrine help %s", m[1], f.Name())
+	}
+	if m := missingWord.FindStringSubmatch(said); m != nil {
+		return fmt.Errorf("-%s: a value is missing", m[1])
+	}
+	if m := wrongBool.FindStringSubmatch(said); m != nil {
+		return fmt.Errorf("-%s=%s: want true or false", m[2], m[1])
+	}
+	if m := wrongValue.FindStringSubmatch(said); m != nil {
+		return fmt.Errorf("-%s=%s: %s", m[2], m[1], m[3])
+	}
+	return err
+}
+
+// nearestFlag returns the flag whose name is a typing mistake away from the given one, "" if there is none.
+func nearestFlag(f *flag.FlagSet, given string) string {
+	near, least := "", 3
+	f.VisitAll(func(one *flag.Flag) {
+		if far := editDistance(one.Name, given); far < least && far < len(given) {
+			near, least = one.Name, far
+		}
+	})
+	return near
+}
+
+// editDistance counts the characters to insert, to remove or to replace on the way from a to b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // parseAnywhere is f.Parse for flags among arguments. All that follows "--" is arguments.

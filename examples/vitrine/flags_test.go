@@ -40,6 +40,24 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	}
 }
 
+func TestMistakesInFlagsAreTold(t *testing.T) {
+	for args, want := range map[string]string{
+		"-dmeo":           "serve: there is no flag -dmeo; did you mean -demo?",
+		"-adr :1":         "serve: there is no flag -adr; did you mean -addr?",
+		"-spam":           "serve: there is no flag -spam: see vitrine help serve",
+		"-db":             "serve: -db: a value is missing",
+		"-demo=perhaps":   `serve: -demo="perhaps": want true or false`,
+		"-keep-changes 3": `serve: -keep-changes="3": want a duration with its unit, such as 12h or 30d`,
+	} {
+		f := flags("serve")
+		new(serveFlags).define(f)
+		p := &program{getenv: func(string) string { return "" }}
+		if err := p.parse(f, strings.Fields(args)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestFlagsFromTheEnvironment(t *testing.T) {
 	type values struct {
 		path string

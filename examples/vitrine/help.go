@@ -83,7 +83,7 @@ func (p *program) help(w io.Writer, f *flag.FlagSet) {
 		}
 		initial := ""
 		if one.DefValue != "" && one.DefValue != "false" && one.DefValue != "0" {
-			initial = ", default " + one.DefValue
+			initial = ", default: " + one.DefValue
 		}
 		fmt.Fprintf(w, "\n  -%s%s  (%s%s)\n      %s\n", one.Name, value, variable(one.Name), initial, wrapped(usage, 6))
 	})

@@ -84,8 +84,11 @@ func (l *lifetime) Set(text string) error {
 		return nil
 	}
 	d, err := time.ParseDuration(text)
+	if err != nil {
+		return errors.New("want a duration with its unit, such as 12h or 30d")
+	}
 	*l = lifetime(d)
-	return err
+	return nil
 }
 
 // maxDays is the longest lifetime of a token in days, a hundred years.
