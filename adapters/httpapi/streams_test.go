@@ -320,6 +320,61 @@ func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
 	})
 }
 
+// outage is a store that can be made to fail.
+type outage struct {
+	appsvc.Store
+	down atomic.Bool
+}
+
+func (o *outage) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	if o.down.Load() {
+		return appsvc.ErrBusy
+	}
+	return o.Store.View(ctx, fn)
+}
+
+// A stream that has nothing to send reads nothing, so it goes on after an outage of the store.
+func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &outage{Store: memory.New().Apps()}
+		apps := appsvc.New(store, nil)
+		everybody := func(*http.Request) (httpapi.Principal, error) { return editor, nil }
+		browser := piped(t, httpapi.Config{Apps: apps, Authenticate: everybody})
+		r, err := http.NewRequest("GET", "http://x/x/changes?after=now", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/event-stream")
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		stream := bufio.NewReader(answer.Body)
+		line := func() string {
+			t.Helper()
+			text, err := stream.ReadString('\n')
+			if err != nil {
+				t.Fatalf("the stream ends during the outage: %v", err)
+			}
+			return strings.TrimSpace(text)
+		}
+		time.Sleep(time.Second) // until the stream waits; the clock of a bubble moves when nothing else does
+		store.down.Store(true)
+		for comments := 0; comments < 20; { // a comment is sent every 15 seconds, so the outage takes five minutes
+			if line() == ":" {
+				comments++
+			}
+		}
+		store.down.Store(false)
+		if _, err := apps.CreateApp(t.Context(), appsvc.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+			t.Fatal(err)
+		}
+		for line() != "event: app.created" {
+		}
+	})
+}
+
 // A stream takes memory for the page that it sends and nothing while it waits, and a page is small.
 func TestAStreamReadsSmallPages(t *testing.T) {
 	s := newStreaming(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
