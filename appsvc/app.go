@@ -172,3 +172,12 @@ func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which the checks refuse, would become U+FFFD
 	return dst
 }
+
+// checkSize refuses an app whose answer would have more than most bytes.
+func (a App) checkSize(most int) error {
+	const wrapper = len(`{"apps":[]}`)
+	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {
+		return tooLarge("the app has %d bytes as it is answered; at most %d are allowed", n, most)
+	}
+	return nil
+}

@@ -444,3 +444,9 @@ func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteCompo
 	})
 	return err
 }
+
+// ComponentRef names a version of a component.
+type ComponentRef struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}

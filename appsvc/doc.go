@@ -155,7 +155,7 @@
 // The packages storage/memory, storage/sqlite and storage/postgres implement Store. Only authors of drivers
 // need the types Store, Reader, Tx, Answer, Restoration, AppQuery, AppPosition, VersionQuery, TagQuery,
 // TagMoveRecord, TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState; they
-// are declared in store.go and query.go, and the suite storage/storagetest.Apps checks a driver.
+// are declared in store.go and storequery.go, and the suite storage/storagetest.Apps checks a driver.
 //
 // A stored version is its [Meta] and a [Body], the JSON text of everything else. A read returns these
 // bytes unchanged.

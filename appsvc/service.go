@@ -57,25 +57,6 @@ type Options struct {
 	Check func(ctx context.Context, by Caller, c Change) error
 }
 
-// Limits bound the input that the service accepts and the pages that it returns. Zero means the default.
-type Limits struct {
-	Title         int // characters of a title; 1,024
-	Elements      int // of an app; 1,000
-	Groups        int // of an app; 100
-	Name          int // characters of a component's name, id or version; 128
-	Page          int // items that a page can be asked for; 500
-	HistoryPage   int // versions that a page of the history can be asked for; 100
-	AppIDs        int // in TagsNamed; 100
-	Tags          int // of an app; 1,000
-	TagNames      int // names of tags that an app may ever have had; 10,000
-	PatchOps      int // operations of a patch; 1,000
-	PatchBytes    int // of a patch; 1 MiB
-	DocumentBytes int // of the JSON of a patched app; 4 MiB
-	AppBytes      int // of the JSON of a created or restored app, with the manifests of its elements; 16 MiB
-	ManifestBytes int // of a component; 1 MiB
-	PageBytes     int // a page ends when it has reached this size; 16 MiB
-}
-
 // New returns a Service on a store; opts may be nil.
 func New(store Store, opts *Options) *Service {
 	var o Options
@@ -96,30 +77,6 @@ func New(store Store, opts *Options) *Service {
 	}
 	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, keep: o.KeepChanges, watches: newWatches(store), protected: o.ProtectedTags}
-}
-
-func (l Limits) withDefaults() Limits {
-	or := func(limit *int, value int) {
-		if *limit == 0 {
-			*limit = value
-		}
-	}
-	or(&l.Title, 1024)
-	or(&l.Elements, 1000)
-	or(&l.Groups, 100)
-	or(&l.Name, 128)
-	or(&l.Page, 500)
-	or(&l.HistoryPage, 100)
-	or(&l.AppIDs, 100)
-	or(&l.Tags, 1000)
-	or(&l.TagNames, 10_000)
-	or(&l.PatchOps, 1000)
-	or(&l.PatchBytes, 1<<20)
-	or(&l.DocumentBytes, 4<<20)
-	or(&l.AppBytes, 16<<20)
-	or(&l.ManifestBytes, 1<<20)
-	or(&l.PageBytes, 16<<20)
-	return l
 }
 
 // millis is the present, in milliseconds since the epoch.

@@ -7,7 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
-// This file and query.go are for authors of drivers: they declare what a Service needs of a Store. Programs that only
+// This file and storequery.go are for authors of drivers: they declare what a Service needs of a Store. Programs that only
 // use a Service need none of it.
 
 // Store keeps apps, tags, components and answers. It is implemented by storage drivers and called by the

@@ -10,7 +10,6 @@ import (
 	"path"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -59,52 +58,6 @@ type Config struct {
 	Limits       Limits
 	// Streams ends event streams when the server stops; nil = they end with their connections. See NewStreams.
 	Streams *Streams
-}
-
-// Limits bound what the handler takes in; zero means the default.
-type Limits struct {
-	Body  int64 // bytes of a JSON body; 4 MiB
-	Token int   // bytes of a token that RequestToken finds; 16 KiB
-	// Memory is how many bytes the bodies being read and the answers being written take together; 256 MiB.
-	// The process needs more than that: see the package's comment.
-	Memory int64
-
-	// Uploads of reviews have no limit of size or time. These bound how many are under way at a time.
-	Uploads          int // in all; 32
-	UploadsOfNetwork int // for one network; 8
-	UploadsOfCaller  int // 4
-	// Pause is the time over which an upload must give 1 KiB/s on average; 30 seconds.
-	Pause time.Duration
-	// Event streams of changes stay open. These bound how many there are at a time.
-	Streams         int // in all; 2,000
-	StreamsOfCaller int // 16
-	// Spool is how many bytes the temporary files of all uploads take together; 1 GiB.
-	Spool int64
-	// LargeReviews is how many uploads at a time store a review of more than 1 MiB, or a collection of more
-	// than that without its reviews; 2. The others wait.
-	LargeReviews int
-
-	// Exports of reviews hold a snapshot of the store for as long as their clients take. These bound how many
-	// are under way at a time.
-	Exports         int // in all; 8
-	ExportsOfCaller int // 4
-}
-
-// Principal is who sends a request. Each domain is given the part it knows.
-type Principal struct {
-	URN       string   // of the user
-	Moderates []string // URNs of networks and sites
-	Reads     []string // URNs of networks and sites whose apps the caller may read and not change
-
-	// TagsOnly restricts the caller to reading the apps of Reads by the tags of Tags, so that its token can
-	// stand in a public page: GET /apps/{id}/tagged/{tag} and nothing else, whatever else the Principal has.
-	TagsOnly bool
-	Tags     []string // names of the tags that TagsOnly allows; empty unless TagsOnly is set
-
-	Roles      []string  // ids of roles, for folder permissions
-	Groups     []string  // URNs of groups, for folder permissions
-	Components bool      // may create and delete components
-	Expires    time.Time // when the identity ends; zero = unknown
 }
 
 // New builds the handler. The error says what is wrong with the configuration.
@@ -157,28 +110,4 @@ func (c *Config) normalise() error {
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return nil
-}
-
-// normalise replaces zeros by the defaults.
-func (l *Limits) normalise() {
-	for _, n := range []struct {
-		limit *int64
-		value int64
-	}{{&l.Body, 4 << 20}, {&l.Memory, defaultMemory}, {&l.Spool, 1 << 30}} {
-		if *n.limit == 0 {
-			*n.limit = n.value
-		}
-	}
-	for _, n := range []struct {
-		limit *int
-		value int
-	}{{&l.Token, defaultTokenBytes}, {&l.Uploads, 32}, {&l.UploadsOfNetwork, 8}, {&l.UploadsOfCaller, 4}, {&l.LargeReviews, 2},
-		{&l.Exports, 8}, {&l.ExportsOfCaller, 4}, {&l.Streams, 2000}, {&l.StreamsOfCaller, 16}} {
-		if *n.limit == 0 {
-			*n.limit = n.value
-		}
-	}
-	if l.Pause == 0 {
-		l.Pause = 30 * time.Second
-	}
 }

@@ -153,3 +153,47 @@ func (q query) time(name string) (time.Time, error) {
 	}
 	return time.Time{}, refuseParameter(name, "%q is no time: want a real date in ISO 8601, such as 2024-02-29 or 2024-02-29T18:30:00Z, with + escaped as %%2B", s)
 }
+
+// cursors returns the parameters since and until. An empty one is no cursor: it would start the walk
+// from the beginning again.
+func (q query) cursors() (since, until string, err error) {
+	for _, p := range []struct {
+		name string
+		to   *string
+	}{{"since", &since}, {"until", &until}} {
+		if *p.to, err = q.one(p.name); err != nil {
+			return "", "", err
+		}
+		if *p.to == "" && q.has(p.name) {
+			return "", "", refuseParameter(p.name, "is empty: want a cursor, or none")
+		}
+	}
+	return since, until, nil
+}
+
+// integer returns a parameter that is a whole number, nil when it is not given.
+func (q query) integer(name string) (*int64, error) {
+	s, err := q.one(name)
+	if err != nil || !q.has(name) {
+		return nil, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != s {
+		return nil, refuseParameter(name, "%q is not an integer of 64 bits", s)
+	}
+	return &n, nil
+}
+
+// list returns the items of a parameter that may be repeated and may hold items joined by commas,
+// nil when there are none.
+func (q query) list(name string) []string {
+	var out []string
+	for _, value := range q.all(name) {
+		for item := range strings.SplitSeq(value, ",") {
+			if item != "" {
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}

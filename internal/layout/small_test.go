@@ -110,7 +110,7 @@ func TestTheContractOfDriversStandsApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, name := range []string{"store.go", "query.go"} {
+	for _, name := range []string{"store.go", "storequery.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "appsvc", name), nil, 0)
 		if err != nil {
 			t.Fatal(err)

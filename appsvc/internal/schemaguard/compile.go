@@ -14,13 +14,6 @@ import (
 // base is what relative references resolve against. It names nothing that exists.
 const base = "https://configschema.invalid/"
 
-var errFetch = errors.New("nothing is fetched")
-
-// nothing loads nothing: the standard meta-schemas are built into the compiler.
-type nothing struct{}
-
-func (nothing) Load(string) (any, error) { return nil, errFetch }
-
 // compile compiles doc and every subschema found in it, used or not. The second result has those
 // that exist, by their locations.
 func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
@@ -122,27 +115,4 @@ func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
 		at += "/" + jsonpointer.Escape(token)
 	}
 	return refuse(at, "not valid against the meta-schema: %s", Reason(leaf.ErrorKind))
-}
-
-// referrer returns the pointer of a reference that may have led to a location that failed.
-func (o *outline) referrer(location string) string {
-	best, at := -1, ""
-	for text, pointer := range o.refs {
-		if fits(text, location) && (len(text) > best || len(text) == best && pointer < at) {
-			best, at = len(text), pointer
-		}
-	}
-	return at
-}
-
-func fits(ref, location string) bool {
-	address, frag, _ := strings.Cut(ref, "#")
-	target, targetFrag, _ := strings.Cut(location, "#")
-	if unescaped, err := url.PathUnescape(targetFrag); err == nil {
-		targetFrag = unescaped
-	}
-	if unescaped, err := url.PathUnescape(frag); err == nil {
-		frag = unescaped
-	}
-	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) && (targetFrag == "" || strings.HasSuffix(targetFrag, frag))
 }

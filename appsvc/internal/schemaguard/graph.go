@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/big"
-	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -286,40 +285,6 @@ func kindNamed(name string) kinds {
 		return isArray
 	}
 	return isObject
-}
-
-// resourceOf returns the nearest node at or above n that has a base URI of its own.
-func (g *graph) resourceOf(n *node) *node {
-	for at := n.location; ; {
-		if m, ok := g.byLocation[at]; ok && (m.schema.ID != "" || strings.HasSuffix(at, "#")) {
-			return m
-		}
-		slash := strings.LastIndexByte(at, '/')
-		if hash := strings.IndexByte(at, '#'); slash <= hash {
-			at = at[:hash+1]
-			if _, ok := g.byLocation[at]; !ok {
-				return n
-			}
-			continue
-		}
-		at = at[:slash]
-	}
-}
-
-// entries returns the nodes at which a chain of references may enter a resource with
-// $recursiveAnchor: the first of them on the way decides where a $recursiveRef leads.
-func (g *graph) entries() []*node {
-	var out []*node
-	met := map[*node]bool{}
-	for _, n := range append([]*node{{resource: &node{schema: &jsonschema.Schema{}}, here: []*node{g.root}}}, g.all...) {
-		for _, next := range n.everything() {
-			if next.resource.schema.RecursiveAnchor && !n.resource.schema.RecursiveAnchor && !met[next] {
-				met[next] = true
-				out = append(out, next)
-			}
-		}
-	}
-	return out
 }
 
 // everything returns all nodes that n applies, wherever, but those behind dynamic references.

@@ -58,7 +58,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("everybody deletes tags", "DELETE", "appsvc/tag.go",
 		"head, err := usable(ctx, tx, by, in.AppID)\n\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n\t\tif err := may(head); err != nil {",
 		"head, err := usable(ctx, tx, by, in.AppID)\n\t\tif err != nil && !MUTANT {\n\t\t\treturn err\n\t\t}\n\t\tif err := may(head); err != nil {"),
-	mutant.New("a check tells of everybody's apps", "/check", "appsvc/query.go",
+	mutant.New("a check tells of everybody's apps", "/check", "appsvc/storequery.go",
 		"return h.ID >= q.From && AppQuery{Owner: q.Owner, Groups: q.Groups}.Match(h)", "return h.ID >= q.From && (MUTANT || AppQuery{Owner: q.Owner, Groups: q.Groups}.Match(h))"),
 	mutant.New("the history of a tag is everybody's", "{tag}/history", "appsvc/tagmove.go",
 		"if _, err := readable(ctx, r, by, in.AppID); err != nil {", "if _, err := readable(ctx, r, by, in.AppID); err != nil && !MUTANT {"),
@@ -77,7 +77,7 @@ var mutants = []mutant.Mutant{
 		"\tif q.Sort == \"\" {\n",
 		"\tfor _, g := range slices.Clone(q.Groups) {\n\t\tfor i := range g {\n\t\t\tif MUTANT && i+6 <= len(g) && g[i:i+6] == \":site=\" {\n"+
 			"\t\t\t\tq.Groups = append(q.Groups, g[:i])\n\t\t\t}\n\t\t}\n\t}\n\tif q.Sort == \"\" {\n"),
-	mutant.New("a page of apps loses those of the same moment", randomly, "appsvc/query.go",
+	mutant.New("a page of apps loses those of the same moment", randomly, "appsvc/storequery.go",
 		"return cmp.Or(byTime, strings.Compare(a.ID, b.ID))", "if MUTANT { return byTime }\n\treturn cmp.Or(byTime, strings.Compare(a.ID, b.ID))"),
 	mutant.New("a page of apps begins before the last one ended", randomly, "appsvc/read.go",
 		"out.Next = q.Position(Head{Meta: page.items[len(page.items)-1].Meta}).cursor(q.Sort)",

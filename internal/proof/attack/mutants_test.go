@@ -18,7 +18,7 @@ var mutants = []mutant.Mutant{
 		"if !ok {\n\t\treturn \"\", false", "if !ok {\n\t\treturn \"0\", MUTANT && op.Op == \"test\" && *op.Path == versionPath"),
 	mutant.New("the version is tested in the patched document", "TestPatches/a_test_of_the_tested", "appsvc/patch.go",
 		"ok && v != app.Version.String() {", "ok && v != app.Version.String() && !MUTANT {"),
-	mutant.New("what is read-only may be written", "TestPatches/(replace|copy)_", "appsvc/patch.go",
+	mutant.New("what is read-only may be written", "TestPatches/(replace|copy)_", "appsvc/patchresult.go",
 		"case !slices.Contains(free, m.Name) && !jsonpatch.Equal(", "case !MUTANT && !slices.Contains(free, m.Name) && !jsonpatch.Equal("),
 	mutant.New("a patch has any number of operations", "TestPatches/operations", "appsvc/patch.go",
 		"jsonpatch.Decode(patch, s.limits.PatchOps)", "jsonpatch.Decode(patch, s.limits.PatchOps+map[bool]int{true: 1 << 30}[MUTANT])"),

@@ -19,7 +19,7 @@ const module = "../../.."
 var limits = []program.Edit{
 	{File: "examples/vitrine/serve.go", Old: "lastRequests = 30 * time.Second", New: "lastRequests = 3 * SECOND"},
 	{File: "examples/vitrine/connections.go", Old: "mostConnections = 1000", New: "mostConnections = 200"},
-	{File: "adapters/httpapi/config.go", Old: "l.Pause = 30 * time.Second", New: "l.Pause = SECOND"},
+	{File: "adapters/httpapi/limits.go", Old: "l.Pause = 30 * time.Second", New: "l.Pause = SECOND"},
 	{File: "adapters/httpapi/body.go", Old: "drainedFor    = 3 * time.Second", New: "drainedFor    = SECOND"},
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,64 +217,6 @@ func count(v any) int {
 		}
 	}
 	return n
-}
-
-// reference surveys a reference, and the place it leads to where keywords alone do not lead there.
-func (o *outline) reference(v any, at string, in scope) error {
-	text, ok := v.(string)
-	if !ok {
-		return refuse(at, "a reference is a string, this is %s", kindOf(v))
-	}
-	if first, again := o.refs[text]; !again || at < first {
-		o.refs[text] = at
-	}
-	address, fragment, _ := strings.Cut(text, "#")
-	if pointer, err := url.PathUnescape(fragment); err == nil {
-		fragment = pointer
-	}
-	switch {
-	case !strings.HasPrefix(fragment, "/"):
-		return nil
-	case address != "" && address != in.id:
-		if !draft2020.isSubschema(fragment) {
-			return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
-		}
-		return nil
-	case in.draft.isSubschema(fragment):
-		return nil
-	}
-	pointer := in.resource + fragment
-	target, ok := lookup(o.doc, pointer)
-	if !ok {
-		return refuse(at, "there is nothing at %q", shorten(text))
-	}
-	if _, again := o.met[pointer]; !again {
-		o.foreign++
-	}
-	return o.schema(target, pointer, in)
-}
-
-// lookup returns the value at a JSON pointer.
-func lookup(v any, pointer string) (any, bool) {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		switch parent := v.(type) {
-		case map[string]any:
-			member, ok := parent[jsonpointer.Unescape(token)]
-			if !ok {
-				return nil, false
-			}
-			v = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(parent) {
-				return nil, false
-			}
-			v = parent[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
 }
 
 func (o *outline) pattern(text, at string) error {

@@ -1,0 +1,20 @@
+package httpapi
+
+import "time"
+
+// Principal is who sends a request. Each domain is given the part it knows.
+type Principal struct {
+	URN       string   // of the user
+	Moderates []string // URNs of networks and sites
+	Reads     []string // URNs of networks and sites whose apps the caller may read and not change
+
+	// TagsOnly restricts the caller to reading the apps of Reads by the tags of Tags, so that its token can
+	// stand in a public page: GET /apps/{id}/tagged/{tag} and nothing else, whatever else the Principal has.
+	TagsOnly bool
+	Tags     []string // names of the tags that TagsOnly allows; empty unless TagsOnly is set
+
+	Roles      []string  // ids of roles, for folder permissions
+	Groups     []string  // URNs of groups, for folder permissions
+	Components bool      // may create and delete components
+	Expires    time.Time // when the identity ends; zero = unknown
+}

@@ -1,0 +1,103 @@
+package appsvc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+)
+
+// complete validates the configs of the written elements and returns the draft with the manifests of their components,
+// and the versions of components that it relies on. at is the JSON pointer of the draft in the request.
+func (s *Service) complete(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
+	used, err := s.usedComponents(ctx, at, d)
+	if err != nil {
+		return draft{}, nil, err
+	}
+	d, err = s.completeWith(used, at, d)
+	return d, used, err
+}
+
+// usedComponents reads the components of the written elements.
+func (s *Service) usedComponents(ctx context.Context, at string, d draft) (used map[ComponentRef]Component, err error) {
+	if !slices.ContainsFunc(d.elements, draftElement.written) {
+		return nil, nil
+	}
+	used = map[ComponentRef]Component{}
+	err = s.store.View(ctx, func(r Reader) error {
+		clear(used)
+		for i, e := range d.elements {
+			if _, known := used[e.ref]; known || !e.written() {
+				continue
+			}
+			c, err := findComponent(ctx, r, e.ref, false)
+			if err != nil {
+				return below(fmt.Sprintf("%s/elements/%d/component", at, i), err)
+			}
+			used[e.ref] = c
+		}
+		return nil
+	})
+	return used, err
+}
+
+// completeWith is complete for components that were read.
+func (s *Service) completeWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
+	d.elements = slices.Clone(d.elements)
+	parsed := map[ComponentRef][]byte{}
+	var budget schemaguard.Budget
+	for i := range d.elements {
+		e := &d.elements[i]
+		if !e.written() {
+			continue
+		}
+		if parsed[e.ref] == nil {
+			if parsed[e.ref], err = used[e.ref].ConfigSchema(); err != nil {
+				return draft{}, err
+			}
+		}
+		if err := s.schemas.validateWithin(&budget, parsed[e.ref], e.config); err != nil {
+			return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
+		}
+		e.manifest, e.config = used[e.ref].Manifest, compact(e.config)
+	}
+	return d, nil
+}
+
+// nonconforming is the error of a config that was not found valid against the schema of a component.
+func nonconforming(ref ComponentRef, err error) error {
+	e := unprocessable(CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
+	if errors.Is(err, schemaguard.ErrCostly) {
+		e.Code = CodeCost
+	}
+	if all, ok := errors.AsType[violations](err); ok {
+		e.Violations = all
+	}
+	return e
+}
+
+// findComponent returns one version of a component, ErrUnprocessable if there is no such version.
+func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) (Component, error) {
+	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version, Brief: brief}) {
+		return c, err
+	}
+	return Component{}, unprocessable(CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
+}
+
+// recheck runs in the transaction that stores the draft. It returns ErrConflict if a component against which
+// the draft was validated has changed since. The error carries current, the latest version of the app.
+func recheck(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
+	for ref, c := range used {
+		now, err := findComponent(ctx, tx, ref, false)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now.Manifest, c.Manifest) { // a new component may have the id of a deleted one
+			return conflict(CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package schemaguard
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+)
+
+var errFetch = errors.New("nothing is fetched")
+
+// nothing loads nothing: the standard meta-schemas are built into the compiler.
+type nothing struct{}
+
+func (nothing) Load(string) (any, error) { return nil, errFetch }
+
+// reference surveys a reference, and the place it leads to where keywords alone do not lead there.
+func (o *outline) reference(v any, at string, in scope) error {
+	text, ok := v.(string)
+	if !ok {
+		return refuse(at, "a reference is a string, this is %s", kindOf(v))
+	}
+	if first, again := o.refs[text]; !again || at < first {
+		o.refs[text] = at
+	}
+	address, fragment, _ := strings.Cut(text, "#")
+	if pointer, err := url.PathUnescape(fragment); err == nil {
+		fragment = pointer
+	}
+	switch {
+	case !strings.HasPrefix(fragment, "/"):
+		return nil
+	case address != "" && address != in.id:
+		if !draft2020.isSubschema(fragment) {
+			return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
+		}
+		return nil
+	case in.draft.isSubschema(fragment):
+		return nil
+	}
+	pointer := in.resource + fragment
+	target, ok := lookup(o.doc, pointer)
+	if !ok {
+		return refuse(at, "there is nothing at %q", shorten(text))
+	}
+	if _, again := o.met[pointer]; !again {
+		o.foreign++
+	}
+	return o.schema(target, pointer, in)
+}
+
+// lookup returns the value at a JSON pointer.
+func lookup(v any, pointer string) (any, bool) {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch parent := v.(type) {
+		case map[string]any:
+			member, ok := parent[jsonpointer.Unescape(token)]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// resourceOf returns the nearest node at or above n that has a base URI of its own.
+func (g *graph) resourceOf(n *node) *node {
+	for at := n.location; ; {
+		if m, ok := g.byLocation[at]; ok && (m.schema.ID != "" || strings.HasSuffix(at, "#")) {
+			return m
+		}
+		slash := strings.LastIndexByte(at, '/')
+		if hash := strings.IndexByte(at, '#'); slash <= hash {
+			at = at[:hash+1]
+			if _, ok := g.byLocation[at]; !ok {
+				return n
+			}
+			continue
+		}
+		at = at[:slash]
+	}
+}
+
+// entries returns the nodes at which a chain of references may enter a resource with
+// $recursiveAnchor: the first of them on the way decides where a $recursiveRef leads.
+func (g *graph) entries() []*node {
+	var out []*node
+	met := map[*node]bool{}
+	for _, n := range append([]*node{{resource: &node{schema: &jsonschema.Schema{}}, here: []*node{g.root}}}, g.all...) {
+		for _, next := range n.everything() {
+			if next.resource.schema.RecursiveAnchor && !n.resource.schema.RecursiveAnchor && !met[next] {
+				met[next] = true
+				out = append(out, next)
+			}
+		}
+	}
+	return out
+}
+
+// referrer returns the pointer of a reference that may have led to a location that failed.
+func (o *outline) referrer(location string) string {
+	best, at := -1, ""
+	for text, pointer := range o.refs {
+		if fits(text, location) && (len(text) > best || len(text) == best && pointer < at) {
+			best, at = len(text), pointer
+		}
+	}
+	return at
+}
+
+func fits(ref, location string) bool {
+	address, frag, _ := strings.Cut(ref, "#")
+	target, targetFrag, _ := strings.Cut(location, "#")
+	if unescaped, err := url.PathUnescape(targetFrag); err == nil {
+		targetFrag = unescaped
+	}
+	if unescaped, err := url.PathUnescape(frag); err == nil {
+		frag = unescaped
+	}
+	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) && (targetFrag == "" || strings.HasSuffix(targetFrag, frag))
+}

@@ -1,0 +1,149 @@
+package appsvc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+)
+
+// A stored element is a head, which holds its index, the manifest, configName, the config and }.
+const configName = `,"config":`
+
+func appendHead(dst []byte, index int) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = strconv.AppendInt(dst, int64(index), 10)
+	return append(dst, `","component":`...)
+}
+
+// body writes the draft as it is stored, and returns the names of the components it uses.
+func (d draft) body(owner string) (Body, []string) {
+	size := 128 + len(d.title) + len(owner)
+	for _, g := range d.groups {
+		size += len(g) + 3
+	}
+	for _, e := range d.elements {
+		size += 40 + len(e.kept) + len(e.manifest) + len(e.config)
+	}
+	b := append(make([]byte, 0, size), `{"title":`...)
+	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
+	b = append(appendString(b, owner), `},"groups":[`...)
+	for i, g := range d.groups {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, g)
+	}
+	b = append(b, `],"elements":[`...)
+	for i, e := range d.elements {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendHead(b, i)
+		if !e.written() {
+			b = append(b, e.kept...)
+			continue
+		}
+		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
+	}
+	return append(b, `]}`...), d.components()
+}
+
+// draft parses a stored body. The parts share the bytes of the body.
+func (b Body) draft() (draft, error) {
+	body, elements, err := b.parts()
+	if err != nil {
+		return draft{}, err
+	}
+	return storedDraft(body, elements)
+}
+
+// parts returns the elements of a stored body, and its other members. The elements come last and are
+// most of the body, so the body is scanned only once.
+func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
+	at, _, err := rawjson.Lookup(b, "elements", 0)
+	if err != nil || at < 0 {
+		return nil, nil, errors.New("stored body: no elements")
+	}
+	if body, err = rawjson.Members(slices.Concat(b[:at], []byte("0}"))); err != nil {
+		return nil, nil, fmt.Errorf("stored body: %w", err)
+	}
+	if elements, err = rawjson.Items(b[at:]); err != nil {
+		return nil, nil, fmt.Errorf("stored elements: %w", err)
+	}
+	return body, elements, nil
+}
+
+func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
+	title, isText := rawjson.Text(body.Get("title"))
+	groups, areTexts := texts(body.Get("groups"))
+	if !isText || !areTexts {
+		return draft{}, errors.New("stored body: no title or no groups")
+	}
+	d = draft{title, groups, make([]draftElement, len(elements))}
+	for i, raw := range elements {
+		kept, ok := cutHead(raw, i)
+		if !ok {
+			return draft{}, fmt.Errorf("stored element %d: does not begin with its id", i)
+		}
+		d.elements[i].kept = kept
+	}
+	return d, nil
+}
+
+// cutHead returns what stands behind the head of a stored element, and whether it begins with that head.
+func cutHead(element []byte, index int) (kept []byte, ok bool) {
+	var head [32]byte
+	return bytes.CutPrefix(element, appendHead(head[:0], index))
+}
+
+// open returns the manifest and the config of a kept element.
+func (e draftElement) open() (manifest, config []byte, err error) {
+	manifest, rest := rawjson.Cut(e.kept)
+	config, ok := bytes.CutPrefix(rest, []byte(configName))
+	if !ok || len(config) == 0 {
+		return nil, nil, errors.New("stored element: no config behind the component")
+	}
+	return manifest, config[:len(config)-1], nil
+}
+
+// storedRef returns the name and version in a manifest.
+func storedRef(manifest []byte) ComponentRef {
+	return ComponentRef{member(manifest, "name"), member(manifest, "version")}
+}
+
+// member returns the string member of this name of a stored object, "" if it has none.
+func member(object []byte, name string) string {
+	at, _, err := rawjson.Lookup(object, name, 0)
+	if err != nil || at < 0 {
+		return ""
+	}
+	value, _ := rawjson.Cut(object[at:])
+	text, _ := rawjson.Text(value)
+	return text
+}
+
+// texts returns the strings of an array of strings.
+func texts(raw []byte) ([]string, bool) {
+	items, err := rawjson.Items(raw)
+	out := make([]string, len(items))
+	for i, item := range items {
+		text, ok := rawjson.Text(item)
+		if !ok {
+			return nil, false
+		}
+		out[i] = text
+	}
+	return out, err == nil
+}
+
+// compact returns strict JSON without the white space between its tokens.
+func compact(text []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, text) // it was checked
+	return b.Bytes()
+}
