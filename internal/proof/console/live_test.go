@@ -1,6 +1,12 @@
 package console
 
-import "testing"
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+)
 
 // What others do appears without a reload.
 func TestLive(t *testing.T) {
@@ -69,4 +75,53 @@ func TestLive(t *testing.T) {
 			if (state.held.filter((x) => x.name.startsWith("vitrine ")).length !== 1) throw new Error(JSON.stringify(state));
 		}`)
 	})
+}
+
+// What others save appears above what is loaded of a history. The pages that were loaded stay, and so do the place of
+// the scroll, the focus and the lines that are unfolded.
+func TestLiveHistory(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{}`)
+	id := w.newApp("Winter", poll(`{"n":0}`))
+	version := 0
+	save := func(by httpapi.Principal) {
+		t.Helper()
+		w.request(by, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":%d}]`, version, version+1))
+		version++
+	}
+	// Two saves of each fold into one line.
+	for i := range 130 {
+		save([]httpapi.Principal{ann, bob}[i/2%2])
+	}
+	p := w.signIn(cleo, "/apps/"+id+"/history")
+	p.See(`//*[@role="status" and .="50 loaded versions"]`)
+	p.Click(named("Show more"))
+	p.See(`//*[@role="status" and .="100 loaded versions"]`)
+	const folded = `//details[.//summary[contains(., "61–62")]]`
+	p.Click(folded + `/summary`)
+	p.See(folded + `//div[./span[.="62"]]`)
+	var top float64
+	const place = `async () => document.activeElement.getBoundingClientRect().top`
+	p.Run(&top, `async () => {
+		const button = [...document.querySelectorAll(".tools button")].find((x) => x.ariaLabel === "Changes of version 62");
+		button.focus();
+		button.scrollIntoView({ block: "center" });
+		return button.getBoundingClientRect().top;
+	}`)
+	save(bob)
+	w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"131"}`)
+	w.request(bob, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"90"}`)
+	for range 60 { // more than a page
+		save(ann)
+	}
+	p.See(`//*[@role="status" and .="161 loaded versions"]`)
+	p.See(`//div[contains(@class, "line") and ./span[.="131"]]//span[contains(@class, "tag") and .="production"]`)
+	p.See(`//div[contains(@class, "line") and ./span[.="90"]]//span[contains(@class, "tag") and .="staging"]`)
+	p.See(folded + `[@open]`)
+	var after float64
+	p.Run(&after, place)
+	if math.Abs(after-top) >= 1 {
+		t.Errorf("the button with the focus is at %v, and was at %v", after, top)
+	}
+	p.Run(new(any), `async () => { if (document.activeElement.ariaLabel !== "Changes of version 62") throw new Error(document.activeElement.outerHTML); }`)
 }

@@ -51,9 +51,10 @@ export class Pages {
 
 	/** Loads anew what others have changed. @param {import("../live.js").Live} live @param {(change: import("../live.js").Change) => unknown} wanted whether a change is one of the list */
 	follow(live, wanted) {
-		live.each(this.signal, debounce(200, (/** @type {import("../live.js").Change | undefined} */ change) => {
-			if (!change || wanted(change)) void this.load(true);
-		}));
+		const later = debounce(200, () => void this.load(true));
+		live.each(this.signal, (change) => {
+			if (!change || wanted(change)) later();
+		});
 	}
 
 	/** Shows what is loaded. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, fill, h, icon, newID } from "../dom.js";
+import { button, count, debounce, fill, h, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast } from "../elements/dialog.js";
 import { difference, summary } from "../elements/diff.js";
@@ -24,8 +24,6 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const timeline = h("div", { class: "timeline" });
 	const compared = h("section", { class: "compared", "aria-label": "Comparison" });
 	let writable = false;
-	/** @type {Set<string>} the oldest versions of the lines that are unfolded */
-	const unfolded = new Set();
 	/** @type {Pages<Entry>} */
 	const list = new Pages(signal, "history", async (before, signal) => {
 		if (list.items.length === 0) {
@@ -37,23 +35,81 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		return api.history(id, before, signal);
 	}, render);
 
+	/** @type {Set<string>} versions of lines that are unfolded */
+	const unfolded = new Set();
+	/** @type {Map<string, {node: HTMLElement, show: (group: Entry[]) => void}>} the days and lines that are shown */
+	const parts = new Map();
+
 	function render() {
 		let day = "";
-		/** @type {Node[]} */
-		const nodes = [];
+		/** @type {{key: string, make: () => {node: HTMLElement, show: (group: Entry[]) => void}, group: Entry[]}[]} */
+		const wanted = [];
 		for (const group of folded(list.items)) {
-			const first = group[0];
-			const date = new Date(first.updatedAt).toLocaleDateString(undefined, { weekday: "long", year: "numeric", month: "long", day: "numeric" });
-			if (date !== day) nodes.push(h("h2", null, date));
+			const date = new Date(group[0].updatedAt).toLocaleDateString(undefined, { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+			if (date !== day) wanted.push({ key: date, group, make: () => ({ node: h("h2", null, date), show() {} }) });
 			day = date;
-			const oldest = /** @type {Entry} */ (group.at(-1));
-			nodes.push(group.length === 1 ? line(first, first) : h("details", { open: unfolded.has(oldest.version), ontoggle: (/** @type {Event} */ event) => {
-				if (/** @type {HTMLDetailsElement} */ (event.target).open) unfolded.add(oldest.version);
-				else unfolded.delete(oldest.version);
-			} }, h("summary", null, line(first, oldest, group)), group.map((e) => line(e, e))));
+			const oldest = /** @type {Entry} */ (group.at(-1)).version;
+			wanted.push(group.length === 1 ? { key: keyOf(group[0]), group, make: () => ({ node: line(group[0], group[0]), show() {} }) } : { key: `from ${oldest}`, group, make: () => fold(group) });
 		}
-		fill(timeline, nodes);
+		reconcile(timeline, parts, wanted, (w) => w.key, (w) => w.make(), (part, w) => part.show(w.group));
 		return list.next === undefined ? "" : count(list.items.length, "loaded version");
+	}
+
+	/** Changes with everything that the line of a version shows. @param {Entry} e */
+	function keyOf(e) {
+		return `${e.version} ${e === list.items[0]} ${e.tags}`;
+	}
+
+	/** The line of several versions, which unfolds. @param {Entry[]} group */
+	function fold(group) {
+		const summary = h("summary");
+		const lines = h("div");
+		const node = h("details", { open: group.some((e) => unfolded.has(e.version)) }, summary, lines);
+		node.addEventListener("toggle", () => {
+			for (const e of group) unfolded.delete(e.version);
+			if (node.open) unfolded.add(group[0].version);
+		});
+		/** @type {Map<string, {node: HTMLElement}>} */
+		const parts = new Map();
+		let shown = "";
+		return { node, show(/** @type {Entry[]} */ now) {
+			const key = now.map(keyOf).join();
+			if (key === shown) return;
+			shown = key;
+			group = now;
+			fill(summary, line(group[0], /** @type {Entry} */ (group.at(-1)), group));
+			reconcile(lines, parts, group, keyOf, (e) => ({ node: line(e, e) }));
+		} };
+	}
+
+	/**
+	 * Shows what has happened since: newer versions above those that are loaded, and all tags where they point now.
+	 * @returns {Promise<void>}
+	 */
+	async function refresh() {
+		if (list.items.length === 0) return list.load(true);
+		try {
+			/** @type {Map<string, string[]>} */
+			const tags = new Map();
+			let next;
+			do {
+				const page = await api.tags(id, { after: next }, signal);
+				for (const t of page.tags) tags.set(t.appVersion, [...tags.get(t.appVersion) ?? [], t.name]);
+				next = page.next;
+			} while (next !== undefined);
+			/** @type {Entry[]} */
+			const newer = [];
+			const isNew = (/** @type {Entry} */ e) => Number(e.version) > Number(list.items[0].version);
+			do {
+				const page = await api.history(id, next, signal);
+				newer.push(...page.history);
+				next = page.next;
+			} while (next !== undefined && isNew(/** @type {Entry} */ (newer.at(-1))));
+			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({ ...e, tags: tags.get(e.version) ?? [] }));
+			list.show();
+		} catch {
+			return list.load(true); // says what is wrong
+		}
 	}
 
 	/** @param {Entry} last @param {Entry} first @param {Entry[]} [all] */
@@ -102,16 +158,20 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function restore(version) {
 		const latest = list.items[0].version;
 		const [app, diff] = await Promise.all([api.app(id, latest, signal), api.diff(id, latest, version, signal)]);
-		const keyOf = keys();
+		const keyFor = keys();
 		const made = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), difference(app, diff)],
-			"Restore", () => api.restore(id, version, keyOf(version)), { wide: true });
+			"Restore", () => api.restore(id, version, keyFor(version)), { wide: true });
 		if (!made) return;
 		toast(`Version ${made.version} is what version ${version} was.`);
 		fill(compared);
-		await list.load(true);
+		await refresh();
 	}
 
-	list.follow(live, (c) => c.app === id);
+	const follow = debounce(200, () => void refresh());
+	live.each(signal, (c) => {
+		if (!c) void list.load(true);
+		else if (c.app === id) follow();
+	});
 	const [first, second] = [query.get("from"), query.get("to")];
 	void list.load(true).then(() => {
 		if (list.items.length > 0 && first !== null && second !== null) void compare(first, second);
