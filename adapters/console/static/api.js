@@ -319,9 +319,9 @@ export class Api {
 		return (await this.get(`apps/${s(id)}/versions/${s(from)}/diff/${s(to)}`, undefined, signal)).patch;
 	}
 
-	/** @param {string} id @param {string} tag @param {string} [before] @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
-	moves(id, tag, before, signal) {
-		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, { before }, signal);
+	/** @param {string} id @param {string} tag @param {{before?: string, limit?: string}} query @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
+	moves(id, tag, query, signal) {
+		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, query, signal);
 	}
 
 	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null}} move @param {string} key @returns {Promise<Tag>} */

@@ -196,3 +196,37 @@ export function arrows(move) {
 		move(event.key === "ArrowUp" ? -1 : 1);
 	};
 }
+
+/**
+ * Does something for each element when it comes into view, four at a time.
+ * @param {AbortSignal} signal ends it
+ * @returns {(element: Element, f: () => Promise<void>) => void} f does not fail
+ */
+export function whenSeen(signal) {
+	/** @type {WeakMap<Element, () => Promise<void>>} */
+	const all = new WeakMap();
+	/** @type {Element[]} */
+	const waiting = [];
+	let busy = 0;
+	async function next() {
+		const element = busy < 4 && !signal.aborted && waiting.shift();
+		if (!element) return;
+		busy++;
+		if (element.isConnected) await all.get(element)?.();
+		busy--;
+		void next();
+	}
+	const observer = new IntersectionObserver((entries) => {
+		for (const { target, isIntersecting } of entries) {
+			if (!isIntersecting) continue;
+			observer.unobserve(target);
+			waiting.push(target);
+			void next();
+		}
+	}, { rootMargin: "100px" });
+	signal.addEventListener("abort", () => observer.disconnect());
+	return (element, f) => {
+		all.set(element, f);
+		observer.observe(element);
+	};
+}

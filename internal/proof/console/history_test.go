@@ -109,6 +109,32 @@ func TestHistoryAndDeployments(t *testing.T) {
 	})
 }
 
+// A board of many tags asks who moved those that are in view, and keeps its focus when somebody else saves.
+func TestManyTags(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("Winter")
+	for i := range 120 {
+		w.request(ann, "PUT", fmt.Sprintf("/apps/%s/tags/tag%03d", id, i), `{"appVersion":"0"}`)
+	}
+	p := w.signIn(ann, "/apps/"+id+"/deployments")
+	p.See(`//article[@aria-label="tag119"]`)
+	p.See(`//article[@aria-label="tag000"]//p[contains(., "by ann")]`)
+	const asked = `async () => performance.getEntriesByType("resource").filter((x) => new URL(x.name).pathname.endsWith("/history")).length`
+	var n int
+	p.Run(&n, asked)
+	if n > 60 {
+		t.Errorf("the moves of %d tags are asked for while few are in view", n)
+	}
+	p.Run(new(any), `async () => document.querySelector('article[aria-label="tag119"]').scrollIntoView()`)
+	p.See(`//article[@aria-label="tag119"]//p[contains(., "by ann")]`)
+	p.Run(new(any), `async () => [...document.querySelectorAll('article[aria-label="tag119"] button')].find((x) => x.textContent === "Move").focus()`)
+	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	p.See(`//article[@aria-label="tag119"]//span[.="1 behind"]`)
+	w.request(bob, "PUT", "/apps/"+id+"/tags/tag118", `{"appVersion":"1"}`)
+	p.See(`//article[@aria-label="tag118"]//p[contains(., "by bob")]`)
+	p.Until(`() => document.activeElement.closest('article[aria-label="tag119"]') !== null`)
+}
+
 // Protected tags are marked. Only those who moderate every group of the app are offered to move them.
 func TestProtectedTags(t *testing.T) {
 	const blog, shop = network + ":site=blog", network + ":site=shop"

@@ -3,7 +3,7 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, h, icon, labelled, newID, reconcile, searchLine, table } from "../dom.js";
+import { button, count, debounce, fill, h, icon, labelled, newID, reconcile, searchLine, table, whenSeen } from "../dom.js";
 import { askWith } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { choose } from "../elements/pick.js";
@@ -28,7 +28,8 @@ export function view({ session, api, query, signal, live, shell }) {
 	const body = h("tbody");
 	const shownApps = table(["App", "Groups", "Components", "Tags", "Changed"], body, { class: "apps" });
 	const empty = h("div", { class: "empty", hidden: true });
-	/** @type {Map<string, {node: HTMLElement, app: App}>} */
+	const seen = whenSeen(signal);
+	/** @type {Map<string, {node: HTMLElement}>} */
 	const rows = new Map();
 
 	/** @type {Pages<App>} */
@@ -39,14 +40,13 @@ export function view({ session, api, query, signal, live, shell }) {
 		const words = text.value.trim().toLowerCase();
 		const urn = group.value.trim().toLowerCase();
 		const shown = apps.filter((a) => a.title.toLowerCase().includes(words) && (urn === "" || a.groups.some((g) => g.toLowerCase().includes(urn))));
-		reconcile(body, rows, shown, (a) => `${a.id} ${a.version}`, (app) => ({ node: row(app), app }));
+		reconcile(body, rows, shown, (a) => `${a.id} ${a.version}`, (app) => ({ node: row(app) }));
 		fill(groups, [...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: g })));
 		shownApps.hidden = apps.length === 0;
 		empty.hidden = shown.length > 0;
 		const all = component.value === "" && words === "" && urn === "";
 		fill(empty, h("p", null, apps.length === 0 && all ? "There are no apps yet. An app is made of elements, and each change of it is kept as a version." : next !== undefined ? "None of the apps that are loaded fits. Show more, or change the filters." : "No app fits. Change the filters."),
 			apps.length === 0 && all && button("New app", create, { icon: "add", class: "main" }));
-		tagsOf(shown);
 		const loaded = count(apps.length, next === undefined ? "app" : "loaded app");
 		return apps.length === 0 ? "" : shown.length === apps.length ? loaded : `${shown.length} of ${loaded}`;
 	}
@@ -63,38 +63,34 @@ export function view({ session, api, query, signal, live, shell }) {
 		if (fits) list.items = [...list.items, app].sort((a, b) => sign * (a[key] - b[key]) || (a.id < b.id ? -1 : 1));
 		if (fits && list.next !== undefined && !known && list.items.at(-1) === app) list.items.pop(); // it belongs to a later page
 		const part = app && rows.get(`${id} ${app.version}`);
-		if (part) delete part.node.dataset["tags"];
+		if (part) tagsOf(part.node, app);
 		list.show();
 	}
 
 	/** @param {App} app */
 	function row(app) {
 		const names = [...new Set(app.elements.map((e) => e.component.name))];
-		return h("tr", { "data-id": app.id },
+		const node = h("tr", null,
 			h("th", { scope: "row" }, h("a", { href: to("apps", app.id), class: "name" }, app.title), h("span", { class: "detail" }, `version ${app.version} · ${count(app.elements.length, "element")}`)),
 			h("td", null, chips(app.groups.map((g) => [shortURN(g), g]), 3)),
 			h("td", null, chips(names.map((n) => [n, ""]), 3)),
 			h("td", { class: "tags" }),
 			h("td", { class: "when" }, time(app.updatedAt), app.updatedBy && h("span", { class: "detail", title: app.updatedBy.urn }, `by ${shortURN(app.updatedBy.urn)}`)));
+		tagsOf(node, app);
+		return node;
 	}
 
-	/** Asks for the tags of apps, a few at a time, and shows them in their rows. @param {App[]} list */
-	function tagsOf(list) {
-		const wanted = list.filter((a) => !rows.get(`${a.id} ${a.version}`)?.node.dataset["tags"]);
-		for (const a of wanted) /** @type {HTMLElement} */ (rows.get(`${a.id} ${a.version}`)?.node).dataset["tags"] = "asked";
-		const one = async () => {
-			for (let app = wanted.shift(); app && !signal.aborted; app = wanted.shift()) {
-				try {
-					const { tags } = await api.tags(app.id, {}, signal);
-					const latest = app.version;
-					const cell = rows.get(`${app.id} ${app.version}`)?.node.querySelector(".tags");
-					if (cell) fill(cell, tags.slice(0, 4).map((t) => h("span", { class: t.appVersion === latest ? "tag now" : "tag", title: `${t.name} points to version ${t.appVersion}` }, t.name)), tags.length > 4 && h("span", { class: "detail" }, `and ${tags.length - 4} more`));
-				} catch {
-					// the list is of use without them
-				}
+	/** Asks for the tags of an app when its row is in view. @param {HTMLElement} node @param {App} app */
+	function tagsOf(node, app) {
+		seen(node, async () => {
+			try {
+				const { tags } = await api.tags(app.id, {}, signal);
+				const cell = node.querySelector(".tags");
+				if (cell) fill(cell, tags.slice(0, 4).map((t) => h("span", { class: t.appVersion === app.version ? "tag now" : "tag", title: `${t.name} points to version ${t.appVersion}` }, t.name)), tags.length > 4 && h("span", { class: "detail" }, `and ${tags.length - 4} more`));
+			} catch {
+				// the list is of use without them
 			}
-		};
-		for (let i = 0; i < 4; i++) void one();
+		});
 	}
 
 	async function create() {

@@ -3,7 +3,7 @@
  * @module
  */
 import { keys, newKey } from "../api.js";
-import { button, count, fill, h, icon, labelled, table } from "../dom.js";
+import { button, count, fill, h, icon, labelled, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, show, toast } from "../elements/dialog.js";
 import { difference } from "../elements/diff.js";
@@ -22,6 +22,11 @@ export function view({ session, api, params, signal, live, shell }) {
 	const id = params[0];
 	const title = h("h1", null, "Deployments");
 	const board = h("div", { class: "board" });
+	const none = h("div", { class: "empty", hidden: true }, h("p", null, "No tags yet. A tag is a name, such as production, that points to one version. Pages that show the app by its tag change when the tag is moved."));
+	/** @type {Map<string, {node: HTMLElement, update: () => void}>} */
+	const cards = new Map();
+	/** @type {Map<string, number>} how often a tag was moved while the board is shown */
+	const moves = new Map();
 	/** @type {import("../api.js").App | undefined} */
 	let app;
 	/** @type {Pages<Tag>} */
@@ -32,31 +37,47 @@ export function view({ session, api, params, signal, live, shell }) {
 		add.hidden = !session.mayWrite(app);
 		return api.tags(id, { after }, signal);
 	}, () => {
-		fill(board, list.items.length > 0 ? list.items.map(card) : h("div", { class: "empty" }, h("p", null, "No tags yet. A tag is a name, such as production, that points to one version. Pages that show the app by its tag change when the tag is moved.")));
+		none.hidden = list.items.length > 0;
+		reconcile(board, cards, list.items, (t) => [t.name, t.appVersion, moves.get(t.name), t.protected, movable(t)].join(" "), card, (part) => part.update());
 		return list.next === undefined ? "" : count(list.items.length, "loaded tag");
 	});
 
+	const seen = whenSeen(signal);
+
+	/** @param {Tag} tag */
+	function movable(tag) {
+		return app !== undefined && session.mayMove(app, tag);
+	}
+
 	/** @param {Tag} tag */
 	function card(tag) {
-		const latest = Number(app?.version ?? 0);
-		const behind = latest - Number(tag.appVersion);
-		const movable = app !== undefined && session.mayMove(app, tag);
+		const may = movable(tag);
+		const version = h("p", { class: "version" });
 		const since = h("p", { class: "detail" }, "\u00a0");
+		const deploy = button("Deploy the latest", () => void move(tag, String(app?.version), false), { class: "main" });
 		const back = button("Roll back", () => {}, { icon: "undo", hidden: true });
-		void api.moves(id, tag.name, undefined, signal).then(({ moves }) => {
-			const last = moves[0];
-			fill(since, last ? [`by ${shortURN(last.by.urn)} `, time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
-			if (!last || last.from === null || !movable) return;
-			const earlier = last.from;
-			back.hidden = false;
-			back.addEventListener("click", () => void move(tag, earlier, true));
-		}, () => fill(since, "its history cannot be read"));
-		return h("article", { class: "deployment", "aria-label": tag.name },
+		const node = h("article", { class: "deployment", "aria-label": tag.name },
 			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), "protected")),
-			h("p", { class: "version" }, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${latest}` }, `Version ${tag.appVersion}`), " ", h("span", { class: behind === 0 ? "tag now" : "tag" }, behind === 0 ? "latest" : `${behind} behind`)),
-			since, tag.protected && !movable && h("p", { class: "help" }, whoMoves),
-			h("div", { class: "row" }, movable && behind > 0 && button("Deploy the latest", () => void move(tag, String(latest), false), { class: "main" }), movable && button("Move", () => void choose(tag)), back,
-				button("History", () => void past(tag)), button("Use it", () => useIt(tag)), movable && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
+			version, since, tag.protected && !may && h("p", { class: "help" }, whoMoves),
+			h("div", { class: "row" }, deploy, may && button("Move", () => void choose(tag)), back,
+				button("History", () => void past(tag)), button("Use it", () => useIt(tag)), may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
+		seen(node, async () => {
+			try {
+				const last = (await api.moves(id, tag.name, { limit: "1" }, signal)).moves[0];
+				fill(since, last ? [`by ${shortURN(last.by.urn)} `, time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
+				const earlier = last?.from ?? null;
+				if (earlier === null || !may) return;
+				back.hidden = false;
+				back.addEventListener("click", () => void move(tag, earlier, true));
+			} catch {
+				fill(since, "its history cannot be read");
+			}
+		});
+		return { node, update() {
+			const behind = Number(app?.version) - Number(tag.appVersion);
+			deploy.hidden = !may || behind === 0;
+			fill(version, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${app?.version}` }, `Version ${tag.appVersion}`), " ", h("span", { class: behind === 0 ? "tag now" : "tag" }, behind === 0 ? "latest" : `${behind} behind`));
+		} };
 	}
 
 	/**
@@ -104,7 +125,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	async function past(tag) {
 		const body = h("tbody");
 		/** @type {Pages<Move>} */
-		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, before, signal), () => {
+		const moves = new Pages(signal, "moves", (before, signal) => api.moves(id, tag.name, { before }, signal), () => {
 			fill(body, moves.items.map((m) => h("tr", null, h("td", null, time(m.at)), h("td", { title: m.by.urn }, shortURN(m.by.urn)), h("td", null, m.from === null ? "created" : `version ${m.from}`), h("td", null, m.to === null ? "removed" : `version ${m.to}`))));
 			return "";
 		});
@@ -123,7 +144,10 @@ export function view({ session, api, params, signal, live, shell }) {
 	}
 
 	const add = button("New tag", () => void create(), { icon: "add", class: "main", hidden: true });
+	live.each(signal, (c) => {
+		if (c?.app === id && c.tag !== undefined) moves.set(c.tag, (moves.get(c.tag) ?? 0) + 1);
+	});
 	list.follow(live, (c) => c.app === id);
 	void list.load(true);
-	return { node: h("div", { class: "page" }, appNav(id, "deployments"), h("div", { class: "head" }, title, add), board, list.foot) };
+	return { node: h("div", { class: "page" }, appNav(id, "deployments"), h("div", { class: "head" }, title, add), board, none, list.foot) };
 }
