@@ -64,26 +64,27 @@ func (c *componentCache) of(d draft) (used map[ComponentRef]Component, ok bool) 
 	return used, true
 }
 
-// completeCached is complete with components that may be cached. cached reports that some of those it returns are.
+// completeCached is complete with cached components, if all of them are cached; then cached is true. An error that cached
+// components lead to is returned only if they are unchanged in the store.
 func (s *Service) completeCached(ctx context.Context, at string, d draft) (_ draft, used map[ComponentRef]Component, cached bool, err error) {
 	used, cached = s.components.of(d)
 	if cached {
-		next, err := s.completeWith(used, at, d)
+		completed, err := s.completeWith(used, at, d)
 		if err == nil {
-			return next, used, true, nil
+			return completed, used, true, nil
 		}
-		now, changed := s.usedComponents(ctx, at, d)
-		if changed != nil {
+		now, readErr := s.readComponents(ctx, at, d)
+		if readErr != nil {
 			s.components.drop(used)
-			return draft{}, nil, false, changed
+			return draft{}, nil, false, readErr
 		}
 		if maps.EqualFunc(now, used, func(a, b Component) bool { return bytes.Equal(a.Manifest, b.Manifest) }) {
 			return draft{}, nil, false, err
 		}
 	}
-	next, used, err := s.complete(ctx, at, d)
+	completed, used, err := s.complete(ctx, at, d)
 	if err == nil {
 		s.components.put(used)
 	}
-	return next, used, false, err
+	return completed, used, false, err
 }

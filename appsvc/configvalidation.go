@@ -10,10 +10,10 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
-// complete validates the configs of the written elements and returns the draft with the manifests of their components,
-// and the versions of components that it relies on. at is the JSON pointer of the draft in the request.
+// complete reads the components of the written elements and validates the configs against them. It returns the draft with
+// the manifests of the components, and the components that it read. at is the JSON pointer of the draft in the request.
 func (s *Service) complete(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
-	used, err := s.usedComponents(ctx, at, d)
+	used, err := s.readComponents(ctx, at, d)
 	if err != nil {
 		return draft{}, nil, err
 	}
@@ -21,8 +21,8 @@ func (s *Service) complete(ctx context.Context, at string, d draft) (draft, map[
 	return d, used, err
 }
 
-// usedComponents reads the components of the written elements.
-func (s *Service) usedComponents(ctx context.Context, at string, d draft) (used map[ComponentRef]Component, err error) {
+// readComponents reads the components of the written elements. It returns ErrUnprocessable if one does not exist.
+func (s *Service) readComponents(ctx context.Context, at string, d draft) (used map[ComponentRef]Component, err error) {
 	if !slices.ContainsFunc(d.elements, draftElement.written) {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (s *Service) usedComponents(ctx context.Context, at string, d draft) (used 
 	return used, err
 }
 
-// completeWith is complete for components that were read.
+// completeWith is complete for components that were read before. It leaves the elements of d as they are.
 func (s *Service) completeWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	parsed := map[ComponentRef][]byte{}
@@ -87,16 +87,26 @@ func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) 
 	return Component{}, unprocessable(CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
 }
 
-// recheck runs in the transaction that stores the draft. It returns ErrConflict if a component against which
-// the draft was validated has changed since. The error carries current, the latest version of the app.
-func recheck(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
+// componentChanged is the error of a write whose configs were validated against a component that was deleted or replaced
+// since. It wraps an *Error.
+type componentChanged struct{ error }
+
+func (e componentChanged) Unwrap() error { return e.error }
+
+// checkUnchanged runs in the transaction that stores a draft. It returns a componentChanged if a component that the
+// draft was validated against has changed since: of ErrUnprocessable if it was deleted, and of ErrConflict if it was
+// replaced. The latter carries current, the latest version of the app.
+func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
 	for ref, c := range used {
 		now, err := findComponent(ctx, tx, ref, false)
+		if _, deleted := errors.AsType[*Error](err); deleted {
+			return componentChanged{err}
+		}
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(now.Manifest, c.Manifest) { // a new component may have the id of a deleted one
-			return conflict(CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)
+			return componentChanged{conflict(CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 		return err
 	}
 	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
-		if err := recheck(ctx, tx, used, Version{}); err != nil {
+		if err := checkUnchanged(ctx, tx, used, Version{}); err != nil {
 			return App{}, err
 		}
 		now := s.millis()

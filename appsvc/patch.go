@@ -20,9 +20,13 @@ const patchFactor = 4
 // versionPath is the JSON pointer of the version, which every patch must test.
 const versionPath = appPath + "/version"
 
-// Patch applies a JSON Patch to the latest version of an app and stores the result as the next
-// version. The patch is for the body of a read over HTTP, an object whose member "apps" is a list with the
-// app, and must contain a test operation of /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
+// Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. The patch is for
+// the body of a read over HTTP, an object whose member "apps" is a list with the app, and must contain a test operation
+// of /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
+//
+// Applying and validating take time, so they work on a snapshot, and the store has other writers meanwhile. The
+// transaction that stores the result compares what it was made from: the version of the app, the rights of the caller,
+// and the components that the configs were validated against.
 //
 // It returns:
 //   - ErrInvalid if the text is not a JSON Patch or does not test the version;
@@ -45,39 +49,41 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	if err := memlimit.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
 		return App{}, err
 	}
-	d, changed, err := s.patched(app, ops)
-	if err != nil || !changed {
-		return app, err
-	}
-	if err := s.admitGroups(ctx, by, head, d.groups); err != nil {
-		return App{}, err
-	}
-	next, used, cached, err := s.completeCached(ctx, appPath, d)
+	content, differs, err := s.patched(app, ops)
 	if err != nil {
 		return App{}, err
 	}
-	patched, changed, err := s.storePatch(ctx, by, head, app.Body, next, used)
-	if cached && changed { // since they were cached, not since they were read
-		s.components.drop(used)
-		if next, used, err = s.complete(ctx, appPath, d); err != nil {
-			return App{}, err
-		}
-		s.components.put(used)
-		patched, _, err = s.storePatch(ctx, by, head, app.Body, next, used)
+	if !differs {
+		return app, nil
 	}
-	return patched, err
+	if err := s.admitGroups(ctx, by, head, content.groups); err != nil {
+		return App{}, err
+	}
+	valid, used, cached, err := s.completeCached(ctx, appPath, content)
+	if err != nil {
+		return App{}, err
+	}
+	next, err := s.storePatch(ctx, by, head, app.Body, valid, used)
+	if _, changed := errors.AsType[componentChanged](err); !changed || !cached {
+		return next, err
+	}
+	// A component has changed since it was cached, perhaps long ago. Validate against the present one.
+	s.components.drop(used)
+	if valid, used, err = s.complete(ctx, appPath, content); err != nil {
+		return App{}, err
+	}
+	s.components.put(used)
+	return s.storePatch(ctx, by, head, app.Body, valid, used)
 }
 
-// storePatch stores the draft as the version after head, which has the body old. changed reports that the error is due to
-// a component in used, which is not the same any more.
-func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, changed bool, err error) {
-	id := head.ID
+// storePatch stores the draft as the version after head, which has the body old. It returns ErrConflict if the app has
+// another version by now, and a componentChanged if one of the components in used is not the same any more.
+func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
-		changed = false
-		if err := tx.Announce(ctx, id, slices.Collect(maps.Keys(used))); err != nil {
+		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
 			return err
 		}
-		now, err := usable(ctx, tx, by, id)
+		now, err := usable(ctx, tx, by, head.ID)
 		if err != nil {
 			return err
 		}
@@ -87,14 +93,13 @@ func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body
 		if err := s.mayRegroup(ctx, tx, by, appPath+"/groups", now, d.groups); err != nil {
 			return err
 		}
-		if err := recheck(ctx, tx, used, now.Version); err != nil {
-			_, changed = errors.AsType[*Error](err)
+		if err := checkUnchanged(ctx, tx, used, now.Version); err != nil {
 			return err
 		}
 		app, err = s.addVersion(ctx, tx, by, Change{Type: AppUpdated, Before: now, Old: old}, s.next(now, by), d, s.limits.DocumentBytes)
 		return err
 	})
-	return app, changed, err
+	return app, err
 }
 
 // admitGroups refuses groups that the caller may not give the app, before any config is validated. The write checks
@@ -172,7 +177,10 @@ func patchError(err error, current Version) error {
 }
 
 // patched applies ops to app. It returns the resulting content, and whether it differs from the old.
-func (s *Service) patched(app App, ops []jsonpatch.Op) (draft, bool, error) {
+//
+// A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
+// before the test may fail first, or may write the version that is then tested.
+func (s *Service) patched(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
 	for _, op := range ops {
 		if v, ok := testedVersion(op); ok && v != app.Version.String() {
 			return draft{}, false, stale(v, app.Version)
