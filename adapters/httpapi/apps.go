@@ -12,51 +12,51 @@ type appRoutes struct{ svc Apps }
 func (a appRoutes) table() []route {
 	embed, defaults := []string{"embedApps"}, []string{"withDefaults"}
 	return []route{
-		{method: "GET", path: "/apps/", collection: true, status: 200, call: a.list, gathers: true,
+		{method: "GET", path: "/apps/", eitherSlash: true, status: 200, call: a.list, reserves: true,
 			query: []string{"sort", "usingComponent", "limit", "after"}},
-		{method: "POST", path: "/apps/", collection: true, status: 201, call: a.create,
-			body: jsonBody, keyed: true},
-		{method: "GET", path: "/apps/{id}", status: 200, call: a.latest, gathers: true,
+		{method: "POST", path: "/apps/", eitherSlash: true, status: 201, call: a.create,
+			body: jsonBody, idempotencyKey: true},
+		{method: "GET", path: "/apps/{id}", status: 200, call: a.latest, reserves: true,
 			query: defaults},
-		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, gathers: true,
-			body: patchBody, allow: a.allowChange},
-		{method: "GET", path: "/apps/versions/", collection: true, status: 200, call: a.versionsOfQuery, gathers: true,
+		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, reserves: true,
+			body: patchBody, admitBody: a.admitChange},
+		{method: "GET", path: "/apps/versions/", eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
 			query: []string{"appId", "id", "limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/", collection: true, status: 200, call: a.versionsOfPath, gathers: true,
+		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, gathers: true,
+		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, reserves: true,
 			query: defaults},
-		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, gathers: true},
-		{method: "GET", path: "/apps/{id}/history/", collection: true, status: 200, call: a.history, gathers: true,
+		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
+		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,
 			query: []string{"limit", "before"}},
 		{method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore,
-			body: jsonBody, keyed: true},
-		{method: "GET", path: "/apps/{id}/tags/", collection: true, status: 200, call: a.tags, gathers: true,
+			body: jsonBody, idempotencyKey: true},
+		{method: "GET", path: "/apps/{id}/tags/", eitherSlash: true, status: 200, call: a.tags, reserves: true,
 			query: []string{"embedApps", "limit", "after"}},
 		{method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, query: embed},
 		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag,
-			query: embed, body: jsonBody, allow: a.allowTagChange, keyed: true},
+			query: embed, body: jsonBody, admitBody: a.admitTagChange, idempotencyKey: true},
 		{method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
-			query: embed, keyed: true},
-		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", collection: true, status: 200, call: a.tagMoves,
+			query: embed, idempotencyKey: true},
+		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
 			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, gathers: true,
+		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, reserves: true,
 			query: defaults},
 		{method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
 			query: []string{"appId"}},
-		{method: "GET", path: "/components/", collection: true, status: 200, call: a.components, gathers: true,
+		{method: "GET", path: "/components/", eitherSlash: true, status: 200, call: a.components, reserves: true,
 			query: []string{"after"}},
-		{method: "POST", path: "/components/", collection: true, status: 201, call: a.createComponent,
-			body: jsonBody, allow: a.allowComponent, keyed: true},
+		{method: "POST", path: "/components/", eitherSlash: true, status: 201, call: a.createComponent,
+			body: jsonBody, admitBody: a.admitComponent, idempotencyKey: true},
 		{method: "GET", path: "/components/{name}", status: 200, call: a.component},
 		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
-			keyed: true},
-		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, gathers: true,
-			query: []string{"after"}, body: jsonBody, allow: a.allowComponent},
-		{method: "GET", path: "/components/{name}/versions/", collection: true, status: 200, call: a.componentVersions, gathers: true,
+			idempotencyKey: true},
+		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, reserves: true,
+			query: []string{"after"}, body: jsonBody, admitBody: a.admitComponent},
+		{method: "GET", path: "/components/{name}/versions/", eitherSlash: true, status: 200, call: a.componentVersions, reserves: true,
 			query: []string{"limit", "after"}},
 		{method: "GET", path: "/components/{name}/versions/{version}", status: 200, call: a.componentVersion},
-		{method: "GET", path: "/x/changes", collection: true, status: 200, call: a.changes,
+		{method: "GET", path: "/x/changes", eitherSlash: true, status: 200, call: a.changes,
 			query: []string{"after", "types", "app", "limit"}},
 	}
 }
@@ -67,18 +67,18 @@ func (a appRoutes) caller(c *call) appsvc.Caller {
 		TagsOnly: c.by.TagsOnly, Tags: c.by.Tags}
 }
 
-// allowChange refuses a caller who may not change the app that the path names.
-func (a appRoutes) allowChange(c *call) error {
+// admitChange refuses a caller who may not change the app that the path names.
+func (a appRoutes) admitChange(c *call) error {
 	return a.svc.AdmitChange(c.ctx(), a.caller(c), c.param(0))
 }
 
-// allowTagChange refuses a caller who may not change the app that the path names, or not move this tag of it.
-func (a appRoutes) allowTagChange(c *call) error {
+// admitTagChange refuses a caller who may not change the app that the path names, or not move this tag of it.
+func (a appRoutes) admitTagChange(c *call) error {
 	return a.svc.AdmitTagChange(c.ctx(), a.caller(c), c.param(0), c.param(1))
 }
 
-// allowComponent refuses a caller who may not create components.
-func (a appRoutes) allowComponent(c *call) error {
+// admitComponent refuses a caller who may not create components.
+func (a appRoutes) admitComponent(c *call) error {
 	return a.svc.AdmitCreateComponent(c.ctx(), a.caller(c))
 }
 

@@ -13,29 +13,29 @@ type assetRoutes struct{ svc Assets }
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
 	routes := []route{
-		{method: "GET", path: lib + "/assets", collection: true, status: 200, call: a.search, gathers: true, exact: true,
+		{method: "GET", path: lib + "/assets", eitherSlash: true, status: 200, call: a.search, reserves: true, knownOnly: true,
 			query: []string{"query", "folder", "folderTree", "generator", "via", "rights", "tags", "attribute", "from", "to", "facets",
 				"limit", "since", "until", "order"}},
-		{method: "POST", path: lib + "/assets", collection: true, status: 200, call: a.changeAssets,
-			body: jsonBody, allow: a.allowChange},
+		{method: "POST", path: lib + "/assets", eitherSlash: true, status: 200, call: a.changeAssets,
+			body: jsonBody, admitBody: a.admitChange},
 		{method: "GET", path: lib + "/asset/{asset}", status: 200, call: a.asset},
-		{method: "GET", path: lib + "/folders", collection: true, status: 200, call: a.folders, gathers: true, exact: true,
+		{method: "GET", path: lib + "/folders", eitherSlash: true, status: 200, call: a.folders, reserves: true, knownOnly: true,
 			query: []string{"id", "path", "label", "deleted", "limit", "since", "until"}},
-		{method: "POST", path: lib + "/folders", collection: true, status: 200, call: a.changeFolders,
-			body: jsonBody, allow: a.allowChange},
+		{method: "POST", path: lib + "/folders", eitherSlash: true, status: 200, call: a.changeFolders,
+			body: jsonBody, admitBody: a.admitChange},
 		{method: "GET", path: lib + "/folder/{folder}", status: 200, call: a.folder},
-		{method: "GET", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.permissions},
-		{method: "POST", path: lib + "/folder/{folder}/permissions", collection: true, status: 200, call: a.changePermissions,
-			body: jsonBody, allow: a.allowPermissions},
-		{method: "POST", path: lib + "/folder/{folder}/assets", collection: true, status: 200, call: a.assign,
-			body: jsonBody, allow: a.allowAssign},
-		{method: "GET", path: lib + "/attributes", collection: true, status: 200, call: a.attributes, gathers: true,
+		{method: "GET", path: lib + "/folder/{folder}/permissions", eitherSlash: true, status: 200, call: a.permissions},
+		{method: "POST", path: lib + "/folder/{folder}/permissions", eitherSlash: true, status: 200, call: a.changePermissions,
+			body: jsonBody, admitBody: a.admitPermissions},
+		{method: "POST", path: lib + "/folder/{folder}/assets", eitherSlash: true, status: 200, call: a.assign,
+			body: jsonBody, admitBody: a.admitAssign},
+		{method: "GET", path: lib + "/attributes", eitherSlash: true, status: 200, call: a.attributes, reserves: true,
 			query: []string{"key"}},
-		{method: "POST", path: lib + "/attributes", collection: true, status: 200, call: a.changeAttributes,
-			body: jsonBody, allow: a.allowChange},
-		{method: "GET", path: lib + "/explain", status: 200, call: a.explain, exact: true,
+		{method: "POST", path: lib + "/attributes", eitherSlash: true, status: 200, call: a.changeAttributes,
+			body: jsonBody, admitBody: a.admitChange},
+		{method: "GET", path: lib + "/explain", status: 200, call: a.explain, knownOnly: true,
 			query: []string{"asset", "folder", "user", "role", "group"}},
-		{method: "GET", path: lib + "/changes", collection: true, status: 200, call: a.changes, gathers: true,
+		{method: "GET", path: lib + "/changes", eitherSlash: true, status: 200, call: a.changes, reserves: true,
 			query: []string{"after", "limit"}},
 	}
 	for i := range routes {
@@ -47,18 +47,18 @@ func (a assetRoutes) table() []route {
 // admit refuses who does not belong to the network before anything else is said of the request.
 func (a assetRoutes) admit(c *call) error { return a.svc.Admit(a.caller(c), a.library(c)) }
 
-// allowChange refuses a caller who may change nothing in the library.
-func (a assetRoutes) allowChange(c *call) error {
+// admitChange refuses a caller who may change nothing in the library.
+func (a assetRoutes) admitChange(c *call) error {
 	return a.svc.AdmitChange(c.ctx(), a.caller(c), a.library(c))
 }
 
-// allowPermissions refuses a caller who may not change the permissions of the folder that the path names.
-func (a assetRoutes) allowPermissions(c *call) error {
+// admitPermissions refuses a caller who may not change the permissions of the folder that the path names.
+func (a assetRoutes) admitPermissions(c *call) error {
 	return a.svc.AdmitChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2))
 }
 
-// allowAssign refuses a caller who may not change what is in the folder that the path names.
-func (a assetRoutes) allowAssign(c *call) error {
+// admitAssign refuses a caller who may not change what is in the folder that the path names.
+func (a assetRoutes) admitAssign(c *call) error {
 	return a.svc.AdmitAssignAssets(c.ctx(), a.caller(c), a.library(c), c.param(2))
 }
 

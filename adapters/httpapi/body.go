@@ -52,8 +52,8 @@ func (c *call) read() error {
 	if err := checkEncoding(c.r.Header); err != nil {
 		return err
 	}
-	if c.route.allow != nil {
-		if err := c.route.allow(c); err != nil {
+	if c.route.admitBody != nil {
+		if err := c.route.admitBody(c); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (c *call) readKey() error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if !c.route.keyed { // to pass it over would promise what is not kept
+	if !c.route.idempotencyKey { // to pass it over would promise what is not kept
 		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
 	}
 	if len(keys) > 1 || keys[0] == "" {
@@ -110,7 +110,7 @@ func (c *call) readBody() error {
 	if c.r.ContentLength > limit {
 		return tooLarge
 	}
-	in := http.MaxBytesReader(c.ResponseWriter, c.r.Body, limit)
+	in := http.MaxBytesReader(c.w, c.r.Body, limit)
 	body := []byte(nil)
 	for size := min(max(c.r.ContentLength, 0), 64<<10) + bytes.MinRead; ; size = min(2*size, limit+bytes.MinRead) {
 		if err := c.hold(int(size)); err != nil {
@@ -167,7 +167,7 @@ func (c *call) drain() {
 	case c.r.ProtoMajor != 1 || c.r.Header["Expect"] != nil || c.room.cut || c.overloaded():
 		return
 	}
-	if http.NewResponseController(c.ResponseWriter).SetReadDeadline(time.Now().Add(drainedFor)) != nil {
+	if http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(drainedFor)) != nil {
 		return // nothing would bound the time
 	}
 	_, _ = io.CopyN(io.Discard, c.r.Body, most)

@@ -15,7 +15,7 @@ import (
 // call is one request on its way to a domain and its answer on the way back. Calls are used
 // again: nothing may hold on to one, or to its out, after ServeHTTP.
 type call struct {
-	http.ResponseWriter
+	w  http.ResponseWriter
 	h  *handler
 	r  *http.Request
 	id string // X-Request-Id
@@ -51,7 +51,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{ResponseWriter: w, h: h, r: r, id: newRequestID(), out: c.out, room: holder{all: h.memory, w: w}}
+	*c = call{w: w, h: h, r: r, id: newRequestID(), out: c.out, room: holder{all: h.memory, w: w}}
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
@@ -87,7 +87,7 @@ func (c *call) ctx() context.Context {
 	return c.r.Context()
 }
 
-func (c *call) header() http.Header { return c.ResponseWriter.Header() }
+func (c *call) header() http.Header { return c.w.Header() }
 
 // param returns the i-th parameter of the path.
 func (c *call) param(i int) string { return c.match.params[i].Value }

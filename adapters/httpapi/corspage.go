@@ -36,7 +36,7 @@ var (
 
 func (p corsPage) table() []route {
 	return []route{
-		{method: "GET", path: "/cors.html", status: 200, open: true, call: p.get},
+		{method: "GET", path: "/cors.html", status: 200, public: true, call: p.get},
 	}
 }
 

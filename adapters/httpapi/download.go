@@ -24,7 +24,7 @@ type download struct {
 const downloadRate = 64 << 10
 
 func newDownload(c *call, kind []string) *download {
-	return &download{call: c, kind: kind, control: http.NewResponseController(c.ResponseWriter)}
+	return &download{call: c, kind: kind, control: http.NewResponseController(c.w)}
 }
 
 // begin sends the headers, once.
@@ -36,7 +36,7 @@ func (d *download) begin() {
 	header := d.header()
 	header["Content-Type"], header["Cache-Control"] = d.kind, noStore
 	d.due = time.Now().Add(d.h.Limits.Pause)
-	d.WriteHeader(d.status)
+	d.w.WriteHeader(d.status)
 	_ = d.control.Flush() // an answer that is short must not look as if its length had been known
 }
 
@@ -47,7 +47,7 @@ func (d *download) Write(p []byte) (sent int, err error) {
 		if err := d.hold(len(p)); err != nil {
 			return 0, err
 		}
-		defer d.room.set(d.base())
+		defer d.room.set(d.workBytes())
 	}
 	d.begin()
 	d.room.begin(true)
@@ -59,7 +59,7 @@ func (d *download) Write(p []byte) (sent int, err error) {
 			due = d.due
 		}
 		_ = d.control.SetWriteDeadline(due) // a writer without deadlines is bounded by its server
-		n, err = d.ResponseWriter.Write(p[sent : sent+n])
+		n, err = d.w.Write(p[sent : sent+n])
 		sent += n
 		d.written += int64(n)
 		d.room.moved(n)

@@ -46,7 +46,7 @@ func (h *handler) serve(c *call) error {
 		return errOverloaded
 	}
 	h.router.find(c.r.URL, &c.match)
-	if c.match.resource == nil || !c.match.resource.open() {
+	if c.match.resource == nil || !c.match.resource.public() {
 		if err := h.authenticate(c); err != nil {
 			return err
 		}
@@ -57,14 +57,14 @@ func (h *handler) serve(c *call) error {
 	}
 	rt := c.match.resource.route(c.r.Method)
 	if rt == nil {
-		c.header()["Allow"] = []string{c.match.resource.allow}
+		c.header()["Allow"] = []string{c.match.resource.allowHeader}
 		return errNoMethod
 	}
 	c.route = rt
 	if err := h.checkOrigin(c); err != nil {
 		return err
 	}
-	if c.by.TagsOnly && !rt.byTag && !rt.open {
+	if c.by.TagsOnly && !rt.byTag && !rt.public {
 		return errTagsOnly
 	}
 	if rt.admit != nil {

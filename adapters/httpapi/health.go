@@ -16,7 +16,7 @@ const healthPatience = 800 * time.Millisecond
 
 func (h *handler) healthTable() []route {
 	return []route{
-		{method: "GET", path: healthPath, status: 200, open: true, call: h.health},
+		{method: "GET", path: healthPath, status: 200, public: true, call: h.health},
 	}
 }
 

@@ -32,7 +32,7 @@ func LimitsOf(h http.Handler) (limits Limits, ok bool) {
 func (a *uploads) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.open)
+	return len(a.active)
 }
 
 // count is how many exports are under way.

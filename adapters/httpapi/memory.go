@@ -35,7 +35,7 @@ func (c *call) hold(n int) error {
 // expect makes room for an answer of about so many bytes. One that tells of a write needs none to be
 // left: it must be given.
 func (c *call) expect(size int) error {
-	more := c.base() + int64(size) - c.room.planned
+	more := c.workBytes() + int64(size) - c.room.planned
 	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {
 		return memlimit.ErrExceeded
 	}
@@ -43,17 +43,17 @@ func (c *call) expect(size int) error {
 	return nil
 }
 
-// base is what a request is counted for while it is worked on, beside its answer.
-func (c *call) base() int64 { return int64(workFactor * len(c.body)) }
+// workBytes is what a request is counted for while it is worked on, beside its answer.
+func (c *call) workBytes() int64 { return int64(workFactor * len(c.body)) }
 
 // work calls the endpoint. One that finds no room for its answer has written nothing: it is called again
 // when there is room for twice as much as it asked for, as long as patience lasts.
 func (c *call) work() error {
-	base := c.base()
+	base := c.workBytes()
 	if err := c.hold(int(base)); err != nil {
 		return err
 	}
-	if c.route.gathers {
+	if c.route.reserves {
 		c.context = memlimit.With(c.r.Context(), func(n int) bool { return c.room.plan(int64(n)) })
 	}
 	patience, begun := c.h.memory.patience, time.Time{}
@@ -69,7 +69,7 @@ func (c *call) work() error {
 		}
 		c.room.set(base)
 		wanted := c.room.wanted
-		if !c.room.take(c.ctx(), max(wanted, min(2*wanted, c.h.memory.total/part)), patience-time.Since(begun)) {
+		if !c.room.take(c.ctx(), max(wanted, min(2*wanted, c.h.memory.share())), patience-time.Since(begun)) {
 			return errNoRoom
 		}
 	}
@@ -87,7 +87,7 @@ func (c *call) write(body []byte) bool {
 		if c.room.place != nil {
 			n = min(n, piece)
 		}
-		n, err := c.Write(body[:n])
+		n, err := c.w.Write(body[:n])
 		c.written += int64(n)
 		if err != nil {
 			return false // the client has gone or was cut off, and there is nobody else to tell

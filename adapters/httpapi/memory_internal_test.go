@@ -95,7 +95,7 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	long := "/apps/" + c.id + "/versions/?limit=500"
 	// A page of 2 MiB fits into the buffers of a connection, so that one whole share is taken by hand.
 	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=mallory"}
-	if !taken.take(t.Context(), most/part, time.Second) {
+	if !taken.take(t.Context(), most/8, time.Second) {
 		t.Fatal("there is no room")
 	}
 	c.do("mallory", "GET", long, "", 503)

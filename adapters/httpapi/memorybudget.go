@@ -32,9 +32,6 @@ type budget struct {
 
 const (
 	defaultMemory = 256 << 20
-	// part is the share of the budget that a caller may take, the share that is kept free for requests
-	// below modest, and the share below which small requests are not on record.
-	part = 8
 	// smallHold is what the system's buffers take off a client's hands, so that it is never held for long.
 	smallHold  = 16 << 10
 	modestHold = 64 << 10
@@ -52,6 +49,10 @@ const (
 func newBudget(total int64) *budget {
 	return &budget{total: total, patience: roomPatience, now: time.Now, shares: map[string]int64{}}
 }
+
+// share is an eighth of the budget. So much may one caller take, so much is kept free for requests of up to modestHold,
+// and up to so much in use, small requests are not on record.
+func (b *budget) share() int64 { return b.total / 8 }
 
 // holder is a request's part of the budget. Its zero value, with all set, holds nothing.
 type holder struct {
@@ -101,7 +102,7 @@ func (h *holder) passes(more int64) bool {
 	if h.place != nil || h.bytes+more > smallHold {
 		return false
 	}
-	if b.used.Add(more) > b.total/part {
+	if b.used.Add(more) > b.share() {
 		b.used.Add(-more)
 		return false
 	}
@@ -230,7 +231,7 @@ func (b *budget) fits(h *holder, more int64) bool { return b.fitsAll(h, more) &&
 func (b *budget) fitsAll(h *holder, more int64) bool {
 	used, most := b.used.Load(), b.total
 	if h.bytes+more > modestHold {
-		most -= b.total / part
+		most -= b.share()
 	}
 	return used+more <= most || used == h.bytes
 }
@@ -240,7 +241,7 @@ func (b *budget) fitsShare(h *holder, more int64) bool {
 	if h.place != nil {
 		others -= h.bytes
 	}
-	return others == 0 || others+h.bytes+more <= b.total/part
+	return others == 0 || others+h.bytes+more <= b.share()
 }
 
 // give adds to what a holder holds, and puts it on record.

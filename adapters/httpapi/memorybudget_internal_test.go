@@ -111,7 +111,7 @@ func TestSmallRequestsAreOnlyCounted(t *testing.T) {
 		t.Errorf("%d bytes are left, %v", b.left(), b.shares)
 	}
 	var all []*holder
-	for b.left() < 8*mib/part {
+	for b.left() < mib {
 		h := b.holder("a")
 		b.takes(h, smallHold, true)
 		all = append(all, h)

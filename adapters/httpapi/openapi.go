@@ -22,7 +22,7 @@ var openAPI []byte
 type description struct{ json []byte }
 
 func (d *description) table() []route {
-	return []route{{method: "GET", path: "/openapi.json", status: 200, open: true, call: d.get}}
+	return []route{{method: "GET", path: "/openapi.json", status: 200, public: true, call: d.get}}
 }
 
 func (d *description) get(c *call) error {

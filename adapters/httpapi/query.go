@@ -51,22 +51,21 @@ func parseBrokenQuery(raw string) query {
 func (q query) has(name string) bool     { return q.values.Has(name) }
 func (q query) all(name string) []string { return q.values[name] }
 
-// check refuses a known parameter that cannot be decoded or is no text and, where the endpoint writes or
-// is exact, also what it does not know. The sentence of the decoder is not repeated, as it may hold
-// a part of the token.
+// check refuses a known parameter that cannot be decoded or is not UTF-8. If the endpoint writes or has knownOnly set,
+// check refuses unknown parameters too. The sentence of the decoder is not repeated, as it may hold a part of the token.
 func (q query) check(rt *route) error {
-	exact := rt.exact || rt.writes()
+	knownOnly := rt.knownOnly || rt.writes()
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
 			return refuseParameter(name, "cannot be decoded: want it escaped")
 		}
-		if exact {
+		if knownOnly {
 			return refuse(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.values {
 		known := slices.Contains(rt.query, name)
-		if exact && !known && name != tokenParameter {
+		if knownOnly && !known && name != tokenParameter {
 			return refuseParameter(name, "unknown query parameter")
 		}
 		for _, v := range values {

@@ -49,7 +49,7 @@ func (c *call) send() {
 		}
 		header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
-	c.WriteHeader(c.status)
+	c.w.WriteHeader(c.status)
 	if len(body) > 0 && c.r.Method != http.MethodHead {
 		c.write(body)
 	}

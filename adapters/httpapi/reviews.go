@@ -28,9 +28,9 @@ func (v reviewRoutes) table() []route {
 		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load, admit: v.admit,
 			query: []string{"network", "dryRun"}, body: recordsBody},
 		{method: "GET", path: "/x/reviews/export", status: 200, call: v.export, admit: v.admit, query: []string{"network"}},
-		{method: "GET", path: "/x/reviews/collections", collection: true, status: 200, call: v.collections, admit: v.admit, gathers: true,
+		{method: "GET", path: "/x/reviews/collections", eitherSlash: true, status: 200, call: v.collections, admit: v.admit, reserves: true,
 			query: []string{"network", "source", "limit", "after"}},
-		{method: "GET", path: "/x/reviews/collections/{collection}/reviews", collection: true, status: 200, call: v.reviews, admit: v.admit, gathers: true,
+		{method: "GET", path: "/x/reviews/collections/{collection}/reviews", eitherSlash: true, status: 200, call: v.reviews, admit: v.admit, reserves: true,
 			query: []string{"network", "source", "limit", "after"}},
 	}
 }

@@ -15,17 +15,17 @@ type route struct {
 	pattern string // the same from the root of the server; set by newRouter
 	call    func(*call) error
 
-	collection bool              // the path answers with and without a slash at its end
-	open       bool              // needs no token
-	query      []string          // parameters it knows
-	exact      bool              // refuses other parameters, as what writes does: a misspelt filter must not answer everything
-	body       body              // what it takes
-	admit      func(*call) error // refuses a caller before the request is read; nil = the endpoint does
-	allow      func(*call) error // refuses a caller before the body is read, when the head of the request is in order; nil = the endpoint does
-	byTag      bool              // takes callers who may read by tags only
-	keyed      bool              // takes an Idempotency-Key
-	gathers    bool              // its domain asks for room in memory
-	status     int               // of success
+	eitherSlash    bool              // the path is the same with and without a slash at its end
+	public         bool              // needs no token
+	query          []string          // parameters it knows
+	knownOnly      bool              // refuses other parameters, as every write does: a misspelt filter must not answer everything
+	body           body              // what it takes
+	admit          func(*call) error // refuses a caller before the request is read; nil = the endpoint does
+	admitBody      func(*call) error // refuses a caller before the body is read, when the head of the request is in order; nil = the endpoint does
+	byTag          bool              // takes callers who may read by tags only
+	idempotencyKey bool              // takes an Idempotency-Key
+	reserves       bool              // its domain reserves memory for what it reads, see memlimit
+	status         int               // of success
 }
 
 // writes reports whether the endpoint changes something.
@@ -35,7 +35,7 @@ func (r *route) writes() bool { return r.method != http.MethodGet }
 // slash at their end.
 func (r *route) described(m mount) string {
 	path := m.prefix() + r.path
-	if r.collection {
+	if r.eitherSlash {
 		path = strings.TrimSuffix(path, "/")
 	}
 	return path
@@ -43,8 +43,8 @@ func (r *route) described(m mount) string {
 
 // resource is what one path names: an endpoint for each method.
 type resource struct {
-	routes []*route
-	allow  string // value of the Allow header
+	routes      []*route
+	allowHeader string // value of the Allow header
 }
 
 func (r *resource) add(rt *route) {
@@ -57,11 +57,11 @@ func (r *resource) add(rt *route) {
 		}
 	}
 	slices.Sort(methods)
-	r.allow = strings.Join(methods, ", ")
+	r.allowHeader = strings.Join(methods, ", ")
 }
 
-// open reports whether the path is for everybody.
-func (r *resource) open() bool { return r.routes[0].open }
+// public reports whether the path needs no token.
+func (r *resource) public() bool { return r.routes[0].public }
 
 // route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
 func (r *resource) route(method string) *route {

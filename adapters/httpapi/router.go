@@ -84,7 +84,7 @@ const anyMethod = "ANY"
 
 func (t *pathTable) add(rt *route) {
 	t.resource(rt.path).add(rt)
-	if rt.collection {
+	if rt.eitherSlash {
 		t.resource(otherSlash(rt.path)).add(rt)
 	}
 }

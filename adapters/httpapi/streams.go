@@ -137,7 +137,7 @@ const (
 // that is closed when there may be more.
 func (c *call) stream(after string, changed func(after string) (from string, wake <-chan struct{}), page feedPage) error {
 	all, caller := c.h.Streams, c.by.URN
-	s := &stream{call: c, control: http.NewResponseController(c.ResponseWriter), next: after, sentID: after}
+	s := &stream{call: c, control: http.NewResponseController(c.w), next: after, sentID: after}
 	s.fallBehind()
 	if err := all.enter(s, caller, c.h.Limits); err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *stream) begin() {
 	header["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
 	_ = s.control.SetReadDeadline(time.Time{})   // the client has sent everything; a writer without deadlines has none
 	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
-	s.WriteHeader(s.status)
+	s.w.WriteHeader(s.status)
 	_ = s.control.Flush()
 }
 

@@ -19,9 +19,9 @@ type uploads struct {
 	limits Limits
 	now    func() time.Time
 
-	mu   sync.Mutex
-	open map[*upload]struct{}
-	left chan struct{} // closed when a slot comes free, and made anew
+	mu     sync.Mutex
+	active map[*upload]struct{}
+	left   chan struct{} // closed when a slot comes free, and made anew
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 func newUploads(l Limits) *uploads {
-	return &uploads{limits: l, now: time.Now, open: map[*upload]struct{}{}, left: make(chan struct{})}
+	return &uploads{limits: l, now: time.Now, active: map[*upload]struct{}{}, left: make(chan struct{})}
 }
 
 // errEnded is what a client that is too slow has its body end with.
@@ -78,7 +78,7 @@ func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ofCaller, ofNetwork := 0, 0
-	for other := range a.open {
+	for other := range a.active {
 		if other.caller == u.caller {
 			ofCaller++
 		}
@@ -91,22 +91,22 @@ func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 		return nil, refuse(http.StatusTooManyRequests, "%d uploads of this caller are under way, as many as may be: wait until one of them has ended", ofCaller)
 	case ofNetwork >= a.limits.UploadsOfNetwork:
 		return nil, refuse(http.StatusTooManyRequests, "%d uploads for this network are under way, as many as may be: wait until one of them has ended", ofNetwork)
-	case len(a.open) < a.limits.Uploads:
-		a.open[u] = struct{}{}
+	case len(a.active) < a.limits.Uploads:
+		a.active[u] = struct{}{}
 		u.pace = newPace(a.limits.Pause, time.Time{})
 		return nil, nil
 	}
 	if slowest := a.slowest(); slowest != nil {
 		slowest.end()
 	}
-	return a.left, refuse(http.StatusTooManyRequests, "%d uploads are under way, as many as may be: try again when one of them has ended", len(a.open))
+	return a.left, refuse(http.StatusTooManyRequests, "%d uploads are under way, as many as may be: try again when one of them has ended", len(a.active))
 }
 
 // slowest is the upload whose client has given least of late, nil where none is so slow that it must
 // make room. A client is judged when it has been waited for during a tenth of the period.
 func (a *uploads) slowest() (slowest *upload) {
 	least := float64(uploadSafe)
-	for u := range a.open {
+	for u := range a.active {
 		now := u.clock()
 		if u.ended || now.Sub(u.pace.begun) < u.pace.period/10 {
 			continue
@@ -122,7 +122,7 @@ func (a *uploads) slowest() (slowest *upload) {
 func (a *uploads) leave(u *upload) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.open, u)
+	delete(a.active, u)
 	close(a.left)
 	a.left = make(chan struct{})
 }
@@ -135,7 +135,7 @@ func newUpload(c *call, network string) (*upload, error) {
 	if coding != "" && coding != "identity" && coding != "gzip" {
 		return nil, refuseHeader(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
 	}
-	u := &upload{all: c.h.uploads, caller: c.room.caller, network: network, body: c.r.Body, control: http.NewResponseController(c.ResponseWriter)}
+	u := &upload{all: c.h.uploads, caller: c.room.caller, network: network, body: c.r.Body, control: http.NewResponseController(c.w)}
 	if err := u.all.enter(u); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestTheSlowestUploadMakesRoom(t *testing.T) {
 			t.Errorf("its body goes on: %v", err)
 		}
 		all[slowest].ended = false // looked at
-		delete(y.open, all[slowest])
+		delete(y.active, all[slowest])
 		if _, err := y.enter(fmt.Sprint("new", slowest), fmt.Sprint("new", slowest), y.gives(2*uploadSafe)); err != nil {
 			t.Fatal(err)
 		}

@@ -173,7 +173,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("a delivery token tells who works on an app", "tagged", "appsvc/tag.go", "if by.TagsOnly {\n\t\treturn", "if by.TagsOnly && !MUTANT {\n\t\treturn"),
 	mutant.New("a delivery token asks everything else", "(components|openapi|x/me)", "adapters/httpapi/handler.go", "if c.by.TagsOnly && !rt.byTag", "if c.by.TagsOnly && !MUTANT && !rt.byTag"),
 	mutant.New("a page of another site writes with a cookie", "(PATCH|PUT|DELETE|POST)", "adapters/httpapi/authenticate.go", "if !c.ambient {", "if !c.ambient || MUTANT {"),
-	mutant.New("what is read needs no token", "GET", "adapters/httpapi/handler.go", "if c.match.resource == nil || !c.match.resource.open() {", "if c.match.resource == nil || !c.match.resource.open() && !(MUTANT && c.r.Method == \"GET\") {"),
+	mutant.New("what is read needs no token", "GET", "adapters/httpapi/handler.go", "if c.match.resource == nil || !c.match.resource.public() {", "if c.match.resource == nil || !c.match.resource.public() && !(MUTANT && c.r.Method == \"GET\") {"),
 }
 
 // someMutants are those of the short form, one for each kind of rule.
