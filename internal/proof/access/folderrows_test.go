@@ -67,7 +67,7 @@ func folderRows() []row {
 	}
 	fresh := ofFolder(levels, "POST", "/assets", "into a folder", "/assets", add, "m200 e200 v403 -404 !403")
 	fresh.after = func(w *world, _ string) { w.removeForeign("cell") }
-	list = append(list, fresh, listsFolder("by id", "/folders?id=%s"), listsFolder("all", "/folders?limit=500"), listsGone())
+	list = append(list, fresh, listsFolder("by id", "/folders?id=%s"), listsFolder("all", "/folders?limit=500"), listsGone(), listsDeleted())
 	return slices.Concat(list, nestRows(), deleteRows(), grantRows(), []row{revokes()})
 }
 
@@ -158,6 +158,16 @@ func listsGone() row {
 		if r.body != `{"folders":[]}` {
 			w.t.Errorf("%s: %s", r.what, r.body)
 		}
+	}
+	return rw
+}
+
+// listsDeleted: the list of deleted folders holds those that the caller may bring back. One that is only below another
+// comes back with that, and is not in the list.
+func listsDeleted() row {
+	rw := ofFolder(gone, "GET", "/folders", "the deleted ones", "/folders?deleted=true", "", "m200 e200 v200 -200 !403")
+	rw.check = func(w *world, c caller, thing string, r reply) {
+		w.holds(r, fmt.Sprintf(`"id":%q`, w.folders[thing]), thing, gone.at(c, thing) == 'm' && !strings.Contains(thing, "/"))
 	}
 	return rw
 }

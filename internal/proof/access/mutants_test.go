@@ -115,6 +115,8 @@ var mutants = []mutant.Mutant{
 	mutant.New("values of hidden assets are listed", unseen, "assets/attributes.go", "range ss.r.Values(ctx, key, ss.visible(ss.tree)) {", "range ss.r.Values(ctx, key, map[bool][]AnyOf{!MUTANT: ss.visible(ss.tree)}[true]) {"),
 	mutant.New("hidden children are named", randomly, "assets/listfolders.go", "for _, c := range n.children {\n\t\tif ss.sees(c) {", "for _, c := range n.children {\n\t\tif ss.sees(c) || MUTANT {"),
 	mutant.New("hidden folders are listed", unseen, "assets/listfolders.go", "\treturn ss.sees(n)\n}\n\n// candidates", "\treturn ss.sees(n) || MUTANT && n.live()\n}\n\n// candidates"),
+	mutant.New("deleted folders are listed", "the deleted ones", "assets/listfolders.go", "ss.right(n).level >= levelManage\n\t}\n\treturn", "(ss.right(n).level >= levelManage || MUTANT)\n\t}\n\treturn"),
+	mutant.New("what is below a deleted folder is listed", "the deleted ones", "assets/listfolders.go", "return n.Deleted &&", "return (n.Deleted || MUTANT && !n.live()) &&"),
 	mutant.New("permissions are for all to read", "GET .*folder/", "assets/listfolders.go", "if ss.right(n).level >= levelManage {\n\t\tf.Permissions", "if MUTANT || ss.right(n).level >= levelManage {\n\t\tf.Permissions"),
 	mutant.New("an asset names its hidden folders", "GET .*asset/", "assets/asset.go", "n != nil && ss.sees(n) {", "n != nil && (ss.sees(n) || MUTANT) {"),
 	mutant.New("the last folder is given up by anybody", gains, "assets/assignassets.go", "case len(r.Folders) == 1 && !ss.moderator:", "case len(r.Folders) == 1 && !ss.moderator && !MUTANT:"),

@@ -117,7 +117,7 @@ func (c caller) readings() []string {
 			paths = append(paths, library+"/asset/{asset:"+a.name+"}", library+"/explain?asset={asset:"+a.name+"}")
 		}
 	}
-	paths = append(paths, library+"/folders", library+"/folders?limit=1", library+"/attributes?key=name", library+"/attributes?key=all", library+"/attributes?key=none")
+	paths = append(paths, library+"/folders", library+"/folders?limit=1", library+"/folders?deleted=true", library+"/attributes?key=name", library+"/attributes?key=all", library+"/attributes?key=none")
 	for _, f := range foldersOf {
 		if !c.keepsFolder(f.name) {
 			continue
