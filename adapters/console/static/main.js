@@ -101,7 +101,7 @@ function theme() {
 
 /** The shortcuts that work everywhere; views have more of their own in their help. */
 const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
-	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog"]];
+	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog; leave a cut folder where it is"]];
 
 function help() {
 	void show("Keyboard", h("table", { class: "keys" }, h("tbody", null, shortcuts.map(([key, what]) =>

@@ -73,12 +73,31 @@ func TestFolders(t *testing.T) {
 		p.See(`//p[@role="status" and .="2 assets"]`)
 	})
 	t.Run("moved by keys", func(t *testing.T) {
+		cut := func(want string) { // the names of the folders that are marked, as they are read out
+			t.Helper()
+			p.Until(`(want) => [...document.querySelectorAll('[role="treeitem"]')].map((x) => x.getAttribute("aria-labelledby").split(" ").map((id) => document.getElementById(id).textContent).join(" "))
+				.filter((name) => name.includes("cut, to be moved")).join() === want`, want)
+		}
+		p.Press(webdriver.Home)
+		p.Press(webdriver.Control + "x" + webdriver.Null)
+		cut("Autumn 0 cut, to be moved")
+		p.Press("w")
 		p.Press(webdriver.Control + "x" + webdriver.Null)
 		p.See(toast("Winter moves into it"))
+		cut("Winter 1 cut, to be moved")
+		p.Press(webdriver.Escape)
+		p.See(toast("Winter stays where it is."))
+		cut("")
+		p.Press(webdriver.Home)
+		p.Press(webdriver.Control + "v" + webdriver.Null) // which moves nothing any more
+		p.Press("w")
+		p.Press(webdriver.Control + "x" + webdriver.Null)
+		cut("Winter 1 cut, to be moved")
 		p.Press(webdriver.Home)
 		p.Press(webdriver.Control + "v" + webdriver.Null)
 		p.See(inside("Winter", "Autumn"))
 		p.focused("Winter")
+		cut("")
 		p.Click(toast("Winter is in Autumn now.") + named("Undo"))
 		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
 	})
@@ -89,6 +108,12 @@ func TestFolders(t *testing.T) {
 		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
 		p.Drag(folder("Summer"), folder("June")) // which is below it: nothing happens
 		p.See(inside("June", "Summer"))
+		p.Click(folder("Summer") + `/ancestor::span[contains(@class, "row")]/span[contains(@class, "twisty")]`)
+		p.Until(`() => !document.querySelector("aside").innerText.includes("June")`)
+		p.Drag(folder("Winter"), folder("Summer"), folder("June")) // Summer opens while it is held there
+		p.See(inside("Winter", "June"))
+		p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
 	})
 	t.Run("moved by choosing a place", func(t *testing.T) {
 		p.Click(named("Change the folder Winter"))

@@ -355,16 +355,23 @@ func (b *Browser) Press(text string) {
 	b.must("POST", "/element/"+found[elementKey]+"/value", map[string]any{"text": text}, nil)
 }
 
-// Drag drags one element onto another with the mouse.
-func (b *Browser) Drag(from, to string) {
+// Drag drags an element with the mouse over others, each of which may be shown only then, and drops it on the last.
+func (b *Browser) Drag(from string, over ...string) {
 	b.T.Helper()
 	at := func(id string, y int) map[string]any {
 		return map[string]any{"type": "pointerMove", "duration": 50, "x": 0, "y": y, "origin": map[string]string{elementKey: id}}
 	}
-	source, target := b.element(from), b.element(to)
-	b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "pointer", "id": "mouse", "actions": []map[string]any{
-		at(source, 0), {"type": "pointerDown", "button": 0}, at(source, 8), at(target, 4), at(target, 0), {"type": "pointerUp", "button": 0},
-	}}}}, nil)
+	mouse := func(actions ...map[string]any) {
+		b.T.Helper()
+		b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "pointer", "id": "mouse", "actions": actions}}}, nil)
+	}
+	source := b.element(from)
+	mouse(at(source, 0), map[string]any{"type": "pointerDown", "button": 0}, at(source, 8))
+	for _, to := range over {
+		target := b.element(to)
+		mouse(at(target, 4), at(target, 0))
+	}
+	mouse(map[string]any{"type": "pointerUp", "button": 0})
 }
 
 // See waits until an XPath expression finds an element that is shown.

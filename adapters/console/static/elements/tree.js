@@ -53,6 +53,7 @@ export class Tree {
 	#counting = false;
 	#typed = { text: "", at: 0 };
 	#words = "";
+	#cut = "";
 
 	/** @param {import("../api.js").Library} lib @param {AbortSignal} signal @param {string} label @param {Options} options */
 	constructor(lib, signal, label, options) {
@@ -205,10 +206,10 @@ export class Tree {
 	#make(f, branch) {
 		const id = newID("folder");
 		const last = f.label === undefined;
-		const [name, count, place, twisty] = [h("span", { id, class: "called" }, last && "Show more folders"), h("span", { id: `${id}-n`, class: "detail" }), h("span", { class: "detail" }), h("span", { class: "twisty", "aria-hidden": "true" })];
+		const [name, count, place, twisty] = [h("span", { id, class: "called" }, last && "Show more folders"), h("span", { id: `${id}-n`, class: "detail" }), h("span", { id: `${id}-p`, class: "detail" }), h("span", { class: "twisty", "aria-hidden": "true" })];
 		const { onmore, ondrop } = this.options;
 		const row = h("span", { class: "row", draggable: ondrop && !last && "true" }, twisty, !last && icon("folder"), h("span", { class: "called" }, name, place), count, onmore && !last && button("", () => onmore(/** @type {Folder} */ (this.known.get(f.id))), { icon: "more", class: "bare small", tabindex: -1 }));
-		const node = h("li", { role: "treeitem", tabindex: -1, "aria-labelledby": `${id} ${id}-n`, ...(last ? { "data-more": branch.path } : { "data-folder": f.id }) }, row);
+		const node = h("li", { role: "treeitem", tabindex: -1, "aria-labelledby": `${id} ${id}-n ${id}-p`, ...(last ? { "data-more": branch.path } : { "data-folder": f.id }) }, row);
 		const item = { node, name, count, place, twisty };
 		if (last) node.addEventListener("click", async () => {
 			const n = branch.folders.length;
@@ -226,7 +227,7 @@ export class Tree {
 	#update(item, f) {
 		const { node, name, count, place } = item;
 		name.textContent = f.label;
-		place.textContent = this.#words ? this.place(f) : "";
+		place.textContent = [this.#words && this.place(f), f.id === this.#cut && "cut, to be moved"].filter(Boolean).join(" · ");
 		const more = node.querySelector(":scope > .row > button");
 		for (const attribute of ["aria-label", "title"]) more?.setAttribute(attribute, `Change the folder ${f.label}`);
 		node.setAttribute("aria-selected", String(f.id === this.chosen));
@@ -288,10 +289,24 @@ export class Tree {
 		for (const [other, { node }] of this.#items) node.setAttribute("aria-selected", String(other === id));
 	}
 
+	/** Marks a folder as cut, or with "" none. @param {string} id */
+	cut(id) {
+		const before = this.#cut;
+		this.#cut = id;
+		for (const x of [before, id]) this.#again(x);
+	}
+
+	/** Shows a folder as it is now, if it is shown. @param {string} id */
+	#again(id) {
+		const item = this.#items.get(id);
+		const f = this.known.get(id);
+		if (item && f) this.#update(item, f);
+	}
+
 	/** Forgets the counts, and shows those that are known already. The others follow for the folders in view. @param {Map<string, number>} counts */
 	count(counts) {
 		this.#counts = counts;
-		for (const [id, item] of this.#items) this.#update(item, /** @type {Folder} */ (this.known.get(id)));
+		for (const id of this.#items.keys()) this.#again(id);
 		this.#later();
 	}
 
@@ -310,9 +325,7 @@ export class Tree {
 			} catch {
 				break; // the search says what is wrong
 			}
-			const item = this.#items.get(id);
-			const f = this.known.get(id);
-			if (item && f) this.#update(item, f);
+			this.#again(id);
 		}
 		this.#counting = false;
 	}
@@ -367,7 +380,8 @@ export class Tree {
 			keys[key]();
 		} else if (!ctrlKey && !metaKey && !altKey && key.length === 1 && !"/?*".includes(key)) {
 			this.#typed = { text: event.timeStamp - this.#typed.at < 700 ? this.#typed.text + key.toLowerCase() : key.toLowerCase(), at: event.timeStamp };
-			const { text } = this.#typed;
+			// The same letter again is for the next folder that begins with it.
+			const text = this.#typed.text.replace(/^(.)\1+$/, "$1");
 			const from = text.length > 1 ? i : i + 1;
 			this.#focus([...all.slice(from), ...all.slice(0, from)].find((x) => this.known.get(x.dataset["folder"] ?? "")?.label.toLowerCase().startsWith(text)));
 		} else {

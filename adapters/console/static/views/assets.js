@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, debounce, fill, h, icon, reconcile } from "../dom.js";
+import { button, count, debounce, fill, h, icon, reconcile } from "../dom.js";
 import { ask, sentence, show, toast } from "../elements/dialog.js";
 import { time } from "../elements/time.js";
 import { drag } from "../elements/tree.js";
@@ -23,8 +23,6 @@ const facets = /** @type {[string, string][]} */ ([["tags", "Tags"], ["generator
 const imagesShown = "vitrine.images";
 /** How many attributes are open at first, and at most: the service counts eight fields at once. */
 const [openFirst, openMost] = [2, 8];
-/** How many assets that others have changed are fetched at once. */
-const fetched = 25;
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, query, signal, live, shell }) {
@@ -47,7 +45,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	let newest;
 	/** @type {Set<string> | undefined} the keys of attributes whose values are shown */
 	let open;
-	/** @type {Map<string, string>} who removed which asset of the list */
+	/** @type {Map<string, string>} why an asset of the list is not found any more */
 	const gone = new Map();
 	/** @type {Promise<void> | undefined} the search that the list waits for */
 	let loading;
@@ -156,22 +154,22 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		try {
 			changes++;
 			if (moved.size > 0 || all) await folders.load();
-			const lost = [...selected.assets.values()].filter((a) => removed.has(a.id));
+			await refresh(assets.filter((a) => all || moved.size > 0 || changed.has(a.id)), mine);
+			for (const a of assets) {
+				const by = removed.get(a.id);
+				if (by !== undefined) gone.set(a.id, `removed by ${shortURN(by)}`);
+			}
+			const lost = [...selected.assets.values()].filter((a) => gone.has(a.id));
 			for (const a of lost) selected.set(a, false);
-			const by = removed.get(lost[0]?.id ?? "");
-			if (by !== undefined && by !== session.me?.urn) toast(`${lost.length === 1 ? "A selected asset was" : `${lost.length} of the selected assets were`} removed by ${shortURN(by)}.`, { bad: true });
-			for (const [id, who] of removed) {
-				if (assets.some((a) => a.id === id)) gone.set(id, who);
-				if (detail?.id === id) detail.tell(`${shortURN(who)} has removed this asset.`);
-			}
-			const again = [...new Set([detail?.id ?? "", ...assets.map((a) => a.id)])].filter((id) => changed.has(id) || all && id !== "").slice(0, fetched);
-			for (const asset of await Promise.all(again.map((id) => lib.asset(id, signal).catch(() => undefined)))) {
-				if (!asset) continue;
-				assets = assets.map((a) => (a.id === asset.id ? asset : a));
-				if (detail?.id === asset.id) detail.update(asset);
-			}
-			if (mine.aborted) return;
+			const why = gone.get(lost[0]?.id ?? "");
+			if (why !== undefined && why !== `removed by ${shortURN(session.me?.urn ?? "")}`) toast(`No longer selected: ${count(lost.length, "asset")}, ${why}.`, { bad: true });
 			render();
+			if (detail) {
+				const { id, tell, update } = detail;
+				const by = removed.get(id);
+				if (by !== undefined) tell(`${shortURN(by)} has removed this asset.`);
+				else if (all || changed.has(id)) await lib.asset(id, signal).then(update, (e) => tell(String(e.message)));
+			}
 			const [counts, fresh] = await Promise.all([lib.assets({ ...conditions(), facets: counted(), limit: "1" }, mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
 			if (since !== newest) return; // the list was loaded anew meanwhile
 			showTotal(counts.paging.total);
@@ -187,6 +185,30 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (mine.aborted) return;
 			if (e instanceof ApiError && e.status === 404 && folder) fill(total, `The folder ${folders.label(folder)} is not there any more. `, button("Search in all folders", () => go(() => (folder = "")), { class: "small" }));
 			else fill(total, sentence(e));
+		}
+	}
+
+	/**
+	 * Searches again for some assets of the list, which is what was added between the last and the first of them.
+	 * @param {Asset[]} stale @param {AbortSignal} mine
+	 */
+	async function refresh(stale, mine) {
+		const [first, last] = [stale[0], stale.at(-1)];
+		if (!first || !last) return;
+		const window = { ...conditions(), from: last.createdAt, to: new Date(Date.parse(first.createdAt) + 1).toISOString(), limit: "500" };
+		/** @type {Map<string, Asset>} */
+		const now = new Map();
+		/** @type {string | undefined} */
+		let until;
+		do {
+			const found = await lib.assets({ ...window, until }, mine);
+			for (const a of found.assets) now.set(a.id, a);
+			until = found.paging.hasPrev ? found.paging.prev : undefined;
+		} while (until !== undefined);
+		assets = assets.map((a) => now.get(a.id) ?? a);
+		for (const { id } of stale) {
+			if (now.has(id)) gone.delete(id);
+			else gone.set(id, "not found any more");
 		}
 	}
 
@@ -210,16 +232,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function card(asset) {
 		const { content } = asset;
 		const picture = images.checked && pictureOf(asset);
-		const by = gone.get(asset.id);
-		const box = h("input", { type: "checkbox", checked: selected.has(asset.id), disabled: by !== undefined, "aria-label": `Select the asset of ${authorOf(asset)}`, onchange: () => selected.set(asset, box.checked) });
+		const why = gone.get(asset.id);
+		const box = h("input", { type: "checkbox", checked: selected.has(asset.id), disabled: why !== undefined, "aria-label": `Select the asset of ${authorOf(asset)}`, onchange: () => selected.set(asset, box.checked) });
 		boxes.set(asset.id, box);
-		return h("li", { class: by ? "asset gone" : "asset", "data-asset": asset.id },
+		return h("li", { class: why ? "asset gone" : "asset", "data-asset": asset.id },
 			h("div", { class: "pick-one" }, box, h("span", { class: "handle", draggable: "true", title: "Drag into a folder", ondragstart: (/** @type {DragEvent} */ event) => {
 				const ids = selected.has(asset.id) ? [...selected.assets.keys()] : [asset.id];
 				drag(event, { assets: ids }, ids.length === 1 ? authorOf(asset) : `${ids.length} assets`);
 			} }, icon("drag"))),
 			picture && h("img", { src: picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer", width: 96, height: 72 }),
-			h("div", { class: "what" }, h("button", { type: "button", class: "bare open", onclick: () => details(asset) }, h("span", { class: "strong" }, authorOf(asset)), " ", h("span", { class: "detail" }, time(asset.createdAt))), by && h("span", { class: "tag" }, `removed by ${shortURN(by)}`),
+			h("div", { class: "what" }, h("button", { type: "button", class: "bare open", onclick: () => details(asset) }, h("span", { class: "strong" }, authorOf(asset)), " ", h("span", { class: "detail" }, time(asset.createdAt))), why && h("span", { class: "tag" }, why),
 				h("p", null, plain(String(content["content"] ?? ""))),
 				h("div", { class: "chips" }, (asset.safe_tags ?? []).map((t) => h("span", { class: "chip" }, t)), (asset.attributes ?? []).slice(0, 4).map((x) => h("span", { class: "chip" }, `${x.key}: ${x.value}`)), asset.folders.map((f) => h("span", { class: "detail" }, icon("folder"), f.label)))));
 	}

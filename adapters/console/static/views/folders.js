@@ -117,7 +117,7 @@ export class Folders {
 	 * @param {Folder} f @param {Folder} [parent] undefined for the top level
 	 */
 	async move(f, parent) {
-		this.#cut = undefined;
+		this.#mark(undefined);
 		const from = f.path;
 		const path = below(parent);
 		if (path === from) return;
@@ -150,6 +150,12 @@ export class Folders {
 			toast(`${f.label} is deleted.`, { action: "Bring it back", onaction: () => void this.#change({ update: [{ id: f.id, deleted: false }] }) });
 		});
 		return true;
+	}
+
+	/** @param {Folder | undefined} f is to be pasted somewhere else */
+	#mark(f) {
+		this.#cut = f;
+		this.tree.cut(f?.id ?? "");
 	}
 
 	/** Shows the folders that were deleted, to bring one back. */
@@ -212,8 +218,11 @@ export class Folders {
 		else if (event.key === "Delete") void this.remove(f);
 		else if (event.key === "ContextMenu" || event.key === "F10" && event.shiftKey) void this.more(f);
 		else if (control && event.key === "x") {
-			this.#cut = f;
-			toast(`Go to another folder and press Ctrl V: ${f.label} moves into it.`);
+			this.#mark(f);
+			toast(`Go to another folder and press Ctrl V: ${f.label} moves into it. Escape leaves it where it is.`);
+		} else if (cut && event.key === "Escape") {
+			this.#mark(undefined);
+			toast(`${cut.label} stays where it is.`);
 		} else if (control && event.key === "v" && cut && cut.id !== f.id) void this.move(cut, f);
 		else return;
 		event.preventDefault();
