@@ -25,6 +25,7 @@ func newServed(t *testing.T) *served {
 	if testing.Short() {
 		t.Skip("the page is tried in a browser without -short")
 	}
+	t.Parallel()
 	tokens, err := httpapi.NewTokens([]byte(signingKey), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -26,7 +27,7 @@ type Browser struct {
 const keeper = `"$0" --port=0 & read browser; read end || kill $browser; kill $!; wait`
 
 // client has a limit above those of the session, so that the driver's own word comes first.
-var client = &http.Client{Timeout: 90 * time.Second}
+var client = &http.Client{Timeout: 5 * time.Minute}
 
 // New starts a browser that ends with the test.
 func New(t *testing.T) *Browser {
@@ -107,16 +108,26 @@ func (b *Browser) begin(chromium, profile string) int {
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + profile,
 	}}
-	limits := map[string]int{"script": 45_000, "pageLoad": 45_000} // milliseconds
+	limits := map[string]int{"script": 120_000, "pageLoad": 120_000} // milliseconds: generous, for a busy machine
 	var began struct {
 		SessionID    string
 		Capabilities struct {
 			Process int `json:"goog:processID"`
 		}
 	}
-	b.must("POST", "", map[string]any{"capabilities": map[string]any{
+	command := map[string]any{"capabilities": map[string]any{
 		"alwaysMatch": map[string]any{"goog:chromeOptions": options, "timeouts": limits},
-	}}, &began)
+	}}
+	// The driver gives a browser a minute to start, which is not always enough on a busy machine.
+	err := b.send("POST", "", command, &began)
+	for range 2 {
+		if err != nil {
+			err = b.send("POST", "", command, &began)
+		}
+	}
+	if err != nil {
+		b.T.Fatalf("no browser starts: %v", err)
+	}
 	b.address += "/" + began.SessionID
 	return began.Capabilities.Process
 }
@@ -192,7 +203,7 @@ func (b *Browser) Run(value any, function string, args ...any) {
 // remove takes away the browser's directory, which its last helpers may still write to.
 func (b *Browser) remove(profile string) {
 	var err error
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = os.RemoveAll(profile); err == nil {
 			return
 		}
@@ -292,12 +303,35 @@ func (b *Browser) Click(xpath string) {
 	b.act(xpath, func(id string) error { return b.send("POST", "/element/"+id+"/click", map[string]any{}, nil) })
 }
 
-// Type types text into an element, behind what is in it.
+// Type types text into an element, behind what is in it, or gives a file to a field of files.
 func (b *Browser) Type(xpath, text string) {
 	b.T.Helper()
 	b.act(xpath, func(id string) error {
+		if inserted, err := b.insert(id, text, false); inserted || err != nil {
+			return err
+		}
 		return b.send("POST", "/element/"+id+"/value", map[string]any{"text": text}, nil)
 	})
+}
+
+// insert types text as one event, as an input method does, so that no page sees half of it, however slow the machine is.
+// It reports false for what only keys can do: a text with keys of the constants below, and a field of files.
+func (b *Browser) insert(id, text string, replace bool) (bool, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= '\ue000' && r < '\ue100' }) {
+		return false, nil
+	}
+	const script = `const [element, text, replace] = arguments;
+		if (element.type === "file") return false;
+		element.focus();
+		if (document.activeElement !== element) throw new Error("not interactable");
+		if (replace) element.select();
+		else getSelection().modify("move", "forward", "documentboundary");
+		document.execCommand("insertText", false, text);
+		return true;`
+	var inserted bool
+	args := []any{map[string]string{elementKey: id}, text, replace}
+	err := b.send("POST", "/execute/sync", map[string]any{"script": script, "args": args}, &inserted)
+	return inserted, err
 }
 
 // act does something with the element that an XPath expression finds, once it is shown. A page may show it anew, or
@@ -305,7 +339,7 @@ func (b *Browser) Type(xpath, text string) {
 func (b *Browser) act(xpath string, do func(id string) error) {
 	b.T.Helper()
 	var err error
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = do(b.element(xpath)); err == nil {
 			return
 		}
@@ -320,6 +354,9 @@ func (b *Browser) act(xpath string, do func(id string) error) {
 func (b *Browser) Retype(xpath, text string) {
 	b.T.Helper()
 	b.act(xpath, func(id string) error {
+		if inserted, err := b.insert(id, text, true); inserted || err != nil {
+			return err
+		}
 		selecting := map[string]any{"script": "arguments[0].focus(); arguments[0].select()", "args": []any{map[string]string{elementKey: id}}}
 		if err := b.send("POST", "/execute/sync", selecting, nil); err != nil {
 			return err
