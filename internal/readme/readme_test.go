@@ -1,5 +1,5 @@
-// Package readme holds the README to what it says: every block of code in it is run. Its page is opened in a browser by
-// internal/proof/browser.
+// Package readme holds the READMEs to what they say: every block of code in them is run, and every link leads to a file
+// that exists. The page of the README is opened in a browser by internal/proof/browser.
 package readme
 
 import (
@@ -21,22 +21,33 @@ import (
 
 const root = "../.."
 
-// block is a fenced block of the README: its language and its text.
+// figures are the files whose figures come with the tests and benchmarks that measure them. Their blocks hold nothing else.
+var figures = []string{"storage/README.md", "internal/proof/README.md", "reviews/README.md"}
+
+// block is a fenced block of a README: its language and its text.
 type block struct{ lang, text string }
 
 func blocks(t *testing.T) []block {
-	data, err := os.ReadFile(filepath.Join(root, "README.md"))
+	all := blocksOf(t, "README.md")
+	if len(all) < 3 {
+		t.Fatalf("found %d blocks in the README, want more", len(all))
+	}
+	return all
+}
+
+func blocksOf(t *testing.T, file string) (all []block) {
+	for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(read(t, file), -1) {
+		all = append(all, block{m[1], m[2]})
+	}
+	return all
+}
+
+func read(t *testing.T, file string) string {
+	data, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []block
-	for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(string(data), -1) {
-		out = append(out, block{m[1], m[2]})
-	}
-	if len(out) < 3 {
-		t.Fatalf("found %d blocks in the README, want more", len(out))
-	}
-	return out
+	return string(data)
 }
 
 // Where the servers of the README stand, the second on PostgreSQL. A program that asks the first is a part
@@ -110,17 +121,13 @@ func TestStoresDifferInOneLine(t *testing.T) {
 	if at < 0 || !strings.Contains(all[at].text, imported) {
 		t.Fatalf("the README has no program with the line %q", line)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	module, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opened := map[string]bool{}
-	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllSubmatch(text, -1) {
-		open, driver := string(m[1]), string(m[2])
+	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t, "README.md"), -1) {
+		open, driver := m[1], m[2]
 		opened[driver] = true
 		dir := t.TempDir()
 		program := strings.Replace(all[at].text, line, open+"\n\tif err != nil {\n\t\tpanic(err)\n\t}", 1)
@@ -265,72 +272,178 @@ func isTest(line string) bool {
 	return strings.HasPrefix(line, "go test") || strings.Contains(line, " go test")
 }
 
-// The tests and benchmarks that the README names are there.
-func TestTests(t *testing.T) {
-	for _, b := range blocks(t) {
-		for line := range strings.Lines(b.text) {
-			if line = strings.TrimSpace(line); b.lang == "sh" && isTest(line) {
-				lookUp(t, line)
+// The tests and benchmarks that the figures come from exist, and so do their flags.
+func TestFiguresHaveTheirCommands(t *testing.T) {
+	for _, file := range figures {
+		for _, b := range blocksOf(t, file) {
+			for line := range strings.Lines(b.text) {
+				if line = strings.TrimSpace(line); b.lang != "sh" || !strings.HasPrefix(line, "go test ") {
+					t.Errorf("%s: %q is no command that runs tests", file, line)
+				} else if err := lookUp(t, line); err != nil {
+					t.Errorf("%s: %s: %v", file, line, err)
+				}
 			}
 		}
 	}
 }
 
-var benchmark = regexp.MustCompile(`(?m)^func (Benchmark\w+)\(`)
+func TestACommandThatWouldRunNothingIsFound(t *testing.T) {
+	for _, line := range []string{
+		"go test",
+		"go test ./internal/proof/none",
+		"go test ./internal/readme -run NoSuchTest",
+		"go test ./internal/readme -run TestLinks -bench NoSuchBenchmark",
+		"go test ./internal/readme -args -nosuchflag 1",
+		"go test ./internal/readme ./internal/proof/kill -args -kills 1",
+	} {
+		if lookUp(t, line) == nil {
+			t.Errorf("%s would run nothing, and is not found", line)
+		}
+	}
+	if err := lookUp(t, "go test ./internal/proof/kill -v -timeout 0 -args -kills 1"); err != nil {
+		t.Error(err)
+	}
+}
 
-// lookUp makes sure that a go test line would run something: the packages have tests, and the benchmark
-// that it names. It reads the sources, since building the tests takes long and go vet does it anyway.
-func lookUp(t *testing.T, line string) {
-	name, dirs := "", []string(nil)
+var (
+	test      = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	benchmark = regexp.MustCompile(`(?m)^func (Benchmark\w+)\(`)
+)
+
+// lookUp returns an error unless a go test line would run something: each package has tests and the flags of the line, and
+// one has the test or the benchmark that the line names. It reads the sources, since building the tests takes long and go
+// vet does it anyway.
+func lookUp(t *testing.T, line string) error {
+	wanted, name := test, ""
+	var all, flags []string
 	words := strings.Fields(line)
 	for i, word := range words {
 		switch {
 		case word == "-bench":
+			wanted, name = benchmark, strings.Trim(words[i+1], "'")
+		case word == "-run" && wanted == test:
 			name = strings.Trim(words[i+1], "'")
 		case strings.HasPrefix(word, "./"):
-			dirs = append(dirs, word)
+			files, err := testFiles(word)
+			if err != nil {
+				return err
+			}
+			all = append(all, strings.Join(files, "\n"))
+		case strings.HasPrefix(word, "-") && !slices.Contains([]string{"-run", "-benchtime", "-v", "-timeout", "-args"}, word):
+			flags = append(flags, word[1:])
 		}
 	}
 	named, err := regexp.Compile(strings.Split(name, "/")[0])
-	if err != nil || len(dirs) == 0 {
-		t.Errorf("%s: no package is named, or -bench is not a regular expression (%v)", line, err)
-		return
+	if err != nil {
+		return err
 	}
-	for _, dir := range dirs {
-		files := testFiles(t, dir)
-		found := slices.ContainsFunc(files, func(text string) bool {
-			if name == "" {
-				return true
+	for _, f := range flags {
+		for _, text := range all {
+			if !regexp.MustCompile(`flag\.\w+\("` + f + `"`).MatchString(text) {
+				return fmt.Errorf("a package has no flag %s", f)
 			}
-			return slices.ContainsFunc(benchmark.FindAllStringSubmatch(text, -1), func(m []string) bool { return named.MatchString(m[1]) })
-		})
-		if !found {
-			t.Errorf("%s: %d files of tests in %s, and no such benchmark", line, len(files), dir)
+		}
+	}
+	for _, text := range all {
+		if slices.ContainsFunc(wanted.FindAllStringSubmatch(text, -1), func(m []string) bool { return named.MatchString(m[1]) }) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no test or benchmark has the name %q", name)
+}
+
+// testFiles returns the texts of the files of tests in a directory.
+func testFiles(dir string) (texts []string, err error) {
+	names, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
+	for _, name := range names {
+		text, failed := os.ReadFile(name)
+		texts, err = append(texts, string(text)), errors.Join(err, failed)
+	}
+	if err == nil && len(texts) == 0 {
+		err = fmt.Errorf("%s has no tests", dir)
+	}
+	return texts, err
+}
+
+// documents lists the Markdown files of the module.
+func documents(t *testing.T) (names []string) {
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (name[0] == '.' || entry.Name() == "node_modules"):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".md"):
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil || len(names) < 5 {
+		t.Fatalf("found the documents %q, %v", names, err)
+	}
+	return names
+}
+
+// A document with blocks is one that a test knows: this one, or internal/proof/deploy for the deployment.
+func TestEveryDocumentWithCodeIsRun(t *testing.T) {
+	known := append([]string{"README.md", "examples/deploy/README.md"}, figures...)
+	for _, name := range documents(t) {
+		if strings.Contains(read(t, name), "\n```") && !slices.Contains(known, name) {
+			t.Errorf("%s has blocks of code that no test runs", name)
 		}
 	}
 }
 
-// testFiles returns the texts of the files of tests in a directory; below it too if it ends in "/...".
-func testFiles(t *testing.T, dir string) (texts []string) {
-	dir, deep := strings.CutSuffix(dir, "/...")
-	top := filepath.Join(root, dir)
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != top && !deep:
-			return fs.SkipDir
-		case !strings.HasSuffix(path, "_test.go"):
+// A link is to a page elsewhere, to a heading of the same document, or to a file or directory that exists.
+func TestLinks(t *testing.T) {
+	for _, name := range documents(t) {
+		for _, link := range links(read(t, name)) {
+			if err := broken(name, link); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for _, link := range []string{"none.md", "storage/none", "#no-such-heading", "storage/README.md#no-such-heading"} {
+		if broken("README.md", link) == nil {
+			t.Errorf("the link %s is broken, and is not found", link)
+		}
+	}
+}
+
+// links returns the targets of the links and the pictures of a document.
+func links(text string) (targets []string) {
+	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
+	for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)|src="([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		targets = append(targets, m[1]+m[2])
+	}
+	return targets
+}
+
+// broken returns an error if a link of a document leads nowhere in the module.
+func broken(document, link string) error {
+	if strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+		return nil
+	}
+	file, heading, _ := strings.Cut(link, "#")
+	path := filepath.Join(root, filepath.Dir(document), filepath.FromSlash(file))
+	if file == "" {
+		path = filepath.Join(root, document)
+	}
+	if _, err := os.Stat(path); err != nil || heading == "" {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		if anchor(m[1]) == heading {
 			return nil
 		}
-		text, err := os.ReadFile(path)
-		texts = append(texts, string(text))
-		return err
-	})
-	if err != nil {
-		t.Error(err)
 	}
-	return texts
+	return errors.Join(err, fmt.Errorf("%s has no heading for %s", path, link))
+}
+
+// anchor is what a heading is called in a link.
+func anchor(heading string) string {
+	return regexp.MustCompile(`[^\w\s-]`).ReplaceAllString(strings.ReplaceAll(strings.ToLower(heading), " ", "-"), "")
 }
 
 func freeAddress(t *testing.T) string {
