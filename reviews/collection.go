@@ -78,10 +78,10 @@ func (c *checker) readSource() verdict {
 	if v != accepted {
 		return v
 	}
-	c.collection.source = c.hash.of(text)
+	c.collection.source = c.fingerprint(text)
 	c.collection.known |= 1 << memberSource
 	if c.load {
-		c.got.incoming.collection.Source = string(text)
+		c.got.incoming.collection.Source = c.wholeText(text)
 	}
 	return accepted
 }
@@ -98,7 +98,7 @@ func (c *checker) collectionID() verdict {
 		c.report(ruleIDBase64, c.str.offset, "/id", message)
 		return refused
 	}
-	c.collection.id = c.hash.of(text)
+	c.collection.id = c.fingerprint(text)
 	c.collection.known |= 1 << memberID
 	if c.load {
 		c.got.incoming.collection.ID = string(text)
@@ -147,7 +147,7 @@ func (c *checker) dimension() verdict {
 		return v
 	}
 	c.other = c.other || string(name) != "default"
-	if c.item < maxDimensions && !c.names.add(c.hash.of(name), maxNames) {
+	if c.item < maxDimensions && !c.names.add(c.fingerprint(name), maxNames) {
 		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before; name each one once")
 	}
 	return accepted

@@ -58,7 +58,7 @@ func (c *checker) discardObject(member string) verdict {
 			return broken
 		}
 		name, v := c.text()
-		if v == broken || c.discardMember(c.hash.of(name), pointerToken(name), member) == broken {
+		if v == broken || c.discardMember(c.fingerprint(name), pointerToken(name), member) == broken {
 			return broken
 		}
 	}

@@ -3,6 +3,7 @@ package reviews
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"iter"
 )
 
 // fingerprint stands for a text of any length: 94 bits of two seeded hashes, so that nobody can
@@ -35,6 +36,17 @@ func (h *hasher) clone() *hasher {
 // of fingerprints a text at hand.
 func (h *hasher) of(text []byte) fingerprint {
 	return fingerprint{maphash.Bytes(h.hi.Seed(), text), uint32(maphash.Bytes(h.lo.Seed(), text))}
+}
+
+// ofPieces fingerprints a text that comes in pieces.
+func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
+	h.hi.Reset()
+	h.lo.Reset()
+	for piece := range pieces {
+		h.hi.Write(piece)
+		h.lo.Write(piece)
+	}
+	return fingerprint{h.hi.Sum64(), uint32(h.lo.Sum64())}
 }
 
 // pair fingerprints two texts as one.

@@ -10,6 +10,7 @@ import (
 // of a tag. Paragraphs do not nest, links do not nest, no paragraph is in a link, and each is closed.
 type markup struct {
 	state   htmlState
+	before  int // bytes of the pieces that were read
 	tag     int // where the tag that is being read begins
 	p, a    int // where the paragraph and the link that are open begin
 	inP     bool
@@ -17,6 +18,7 @@ type markup struct {
 	matched int // letters of href seen
 	quote   byte
 	href    []byte
+	message string // what is wrong with the text; "" if nothing is so far
 }
 
 type htmlState uint8
@@ -52,17 +54,25 @@ const (
 	faultLong     = "href is longer than 65536 bytes"
 )
 
-// fault gives the first thing that is wrong with a text, and where in it that is; "" if nothing is.
-func (m *markup) fault(text []byte) (at int, message string) {
-	*m = markup{href: m.href[:0]}
-	for i := 0; i < len(text); {
-		n, message := m.step(text, i)
-		if message != "" {
-			return m.tag, message
-		}
+// begin prepares for a text.
+func (m *markup) begin() { *m = markup{href: m.href[:0]} }
+
+// read reads the next piece of the text, unless a piece before it has a fault. It reports whether there is none yet.
+func (m *markup) read(piece []byte) bool {
+	for i := 0; i < len(piece) && m.message == ""; {
+		var n int
+		n, m.message = m.step(piece, i)
 		i += n
 	}
+	m.before += len(piece)
+	return m.message == ""
+}
+
+// fault returns the first thing that is wrong with the text that was read, and where in it that is; "" if nothing is.
+func (m *markup) fault() (at int, message string) {
 	switch {
+	case m.message != "":
+		return m.tag, m.message
 	case m.state != inText:
 		return m.tag, faultUnclosed
 	case m.inA:
@@ -81,7 +91,7 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 		if n < 0 {
 			return len(text) - i, ""
 		}
-		m.tag = i + n
+		m.tag = m.before + i + n
 		length, message := m.usual(text[i+n:])
 		return n + length, message
 	case inValue:

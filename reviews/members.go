@@ -62,7 +62,7 @@ func (c *checker) object(m *members, value func(c *checker, i int) verdict) (see
 const maxName = 2 * maxShown
 
 func (c *checker) unknownMember(at int64, name []byte) verdict {
-	id, token := c.hash.of(name), pointerToken(name)
+	id, token := c.fingerprint(name), pointerToken(name)
 	c.report(ruleUnknown, at, token, unknownMessage(name))
 	return c.discardMember(id, token, "")
 }

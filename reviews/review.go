@@ -125,9 +125,9 @@ func (c *checker) readID() verdict {
 	if v != accepted {
 		return v
 	}
-	c.review.known, c.review.id = true, c.hash.of(text)
+	c.review.known, c.review.id = true, c.fingerprint(text)
 	if c.load {
-		c.review.text = string(text)
+		c.review.text = c.wholeText(text)
 	}
 	return accepted
 }
@@ -136,7 +136,7 @@ func (c *checker) parent() verdict {
 	c.next()
 	at := c.offset()
 	text, v := c.identity("/parent_id")
-	if v == accepted && !c.part && !c.ids.marked(c.hash.of(text)) {
+	if v == accepted && !c.part && !c.ids.marked(c.fingerprint(text)) {
 		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
 	return v
@@ -206,7 +206,7 @@ func (c *checker) subpart() verdict {
 	if v == broken {
 		return broken
 	}
-	id := c.hash.of(name)
+	id := c.fingerprint(name)
 	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // a problem of the value needs it still
 	c.inKey = true
 	c.flaws("/subparts")

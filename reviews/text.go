@@ -2,7 +2,9 @@ package reviews
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -13,12 +15,16 @@ type str struct {
 	surrogate int64  // offset of the first half of a surrogate pair, or -1
 	escaped   bool   // text decoded it
 	decoded   []byte // memory of that
+	long      bool   // it is decoded in pieces
+	end       int64  // offset behind the closing quote, of a long one
 }
 
-// maxDecoded is how much memory is kept for decoded strings.
-const maxDecoded = 64 << 10
+// maxDecoded is how many bytes of a string are decoded at once. It is more than any rule looks at, and the window holds
+// the string already: a second copy of a string of 16 MiB would double the memory of a check.
+const maxDecoded = 128 << 10
 
-// text reads a string, which is held, and gives what it says, valid until the next byte is read or a problem reported.
+// text reads a string, which is held, and returns its text, which is valid until the next byte is read or a problem is
+// reported. If the string has escapes and more than maxDecoded bytes of text, text returns the first of its pieces.
 func (t *tokens) text() (text []byte, v verdict) {
 	if text, ok := t.decode(); ok {
 		return text, accepted
@@ -27,21 +33,62 @@ func (t *tokens) text() (text []byte, v verdict) {
 	if t.scan() == broken {
 		return nil, broken
 	}
-	if size := int(t.offset() - at); size > maxDecoded {
-		t.str.decoded = make([]byte, 0, size) // at once, instead of copies that grow
-	}
+	end := t.offset()
 	t.pos = int(at - t.base) // it is all in the window now
-	text, _ = t.decode()
+	if text, ok := t.decode(); ok {
+		return text, accepted
+	}
+	t.pos = int(end - t.base)
+	t.str.escaped, t.str.long, t.str.end = true, true, end
+	for text = range t.pieces() {
+		break
+	}
 	return text, accepted
 }
 
-// decode is text, of a string that is all in the window and has no fault: else it reads nothing.
+// pieces yields the text of the long string that was just read, maxDecoded bytes at a time or a few more. A piece may end
+// inside a character, and is valid until the next one is made.
+func (t *tokens) pieces() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		rest := t.buf[t.str.offset+1-t.base : t.str.end-1-t.base]
+		memory := make([]byte, 0, maxDecoded+utf8.UTFMax)
+		for more := true; more && len(rest) > 0; {
+			piece := memory
+			for len(rest) > 0 && len(piece) < maxDecoded {
+				if rest[0] == '\\' {
+					r, size := readEscape(rest)
+					piece, rest = utf8.AppendRune(piece, r), rest[size:]
+				} else {
+					n, _ := plain(rest[:min(len(rest), maxDecoded-len(piece))])
+					piece, rest = append(piece, rest[:n]...), rest[n:]
+				}
+			}
+			more = yield(piece)
+		}
+	}
+}
+
+// wholeText returns a copy of the text of the string that was just read. text is what the method text returned of it.
+func (t *tokens) wholeText(text []byte) string {
+	if !t.str.long {
+		return string(text)
+	}
+	var all strings.Builder
+	for piece := range t.pieces() {
+		all.Write(piece)
+	}
+	return all.String()
+}
+
+// decode is text for a string without faults that is all in the window and not too long. It reads nothing of any other.
 func (t *tokens) decode() (text []byte, ok bool) {
 	rest := t.buf[t.pos+1:]
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
 	n, ascii := plain(rest)
 	if n < len(rest) && rest[n] == '"' {
 		text = rest[:n]
+	} else if n > maxDecoded {
+		return nil, false
 	} else {
 		s.escaped = true
 		text = append(s.decoded, rest[:n]...)
@@ -59,13 +106,14 @@ func (t *tokens) decode() (text []byte, ok bool) {
 				n += size
 			}
 			run, plainASCII := plain(rest[n:])
+			if len(text)+run > maxDecoded {
+				return nil, false
+			}
 			ascii = ascii && plainASCII
 			text = append(text, rest[n:n+run]...)
 			n += run
 		}
-		if s.decoded = text; cap(text) > maxDecoded {
-			s.decoded = nil
-		}
+		s.decoded = text
 	}
 	if n == len(rest) || rest[n] != '"' || !ascii && !utf8.Valid(text) {
 		return nil, false
@@ -87,7 +135,7 @@ func (s *str) take(r rune, offset int64) {
 
 // scan reads over a string of any length, and takes note of what none may hold.
 func (t *tokens) scan() verdict {
-	t.str.offset, t.str.nul, t.str.surrogate = t.offset(), -1, -1
+	t.str.offset, t.str.nul, t.str.surrogate, t.str.long = t.offset(), -1, -1, false
 	t.pos++
 	for {
 		n, ascii := plain(t.buf[t.pos:])

@@ -141,11 +141,29 @@ func (c *checker) bodyHTML(member string) verdict {
 	if v == broken {
 		return broken
 	}
-	if at, message := c.html.fault(text); message != "" {
+	c.html.begin()
+	if c.str.long {
+		for piece := range c.pieces() {
+			if !c.html.read(piece) {
+				break
+			}
+		}
+	} else {
+		c.html.read(text)
+	}
+	if at, message := c.html.fault(); message != "" {
 		c.report(ruleHTML, c.at(at), member, message)
 	}
 	c.flaws(member)
 	return accepted
+}
+
+// fingerprint fingerprints the text of the string that was just read. text is what the method text returned of it.
+func (c *checker) fingerprint(text []byte) fingerprint {
+	if c.str.long {
+		return c.hash.ofPieces(c.pieces())
+	}
+	return c.hash.of(text)
 }
 
 // identity reads a string that may not be empty. Its text is valid until the next byte is read.
