@@ -86,7 +86,7 @@ type results struct {
 	start int64     // where its first line begins
 	early []Problem // of its lines
 	named bool      // kind was told instead
-	array bool      // it is a JSON array: it begins with [, and a line is a record and a comma; no later line counts as a record
+	array array     // how far it was read as a JSON array with an element on each line
 	lines bool      // some line is not blank
 }
 
@@ -183,8 +183,14 @@ func (r *results) count(b batch, report func(Problem)) bool {
 		}
 	}
 	r.lines = true
-	r.array = r.array || b.element && r.kind == kindArray
-	if r.array && (b.record || !b.first) { // an element without a comma, or the rest of one that is long
+	if b.first && r.kind == kindArray {
+		if r.array = r.array.next(b); r.array == arrayInLast {
+			p := ruleJSON.problem(b.line, b.offset, "", lastElement)
+			p.Column, p.Collection = b.column, b.id
+			report(p)
+		}
+	}
+	if r.array == arrayInLast {
 		return false
 	}
 	if b.first && b.record {

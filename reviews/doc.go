@@ -49,8 +49,9 @@
 //   - A collection of which every review was rejected is not made, and one that is stored stays as it is. A
 //     collection that has no reviews in the file is made, or changed.
 //   - A file that looks like one JSON array, JSON over several lines, a table, a spreadsheet, UTF-16 or a zip archive is
-//     one error of its kind, until a line is a valid record. In a file that begins with [, no line
-//     after the first that is a record and a comma counts as one. Up to a thousand problems are held back until then. If none of these lines is a record, only
+//     one error of its kind, until a line is a valid record. In a file that begins with [, the
+//     first record behind a line that is a record and a comma is taken for the last element of the array: it does not count
+//     as a record, and is an error if others follow. Up to a thousand problems are held back until then. If none of these lines is a record, only
 //     the kind of the file is reported, and problems are reported again from the first record on. A file without lines
 //     is a warning.
 //   - The count and the mean of a collection are exact: every import and every deletion keeps how many reviews have

@@ -38,6 +38,34 @@ func fileKind(head []byte) string {
 
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq -c '.[]'"
 
+// array is how far a file that begins with [ was read as a JSON array with an element on each line. Each element but the
+// last has a comma behind it, so that its line is no record. The line of the last one is a record; it is not taken for
+// one, or it would be imported alone, and every other line would be an error.
+type array uint8
+
+const (
+	arrayBefore array = iota // no line was a record and a comma
+	arrayInside              // some line was
+	arrayInLast              // the line that is read is the first record behind such a line
+	arrayBehind              // that line was read; if there is another record, the file is no array
+)
+
+// next returns how far the file was read when a line begins.
+func (a array) next(line batch) array {
+	switch {
+	case a == arrayInLast:
+		return arrayBehind
+	case a == arrayBefore && line.element:
+		return arrayInside
+	case a == arrayInside && line.record:
+		return arrayInLast
+	}
+	return a
+}
+
+// lastElement is the message for that element in a file that proves to be no array.
+const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
+
 const kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
 
 // isUTF16 says whether text has the byte order mark of UTF-16, or zeros as ASCII has them in it.

@@ -3,6 +3,7 @@ package reviews_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -57,6 +58,59 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 			}
 			if got := check(t, []byte(file), nil); len(got) != 1 || got[0] != r.Problems[0] {
 				t.Errorf("%s: check finds %v", test.name, got)
+			}
+		}
+	}
+}
+
+// A file that begins with [ is no array if it has a record behind the one that may be the last element.
+func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
+	many, list := "", []string{}
+	for i := range 1000 {
+		many += numbered(i+10) + "\n"
+		list = append(list, review(fmt.Sprint(i), 5, ""))
+	}
+	long := strings.TrimSuffix(collection("bG9uZw==", single, list...), "\n")
+	for _, test := range []struct {
+		name, file string
+		created    int64
+		errors     []int64 // lines
+	}{
+		{"no comma", "[\n" + numbered(1) + "\n" + numbered(2) + "\n]\n", 2, []int64{1, 4}},
+		{"a comma and many records", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n" + many, 1000, []int64{1, 2, 3}},
+		{"a comma, a long record and many others", "[\n" + numbered(1) + ",\n" + long + "\n" + many, 1000, []int64{1, 2, 3}},
+		{"a comma in the middle", "[\n" + numbered(1) + "\n" + numbered(2) + ",\n" + numbered(3) + "\n", 2, []int64{1, 3}},
+		{"commas behind the records", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n" + numbered(3) + "\n" + numbered(4) + ",\n" + numbered(5) + "\n", 2, []int64{1, 2, 3, 5}},
+		{"two arrays", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n]\n[\n" + numbered(3) + ",\n" + numbered(4) + "\n]\n", 1, []int64{1, 2, 3, 4, 5, 6, 8}},
+	} {
+		for _, buffer := range []int{5000, 1 << 20} {
+			store := memory.New().Reviews()
+			var rejects bytes.Buffer
+			copied := reviews.NewRejects(strings.NewReader(test.file), &rejects)
+			var lines []int64
+			in := reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) {
+				copied.Add(p)
+				lines = append(lines, p.Line)
+				if p.Rule != "json" {
+					t.Errorf("%s: %v", test.name, p)
+				}
+			}}
+			r := importInto(t, store, test.file, &in)
+			if r.Created != test.created || !slices.Equal(lines, test.errors) {
+				t.Errorf("%s, buffer %d: %+v, errors in the lines %d, want %d", test.name, buffer, r.Counts, lines, test.errors)
+			}
+			want := ""
+			for i, line := range strings.SplitAfter(test.file, "\n") {
+				if slices.Contains(test.errors, int64(i)+1) {
+					want += line
+				}
+			}
+			if err := copied.End(); err != nil || rejects.String() != want {
+				t.Errorf("%s: the rejects have %d bytes, want %d, %v", test.name, rejects.Len(), len(want), err)
+			}
+			checked := check(t, []byte(test.file), &in.Options)
+			if len(checked) != len(lines) {
+				t.Errorf("%s: check finds %d problems, want %d", test.name, len(checked), len(lines))
 			}
 		}
 	}

@@ -109,7 +109,7 @@ var rules = [ruleCount]Rule{
 	ruleHTML:           {"body-html", SeverityError, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false, `"body_html":"<p><b>Bright</b>"`, `"body_html":"<p>Bright</p>"`},
 
 	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
-	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16 or zip archive. It is said once, at line 1, of a file of which no line is a record. In a file that begins with [, every line after the first that is a record and a comma is an element of the array, and no record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
+	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16 or zip archive. It is said once, at line 1, of a file of which no line is a record. In a file that begins with [, the first record behind a line that is a record and a comma is taken for the last element of the array, and does not count as a record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
 	ruleFileEmpty:        {"file-empty", SeverityWarning, "A file has lines that are not blank.", sourceVitrine, false, "", rightLine},
 
 	ruleStoredSize: {"stored-size", SeverityError, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false, `"title":"a text of 17 MiB"`, `"title":"a text of 15 MiB"`},
