@@ -16,7 +16,7 @@ import (
 // Each method returns an error that says which rule is broken. An Auditor keeps some 15 bytes of each
 // collection, and of each review of the collection that was given last.
 type Auditor struct {
-	check *checker
+	check *lineChecker
 	found auditFindings
 	line  []byte
 
@@ -37,12 +37,12 @@ func NewAuditor(network string) (*Auditor, error) {
 		return nil, err
 	}
 	a := &Auditor{}
-	a.check = newChecker(newHasher(), &a.found, true, maxStored)
-	a.check.part = true
+	a.check = newLineChecker(newHasher(), &a.found, true, maxStored)
+	a.check.partial = true
 	return a, nil
 }
 
-// auditFindings keeps what a checker finds in one record.
+// auditFindings keeps what a lineChecker finds in one record.
 type auditFindings struct {
 	err      error
 	pair     fingerprint
@@ -58,7 +58,7 @@ func (f *auditFindings) problem(p Problem) {
 	}
 }
 
-func (f *auditFindings) batch(b batch) { f.pair, f.incoming = b.pair, b.incoming }
+func (f *auditFindings) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
 
 // read checks a record, which is the parts one after the other, and returns what an import would store.
 func (a *Auditor) read(parts ...string) (*incoming, error) {

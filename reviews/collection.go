@@ -22,18 +22,18 @@ const (
 type collection struct {
 	source fingerprint
 	id     fingerprint
-	known  uint8 // bits of memberSource and memberID: which of these were read
-	dims   int64 // number of dimensions; -1: unknown
-	dimsAt int64 // offset of dimensions; -1: absent
-	size   int64 // bytes of its members but the reviews
-	large  bool  // for an import, more than maxSmall of them are in memory
-	some   bool  // there is a review, accepted or not
-	late   place // of reviews that are read when the rest was; offset 0: none
+	known  uint8    // bits of memberSource and memberID: which of these were read
+	dims   int64    // number of dimensions; -1: unknown
+	dimsAt int64    // offset of dimensions; -1: absent
+	size   int64    // bytes of its members but the reviews
+	large  bool     // for an import, more than maxSmall of them are in memory
+	some   bool     // there is a review, accepted or not
+	late   position // of reviews that are read when the rest was; offset 0: none
 }
 
 // readCollection reads a collection and its reviews, unless these wait.
-func (c *checker) readCollection() verdict {
-	seen, v := c.object(&c.ofCollection, (*checker).collectionMember)
+func (c *lineChecker) readCollection() verdict {
+	seen, v := c.object(&c.ofCollection, (*lineChecker).collectionMember)
 	if v == broken {
 		return broken
 	}
@@ -49,7 +49,7 @@ func (c *checker) readCollection() verdict {
 	return accepted
 }
 
-func (c *checker) collectionMember(i int) (v verdict) {
+func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
 	}
@@ -73,7 +73,7 @@ func (c *checker) collectionMember(i int) (v verdict) {
 	return c.takeField(collectionMembers[i], start)
 }
 
-func (c *checker) readSource() verdict {
+func (c *lineChecker) readSource() verdict {
 	text, v := c.identity("/source")
 	if v != accepted {
 		return v
@@ -86,7 +86,7 @@ func (c *checker) readSource() verdict {
 	return accepted
 }
 
-func (c *checker) collectionID() verdict {
+func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
 		c.about = shown(text)
@@ -108,7 +108,7 @@ func (c *checker) collectionID() verdict {
 
 // dimensions reads the names of the dimensions. What is no array leaves their number unknown, and
 // the ratings are not counted.
-func (c *checker) dimensions() verdict {
+func (c *lineChecker) dimensions() verdict {
 	c.next()
 	at := c.offset()
 	c.collection.dimsAt = at
@@ -117,7 +117,7 @@ func (c *checker) dimensions() verdict {
 	}
 	c.names.clear()
 	c.other = false
-	n, v := c.items((*checker).dimension)
+	n, v := c.items((*lineChecker).dimension)
 	if v == broken {
 		return broken
 	}
@@ -133,13 +133,13 @@ func (c *checker) dimensions() verdict {
 	}
 	c.collection.dims = n
 	if c.load {
-		where := c.place(at)
+		where := c.position(at)
 		c.keepDimensions(where, "/dimensions", ruleStoredDimensions.wrong(where.head))
 	}
 	return accepted
 }
 
-func (c *checker) dimension() verdict {
+func (c *lineChecker) dimension() verdict {
 	c.next()
 	at := c.offset()
 	name, v := c.identity("/dimensions")
@@ -155,7 +155,7 @@ func (c *checker) dimension() verdict {
 
 // reviewsMember reads the reviews, or has them wait: their number of ratings is unknown before
 // dimensions, and an import takes none before it knows all of their collection.
-func (c *checker) reviewsMember() verdict {
+func (c *lineChecker) reviewsMember() verdict {
 	if v := c.is('[', "/reviews", "an array of reviews"); v != accepted {
 		return v
 	}
@@ -164,7 +164,7 @@ func (c *checker) reviewsMember() verdict {
 	if c.collection.dimsAt >= 0 && !(long && c.load) {
 		return c.reviews()
 	}
-	c.collection.late = place{offset: c.offset(), column: c.column(c.offset())}
+	c.collection.late = position{offset: c.offset(), column: c.column(c.offset())}
 	if !long || c.load {
 		return c.stepOver()
 	}
@@ -172,7 +172,7 @@ func (c *checker) reviewsMember() verdict {
 }
 
 // lateReviews reads the reviews that wait, now that the rest of the collection is known.
-func (c *checker) lateReviews() verdict {
+func (c *lineChecker) lateReviews() verdict {
 	c.flush()
 	late := c.collection.late
 	switch {
@@ -185,8 +185,8 @@ func (c *checker) lateReviews() verdict {
 	return c.reviews()
 }
 
-func (c *checker) reviews() verdict {
-	_, v := c.items((*checker).readReview)
+func (c *lineChecker) reviews() verdict {
+	_, v := c.items((*lineChecker).readReview)
 	c.review.index = -1
 	return v
 }

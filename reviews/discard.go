@@ -4,7 +4,7 @@ import "strconv"
 
 // discard reads over a value that is refused for what it is, or where it stands, and reports what
 // no value may hold: a repeated name, U+0000, half of a surrogate pair.
-func (c *checker) discard(member string) (v verdict) {
+func (c *lineChecker) discard(member string) (v verdict) {
 	first := c.next()
 	alone := c.held < 0 && first != '[' // of an array, each element is held
 	if alone {
@@ -26,7 +26,7 @@ func (c *checker) discard(member string) (v verdict) {
 	return v
 }
 
-func (c *checker) discardArray(member string) verdict {
+func (c *lineChecker) discardArray(member string) verdict {
 	if c.enter() == broken {
 		return broken
 	}
@@ -45,7 +45,7 @@ func (c *checker) discardArray(member string) verdict {
 	}
 }
 
-func (c *checker) discardObject(member string) verdict {
+func (c *lineChecker) discardObject(member string) verdict {
 	if c.enter() == broken {
 		return broken
 	}
@@ -65,7 +65,7 @@ func (c *checker) discardObject(member string) verdict {
 }
 
 // discardMember reads over a member whose name was just read. token is its step of a pointer.
-func (c *checker) discardMember(name fingerprint, token, member string) verdict {
+func (c *lineChecker) discardMember(name fingerprint, token, member string) verdict {
 	above := len(c.path)
 	if above < maxPath {
 		c.path = append(c.path, token...)
@@ -87,14 +87,14 @@ func (c *checker) discardMember(name fingerprint, token, member string) verdict 
 const maxPath = 2 * maxShown
 
 // forgetNames prepares for the names of the object that was just entered.
-func (c *checker) forgetNames() {
+func (c *lineChecker) forgetNames() {
 	if c.depth < len(c.unknown) {
 		c.unknown[c.depth].clear()
 	}
 }
 
 // namesHere are the names, but the known ones, that the innermost open object had so far.
-func (c *checker) namesHere() *nameSet {
+func (c *lineChecker) namesHere() *nameSet {
 	for len(c.unknown) <= c.depth {
 		c.unknown = append(c.unknown, nameSet{})
 	}

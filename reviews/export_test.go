@@ -10,7 +10,7 @@ import (
 // WithBuffer has files read in stretches of n bytes, so that a short line is a long one, whose
 // temporary file is compressed from there on.
 func WithBuffer(o Options, n int) *Options {
-	o.buffer, o.plain = n, int64(n)
+	o.buffer, o.uncompressed = n, int64(n)
 	return &o
 }
 
@@ -68,7 +68,7 @@ func (s *Set) of(i int) fingerprint { return s.h.of(strconv.AppendInt(nil, int64
 
 // PanicInWorker has a worker panic, and its findings replayed.
 func PanicInWorker(value any) {
-	out := newSender(make(chan part, 2), make(chan struct{}), newRecycled())
+	out := newSender(make(chan batch, 2), make(chan struct{}), newRecycled())
 	go out.run(func() { panic(value) })
 	for p := range out.to {
 		p.replay(nil)

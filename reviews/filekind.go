@@ -51,7 +51,7 @@ const (
 )
 
 // next returns how far the file was read when a line begins.
-func (a array) next(line batch) array {
+func (a array) next(line lineResult) array {
 	switch {
 	case a == arrayInLast:
 		return arrayBehind

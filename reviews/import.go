@@ -42,7 +42,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	i.report.DryRun = in.DryRun
 	i.report.Problems = []Problem{}
 	i.tell = in.Progress
-	i.out = func(p Problem) bool {
+	i.yield = func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
 		}
@@ -65,7 +65,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 // importer stores what a pipeline accepts. What waits for a transaction and the problems
 // behind it are in queue, so that problems come out in the order of the file.
 type importer struct {
-	results
+	fileChecker
 	ctx     context.Context
 	store   Store
 	network string
@@ -83,7 +83,7 @@ type queued struct {
 
 func (i *importer) problem(p Problem) {
 	if len(i.queue) == 0 {
-		i.results.problem(p)
+		i.fileChecker.problem(p)
 		return
 	}
 	i.queue = append(i.queue, queued{problem: p})
@@ -92,17 +92,17 @@ func (i *importer) problem(p Problem) {
 	}
 }
 
-func (i *importer) batch(b batch) {
-	if len(i.queue) == 0 { // else storing what waits may find a problem of a line before
-		i.settleBefore(b.line)
+func (i *importer) result(r lineResult) {
+	if len(i.queue) == 0 { // otherwise the transaction of what waits may find a problem of an earlier line
+		i.endLineBefore(r.line)
 	}
-	if !i.count(b, i.problem) || b.incoming == nil {
+	if !i.count(r, i.problem) || r.incoming == nil {
 		return
 	}
-	b.incoming.line, b.incoming.first = b.line, b.first
-	i.queue = append(i.queue, queued{incoming: b.incoming})
-	i.size += b.incoming.size + len(b.incoming.collection.Fields)
-	if i.size >= maxBatch || len(i.queue) >= maxQueued || b.settled != nil {
+	r.incoming.line, r.incoming.first = r.line, r.first
+	i.queue = append(i.queue, queued{incoming: r.incoming})
+	i.size += r.incoming.size + len(r.incoming.collection.Fields)
+	if i.size >= maxTransaction || len(i.queue) >= maxQueued || r.settled != nil {
 		i.commit()
 	}
 }
@@ -160,12 +160,12 @@ func collectionsIn(queue []queued) (keys []Key) {
 func (i *importer) tellQueued(mismatches map[*incoming]string) {
 	for _, q := range i.queue {
 		if q.incoming == nil {
-			i.results.problem(q.problem)
+			i.fileChecker.problem(q.problem)
 		} else if message := mismatches[q.incoming]; message != "" {
 			in := q.incoming
 			p := ruleStoredDimensions.problem(in.line, in.dimsAt, in.dimsPath, message)
 			p.Column, p.Value, p.Collection = in.dimsColumn, in.dimsText, shown([]byte(in.collection.ID))
-			i.results.problem(p)
+			i.fileChecker.problem(p)
 		}
 	}
 }

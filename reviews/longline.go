@@ -19,10 +19,10 @@ type longLine struct {
 // longLine checks the line that begins with s through a window. It is read in a goroutine of its
 // own, so that storing the first of its reviews goes on beside checking the next.
 func (p *pipeline) longLine(in *lines, s stretch) (err error) {
-	out := newSender(make(chan part, 2), make(chan struct{}), newRecycled())
-	c := p.checker(out)
+	out := newSender(make(chan batch, 2), make(chan struct{}), newRecycled())
+	c := p.lineChecker(out)
 	lines := in.number - 1
-	c.spool = &spool{dir: p.dir, limit: p.plain, all: p.spool}
+	c.spool = &spool{dir: p.dir, limit: p.uncompressed, all: p.spool}
 	c.pass = pass{gate: p.gate, done: out.done}
 	go out.run(func() { err = c.readLong(in, s) })
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -54,7 +54,7 @@ func (p *pipeline) longLine(in *lines, s stretch) (err error) {
 }
 
 // readLong reads the line until it ends or nobody wants the rest.
-func (c *checker) readLong(in *lines, s stretch) error {
+func (c *lineChecker) readLong(in *lines, s stretch) error {
 	defer c.spool.close()
 	defer c.pass.leave()
 	c.watch = func() error {
@@ -83,7 +83,7 @@ func (c *checker) readLong(in *lines, s stretch) error {
 
 // copyRecord copies the record to disk, as far as it is JSON, and has it read from there: what is large in it is held in
 // memory only while nobody waits for the source of an import.
-func (c *checker) copyRecord() verdict {
+func (c *lineChecker) copyRecord() verdict {
 	c.copyOut(func() verdict {
 		if c.stepOver() == accepted {
 			c.end()
@@ -104,7 +104,7 @@ func (c *checker) copyRecord() verdict {
 }
 
 // copyOut copies what read reads to disk.
-func (c *checker) copyOut(read func() verdict) verdict {
+func (c *lineChecker) copyOut(read func() verdict) verdict {
 	c.from, c.tee, c.teed = c.offset(), c.spool, c.pos
 	v := read()
 	c.write(c.pos)
@@ -116,7 +116,7 @@ func (c *checker) copyOut(read func() verdict) verdict {
 }
 
 // readFrom has the line read from a place in what was copied.
-func (c *checker) readFrom(at place) verdict {
+func (c *lineChecker) readFrom(at position) verdict {
 	rest, err := c.spool.reader(at.offset-c.from, c.watch)
 	if err != nil {
 		c.err = err

@@ -15,7 +15,7 @@ type members struct {
 
 // object reads an object that has the given members, and calls value for each at its value. seen
 // has a bit for each member that was there.
-func (c *checker) object(m *members, value func(c *checker, i int) verdict) (seen uint, v verdict) {
+func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdict) (seen uint, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
 	}
@@ -61,14 +61,14 @@ func (c *checker) object(m *members, value func(c *checker, i int) verdict) (see
 // maxName is how much of the name of a subpart is kept: more than what a problem shows.
 const maxName = 2 * maxShown
 
-func (c *checker) unknownMember(at int64, name []byte) verdict {
+func (c *lineChecker) unknownMember(at int64, name []byte) verdict {
 	id, token := c.fingerprint(name), pointerToken(name)
 	c.report(ruleUnknown, at, token, unknownMessage(name))
 	return c.discardMember(id, token, "")
 }
 
 // stepOverMember reads over a member of a collection that is longer than what is stored.
-func (c *checker) stepOverMember(at int64) verdict {
+func (c *lineChecker) stepOverMember(at int64) verdict {
 	if c.stepOverName() == broken || c.stepOver() == broken {
 		return broken
 	}
@@ -79,7 +79,7 @@ func (c *checker) stepOverMember(at int64) verdict {
 // member reads a name and gives its index, or -1 and its text for one that is not
 // known. The members of a file come in the same order again and again: the one that came here the last
 // time is looked for first.
-func (c *checker) member(m *members, after int) (i int, name []byte, v verdict) {
+func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdict) {
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
 		return int(*guess), nil, accepted
@@ -149,7 +149,7 @@ func unknownMessage(name []byte) string {
 }
 
 // missing reports the required members that are not in seen.
-func (c *checker) missing(members *members, seen uint, start int64) {
+func (c *lineChecker) missing(members *members, seen uint, start int64) {
 	for i, name := range members.names[:members.required] {
 		if seen&(1<<i) == 0 {
 			c.report(ruleMissing, start, "", missingMessages[name])

@@ -16,16 +16,16 @@ const (
 // the order of the file; workers check stretches of lines. A line that is longer than a buffer is
 // checked by the calling goroutine alone.
 type pipeline struct {
-	workers int
-	buffer  int    // bytes of a stretch
-	dir     string // of temporary files
-	plain   int64  // bytes of these that are not compressed
-	spool   *Spool
-	gate    *Gate
-	load    bool
-	limit   int // bytes of JSON that are stored of a review, or of a collection without its reviews
-	hash    *hasher
-	sink    sink
+	workers      int
+	buffer       int    // bytes of a stretch
+	dir          string // of temporary files
+	uncompressed int64  // bytes of these that are not compressed
+	spool        *Spool
+	gate         *Gate
+	load         bool
+	limit        int // bytes of JSON that are stored of a review, or of a collection without its reviews
+	hash         *hasher
+	sink         sink
 }
 
 // sink takes the findings of a pipeline.
@@ -37,15 +37,15 @@ type sink interface {
 }
 
 func newPipeline(o Options, load bool, s sink) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, plain: o.plain, spool: o.Spool, gate: o.Gate, load: load, limit: o.limit, hash: newHasher(), sink: s}
+	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, uncompressed: o.uncompressed, spool: o.Spool, gate: o.Gate, load: load, limit: o.limit, hash: newHasher(), sink: s}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	if p.buffer == 0 {
 		p.buffer = defaultBuffer
 	}
-	if p.plain == 0 {
-		p.plain = maxPlain
+	if p.uncompressed == 0 {
+		p.uncompressed = maxUncompressed
 	}
 	if p.limit == 0 {
 		p.limit = maxStored
@@ -53,8 +53,8 @@ func newPipeline(o Options, load bool, s sink) *pipeline {
 	return p
 }
 
-func (p *pipeline) checker(out findings) *checker {
-	return newChecker(p.hash.clone(), out, p.load, p.limit)
+func (p *pipeline) lineChecker(out findings) *lineChecker {
+	return newLineChecker(p.hash.clone(), out, p.load, p.limit)
 }
 
 // run reads r to its end, or until the sink has enough.
@@ -63,7 +63,7 @@ func (p *pipeline) run(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	own := p.checker(p.sink)
+	own := p.lineChecker(p.sink)
 	crew := &crew{pipeline: p, done: make(chan struct{}), used: newRecycled()}
 	defer crew.stop()
 	for !p.sink.stopped() {
@@ -96,7 +96,7 @@ func (p *pipeline) run(r io.Reader) error {
 }
 
 // stretch checks whole lines.
-func (c *checker) stretch(s stretch) {
+func (c *lineChecker) stretch(s stretch) {
 	for data := s.data; len(data) > 0; s.number++ {
 		line, rest, newline := bytes.Cut(data, []byte{'\n'})
 		c.whole(line, s.offset)
@@ -123,7 +123,7 @@ type crew struct {
 type job struct {
 	stretch
 	buf []byte
-	out chan part
+	out chan batch
 }
 
 func (c *crew) idle() bool { return len(c.open) == 0 }
@@ -144,7 +144,7 @@ func (c *crew) work(s stretch) {
 		}
 	}
 	last := len(c.free) - 1
-	j := &job{stretch: s, buf: c.free[last], out: make(chan part, 2)}
+	j := &job{stretch: s, buf: c.free[last], out: make(chan batch, 2)}
 	c.free = c.free[:last]
 	c.open = append(c.open, j)
 	c.jobs <- j
@@ -173,7 +173,7 @@ func (c *crew) stop() {
 }
 
 func (c *crew) worker() {
-	check := c.checker(nil)
+	check := c.lineChecker(nil)
 	for j := range c.jobs {
 		out := newSender(j.out, c.done, c.used)
 		check.out = out

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // Severity says what a problem means for the record it was found in.
@@ -91,9 +93,19 @@ func shown(name []byte) string {
 	return string(name[:cut]) + "…"
 }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointerToken gives a member name as one step of a JSON pointer, a long one cut.
 func pointerToken(name []byte) string {
-	return "/" + pointerEscapes.Replace(shown(name))
+	return "/" + jsonpointer.Escape(shown(name))
+}
+
+// problem returns a problem with a rule. The caller adds the column, the ids and the value.
+func (r ruleID) problem(line, offset int64, pointer, message string) Problem {
+	return Problem{Line: line, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
+}
+
+// problemAt returns a problem of the file as a whole.
+func (r ruleID) problemAt(line, column, offset int64, message string) Problem {
+	p := r.problem(line, offset, "", message)
+	p.Column = column
+	return p
 }

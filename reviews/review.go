@@ -38,7 +38,7 @@ type review struct {
 }
 
 // readReview reads one review and decides whether it is accepted.
-func (c *checker) readReview() verdict {
+func (c *lineChecker) readReview() verdict {
 	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
 	c.item = -1
 	c.next()
@@ -74,8 +74,8 @@ func (c *checker) readReview() verdict {
 	return accepted
 }
 
-func (c *checker) reviewObject(start int64) verdict {
-	seen, v := c.object(&c.ofReview, (*checker).reviewMember)
+func (c *lineChecker) reviewObject(start int64) verdict {
+	seen, v := c.object(&c.ofReview, (*lineChecker).reviewMember)
 	if v == broken {
 		return broken
 	}
@@ -90,7 +90,7 @@ func (c *checker) reviewObject(start int64) verdict {
 	return accepted
 }
 
-func (c *checker) reviewMember(i int) (v verdict) {
+func (c *lineChecker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
 		v = c.readID()
@@ -108,9 +108,9 @@ func (c *checker) reviewMember(i int) (v verdict) {
 	case reviewName:
 		_, v = c.identity("/imported_display_name")
 	case reviewEmail:
-		v = c.nullOr((*checker).anyText, "/imported_email")
+		v = c.nullOr((*lineChecker).anyText, "/imported_email")
 	case reviewURL:
-		v = c.nullOr((*checker).address, "/imported_url")
+		v = c.nullOr((*lineChecker).address, "/imported_url")
 	case reviewSubparts:
 		v = c.subparts()
 	case reviewParent:
@@ -119,7 +119,7 @@ func (c *checker) reviewMember(i int) (v verdict) {
 	return v
 }
 
-func (c *checker) readID() verdict {
+func (c *lineChecker) readID() verdict {
 	text, v := c.identity("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
 	if v != accepted {
@@ -132,23 +132,23 @@ func (c *checker) readID() verdict {
 	return accepted
 }
 
-func (c *checker) parent() verdict {
+func (c *lineChecker) parent() verdict {
 	c.next()
 	at := c.offset()
 	text, v := c.identity("/parent_id")
-	if v == accepted && !c.part && !c.ids.marked(c.fingerprint(text)) {
+	if v == accepted && !c.partial && !c.ids.marked(c.fingerprint(text)) {
 		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
 	return v
 }
 
-func (c *checker) readRatings() verdict {
+func (c *lineChecker) readRatings() verdict {
 	c.next()
 	at := c.offset()
 	if v := c.is('[', "/ratings", "an array of integers"); v != accepted {
 		return v
 	}
-	n, v := c.items((*checker).rating)
+	n, v := c.items((*lineChecker).rating)
 	if v == broken {
 		return broken
 	}
@@ -159,7 +159,7 @@ func (c *checker) readRatings() verdict {
 	return accepted
 }
 
-func (c *checker) rating() verdict {
+func (c *lineChecker) rating() verdict {
 	first := c.next()
 	at := c.offset()
 	if first != '-' && (first < '0' || first > '9') {
@@ -180,7 +180,7 @@ func (c *checker) rating() verdict {
 }
 
 // subparts reads an object of strings under names of any kind, each once.
-func (c *checker) subparts() verdict {
+func (c *lineChecker) subparts() verdict {
 	if v := c.is('{', "/subparts", "an object of strings"); v != accepted {
 		return v
 	}
@@ -198,7 +198,7 @@ func (c *checker) subparts() verdict {
 	}
 }
 
-func (c *checker) subpart() verdict {
+func (c *lineChecker) subpart() verdict {
 	if c.quote() == broken {
 		return broken
 	}

@@ -9,19 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// maxPlain is how much of a spool is not compressed.
-const maxPlain = 256 << 20
+// maxUncompressed is how much of a spool is not compressed.
+const maxUncompressed = 256 << 20
 
 // spool holds the reviews of a line that is too long for memory until the line was read. What
 // is beyond a limit is compressed: a small file that unpacks to a huge line stays small on disk.
 type spool struct {
-	dir   string
-	limit int64 // of plain
-	file  *os.File
-	plain int64 // bytes that are not compressed
-	zip   *gzip.Writer
-	all   *Spool // that this is a part of; nil = none
-	taken int64  // bytes of the file
+	dir          string
+	limit        int64 // of uncompressed
+	file         *os.File
+	uncompressed int64 // bytes that are not compressed
+	zip          *gzip.Writer
+	all          *Spool // that this is a part of; nil = none
+	taken        int64  // bytes of the file
 }
 
 // Spool bounds the bytes that the temporary files of several imports take on disk together. It is safe
@@ -81,12 +81,12 @@ func (s *spool) write(p []byte) (err error) {
 		}
 		os.Remove(s.file.Name()) // so that nothing is left whatever happens, where the system can do that
 	}
-	if s.plain < s.limit {
-		n := min(int64(len(p)), s.limit-s.plain)
+	if s.uncompressed < s.limit {
+		n := min(int64(len(p)), s.limit-s.uncompressed)
 		if _, err := (disk{s}).Write(p[:n]); err != nil {
 			return err
 		}
-		s.plain += n
+		s.uncompressed += n
 		p = p[n:]
 	}
 	if len(p) == 0 {
@@ -101,8 +101,8 @@ func (s *spool) write(p []byte) (err error) {
 
 // reader gives what was written, from an offset on. It calls watch at each step, whose error ends it.
 func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
-	plain := io.NewSectionReader(s.file, 0, s.plain)
-	if _, err := plain.Seek(min(from, s.plain), io.SeekStart); err != nil {
+	plain := io.NewSectionReader(s.file, 0, s.uncompressed)
+	if _, err := plain.Seek(min(from, s.uncompressed), io.SeekStart); err != nil {
 		return nil, err
 	}
 	if s.zip == nil {
@@ -111,13 +111,13 @@ func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
 	if err := s.zip.Close(); err != nil {
 		return nil, fmt.Errorf("reviews: a long line needs a temporary file: %w", err)
 	}
-	packed := io.NewSectionReader(s.file, s.plain, 1<<62)
+	packed := io.NewSectionReader(s.file, s.uncompressed, 1<<62)
 	rest, err := gzip.NewReader(bufio.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
 	all := watched{io.MultiReader(plain, rest), watch}
-	_, err = io.CopyN(io.Discard, all, max(0, from-s.plain))
+	_, err = io.CopyN(io.Discard, all, max(0, from-s.uncompressed))
 	return all, err
 }
 

@@ -59,7 +59,7 @@ func (t *tokens) pieces() iter.Seq[[]byte] {
 					r, size := readEscape(rest)
 					piece, rest = utf8.AppendRune(piece, r), rest[size:]
 				} else {
-					n, _ := plain(rest[:min(len(rest), maxDecoded-len(piece))])
+					n, _ := unescapedPrefix(rest[:min(len(rest), maxDecoded-len(piece))])
 					piece, rest = append(piece, rest[:n]...), rest[n:]
 				}
 			}
@@ -84,7 +84,7 @@ func (t *tokens) wholeText(text []byte) string {
 func (t *tokens) decode() (text []byte, ok bool) {
 	rest := t.buf[t.pos+1:]
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
-	n, ascii := plain(rest)
+	n, ascii := unescapedPrefix(rest)
 	if n < len(rest) && rest[n] == '"' {
 		text = rest[:n]
 	} else if n > maxDecoded {
@@ -105,7 +105,7 @@ func (t *tokens) decode() (text []byte, ok bool) {
 				text = utf8.AppendRune(text, r)
 				n += size
 			}
-			run, plainASCII := plain(rest[n:])
+			run, plainASCII := unescapedPrefix(rest[n:])
 			if len(text)+run > maxDecoded {
 				return nil, false
 			}
@@ -138,7 +138,7 @@ func (t *tokens) scan() verdict {
 	t.str.offset, t.str.nul, t.str.surrogate, t.str.long = t.offset(), -1, -1, false
 	t.pos++
 	for {
-		n, ascii := plain(t.buf[t.pos:])
+		n, ascii := unescapedPrefix(t.buf[t.pos:])
 		if !ascii {
 			valid := validPrefix(t.buf[t.pos : t.pos+n])
 			t.pos += valid
@@ -197,9 +197,9 @@ func (t *tokens) at(i int) int64 {
 	return from + int64(at)
 }
 
-// plain gives the length of the longest beginning of b without quote, backslash and control
+// unescapedPrefix gives the length of the longest beginning of b without quote, backslash and control
 // character, and whether that beginning is ASCII. It looks at eight bytes at a time.
-func plain(b []byte) (n int, ascii bool) {
+func unescapedPrefix(b []byte) (n int, ascii bool) {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x8080808080808080

@@ -10,7 +10,7 @@ import (
 
 // is says whether the value begins with first, as a value of the wanted kind does; another value is
 // reported and discarded.
-func (c *checker) is(first byte, member, want string) verdict {
+func (c *lineChecker) is(first byte, member, want string) verdict {
 	if c.next() == first {
 		return accepted
 	}
@@ -19,7 +19,7 @@ func (c *checker) is(first byte, member, want string) verdict {
 }
 
 // kind names the kind of the value that is next.
-func (c *checker) kind() string {
+func (c *lineChecker) kind() string {
 	switch c.next() {
 	case '"':
 		return "a string"
@@ -36,7 +36,7 @@ func (c *checker) kind() string {
 }
 
 // items reads an array and calls item at each of its elements, with its index in c.item.
-func (c *checker) items(item func(*checker) verdict) (n int64, v verdict) {
+func (c *lineChecker) items(item func(*lineChecker) verdict) (n int64, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
 	}
@@ -63,7 +63,7 @@ const (
 func (t *tokens) flawed() bool { return t.str.nul >= 0 || t.str.surrogate >= 0 }
 
 // flaws reports that.
-func (c *checker) flaws(member string) {
+func (c *lineChecker) flaws(member string) {
 	if c.str.nul >= 0 {
 		c.report(ruleNUL, c.str.nul, member, "U+0000 is not allowed in a string; take it out")
 	}
@@ -73,7 +73,7 @@ func (c *checker) flaws(member string) {
 }
 
 // anyText reads a string of any text.
-func (c *checker) anyText(member string) verdict {
+func (c *lineChecker) anyText(member string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
 	}
@@ -85,7 +85,7 @@ func (c *checker) anyText(member string) verdict {
 }
 
 // judged reads a string and reports what judge says of it.
-func (c *checker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
+func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
 	}
@@ -100,7 +100,7 @@ func (c *checker) judged(member string, rule ruleID, judge func(text []byte) str
 	return accepted
 }
 
-func (c *checker) timestamp(member string) verdict {
+func (c *lineChecker) timestamp(member string) verdict {
 	return c.judged(member, ruleTimestamp, func(text []byte) string {
 		if len(text) > maxTimestamp {
 			return "the fraction of this time is longer than 65536 bytes; " + rightTime
@@ -114,14 +114,14 @@ func (c *checker) timestamp(member string) verdict {
 }
 
 // nullOr reads null, else what value reads.
-func (c *checker) nullOr(value func(c *checker, member string) verdict, member string) verdict {
+func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
 	if c.next() == 'n' {
 		return c.literal("null")
 	}
 	return value(c, member)
 }
 
-func (c *checker) address(member string) verdict {
+func (c *lineChecker) address(member string) verdict {
 	return c.judged(member, ruleURL, func(text []byte) string {
 		if len(text) > maxAddress {
 			return "this address is longer than 65536 bytes; want a shorter one, or null"
@@ -133,7 +133,7 @@ func (c *checker) address(member string) verdict {
 	})
 }
 
-func (c *checker) bodyHTML(member string) verdict {
+func (c *lineChecker) bodyHTML(member string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
 	}
@@ -159,7 +159,7 @@ func (c *checker) bodyHTML(member string) verdict {
 }
 
 // fingerprint fingerprints the text of the string that was just read. text is what the method text returned of it.
-func (c *checker) fingerprint(text []byte) fingerprint {
+func (c *lineChecker) fingerprint(text []byte) fingerprint {
 	if c.str.long {
 		return c.hash.ofPieces(c.pieces())
 	}
@@ -167,7 +167,7 @@ func (c *checker) fingerprint(text []byte) fingerprint {
 }
 
 // identity reads a string that may not be empty. Its text is valid until the next byte is read.
-func (c *checker) identity(member string) (text []byte, v verdict) {
+func (c *lineChecker) identity(member string) (text []byte, v verdict) {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return nil, v
 	}
@@ -186,7 +186,7 @@ func (c *checker) identity(member string) (text []byte, v verdict) {
 }
 
 // limited reads an identity of at most limit characters.
-func (c *checker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
+func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
 	text, v = c.identity(member)
 	if len(text) > limit && utf8.RuneCount(text) > limit {
 		text = bytes.Clone(text[:min(len(text), maxName)])

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxStored = 16 << 20 // bytes of JSON, for one review or one collection without its reviews
-	maxBatch  = 1 << 20  // bytes of JSON, about, that one transaction stores
+	maxStored      = 16 << 20 // bytes of JSON, for one review or one collection without its reviews
+	maxTransaction = 1 << 20  // bytes of JSON, about, that one transaction stores
 )
 
 // incoming is what an import is to store of a line, or of a part of it.
@@ -42,7 +42,7 @@ func (in *incoming) next() *incoming {
 }
 
 // takeField counts a member of the collection, whose value begins at start and is held, and keeps it for an import.
-func (c *checker) takeField(name string, start int64) verdict {
+func (c *lineChecker) takeField(name string, start int64) verdict {
 	raw := c.since(start)
 	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
 	if !c.load || c.collection.size >= int64(c.limit) {
@@ -60,14 +60,14 @@ func (c *checker) takeField(name string, start int64) verdict {
 }
 
 // keepDimensions keeps where a problem with the stored dimensions would be.
-func (c *checker) keepDimensions(at place, pointer, text string) {
+func (c *lineChecker) keepDimensions(at position, pointer, text string) {
 	if in := c.got.incoming; in != nil {
 		in.dimsAt, in.dimsColumn, in.dimsPath, in.dimsText = at.offset, at.column, pointer, text
 	}
 }
 
 // takeCollection judges the size of a collection when all of its line was read, and keeps it for an import.
-func (c *checker) takeCollection() verdict {
+func (c *lineChecker) takeCollection() verdict {
 	if c.got.refused {
 		return accepted
 	}
@@ -91,7 +91,7 @@ func (c *checker) takeCollection() verdict {
 }
 
 // keepReview keeps a review that began at start and is held for an import, unless it is rejected.
-func (c *checker) keepReview(start int64) verdict {
+func (c *lineChecker) keepReview(start int64) verdict {
 	if c.review.faults > 0 || c.got.refused {
 		return accepted
 	}
@@ -111,7 +111,7 @@ func (c *checker) keepReview(start int64) verdict {
 		if c.err = c.settle(); c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
 		}
-	case c.spool != nil && in.size >= maxBatch:
+	case c.spool != nil && in.size >= maxTransaction:
 		c.flush()
 	}
 	return accepted

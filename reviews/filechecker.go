@@ -1,0 +1,158 @@
+package reviews
+
+import (
+	"cmp"
+	"slices"
+)
+
+// fileChecker applies the rules that span lines: collection-repeated, file-kind and file-empty. It gets the findings of
+// all lines in the order of the file, puts the problems of each line in order, and counts everything for the Report. Check
+// uses it as it is, and an import builds on it.
+type fileChecker struct {
+	report Report
+	yield  func(Problem) bool // gets each problem; false: it wants no more
+	stop   bool               // yield wants no more
+	tell   func(Progress)     // nil: nobody asks for progress
+
+	line     []Problem // problems of the line that is read
+	pairs    set       // the collections of the lines before
+	repeated bool      // the line that is read has a collection that came before
+	lines    bool      // some line is not blank
+
+	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
+	kind  string    // what the file may be; "" once a line was a record
+	start int64     // offset of its first line
+	early []Problem // that wait
+	named bool      // the kind was reported instead of them
+	array array     // how far the file was read as a JSON array with an element on each line
+}
+
+// maxWaiting is how many problems of a line, or of a file that may be of another kind, wait at most.
+const maxWaiting = 1000
+
+// problem takes a problem. It waits for the others of its line: what an object lacks, for instance, is found at the end of
+// the object and reported at its beginning.
+func (f *fileChecker) problem(p Problem) {
+	f.endLineBefore(p.Line)
+	if len(f.line) == maxWaiting {
+		f.endLine()
+	}
+	f.line = append(f.line, p)
+}
+
+// endLineBefore reports the problems that wait if they are in an earlier line than this one.
+func (f *fileChecker) endLineBefore(line int64) {
+	if len(f.line) > 0 && f.line[0].Line != line {
+		f.endLine()
+	}
+}
+
+// endLine reports the problems of a line in the order of their offsets.
+func (f *fileChecker) endLine() {
+	slices.SortStableFunc(f.line, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
+	for _, p := range f.line {
+		f.give(p)
+	}
+	clear(f.line)
+	f.line = f.line[:0]
+}
+
+// give reports a problem, or keeps it while the file may be of another kind.
+func (f *fileChecker) give(p Problem) {
+	switch {
+	case f.kind == "":
+		f.report.add(p)
+		if !f.stop {
+			f.stop = !f.yield(p)
+		}
+	case !f.named:
+		f.early = append(f.early, p)
+		if len(f.early) == maxWaiting {
+			f.nameKind()
+		}
+	}
+}
+
+// begin is called at the beginning of the file with the kind that it may be of, see fileKind.
+func (f *fileChecker) begin(kind string, offset int64) { f.kind, f.start = kind, offset }
+
+// nameKind reports the kind of the file in place of the problems of its lines.
+func (f *fileChecker) nameKind() {
+	kind := f.kind
+	f.kind, f.early, f.named = "", nil, true
+	f.give(ruleFileKind.problemAt(1, 1, f.start, kind))
+	f.kind = kind
+}
+
+// isNDJSON reports the problems that waited: a line is a record, so the file is of no other kind.
+func (f *fileChecker) isNDJSON() {
+	if f.kind == "" {
+		return
+	}
+	early := f.early
+	f.kind, f.early = "", nil
+	for _, p := range early {
+		f.give(p)
+	}
+}
+
+// end reports what is left when reading has ended. whole says that it ended at the end of the file.
+func (f *fileChecker) end(whole bool) {
+	f.endLine()
+	if f.kind != "" && !f.named {
+		f.nameKind()
+	}
+	if whole && !f.lines && !f.stop {
+		f.give(ruleFileEmpty.problemAt(1, 1, f.start, "the file is empty; want a collection on each line"))
+	}
+}
+
+func (f *fileChecker) result(r lineResult) {
+	f.endLineBefore(r.line)
+	f.count(r, f.problem)
+}
+
+// count adds the result of a line to the report and applies the rules that span lines. It returns whether the reviews that
+// the line's own rules accept are still accepted. report gets the problems.
+func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
+	if r.first {
+		f.repeated = r.paired && !f.pairs.add(r.pair)
+		if f.repeated {
+			p := ruleCollectionRepeated.problem(r.line, r.offset, "", "a collection with this source and id came before in this file; put all of its reviews into one line")
+			p.Column, p.Collection, p.Value = r.column, r.id, ruleCollectionRepeated.wrong(r.head)
+			report(p)
+		}
+	}
+	f.lines = true
+	if r.first && f.kind == kindArray {
+		f.array = f.array.next(r)
+		if f.array == arrayInLast {
+			p := ruleJSON.problem(r.line, r.offset, "", lastElement)
+			p.Column, p.Collection = r.column, r.id
+			report(p)
+		}
+	}
+	if f.array == arrayInLast {
+		return false
+	}
+	if r.first && r.record {
+		f.isNDJSON()
+		f.report.Collections++
+	}
+	f.report.Reviews += r.reviews
+	if f.repeated || r.refused {
+		f.report.Rejected += r.reviews
+		return false
+	}
+	f.report.Rejected += r.rejected
+	return true
+}
+
+func (f *fileChecker) progress(bytes, lines int64) {
+	f.report.Lines = lines
+	if f.tell != nil {
+		f.tell(Progress{bytes, lines, f.report.Reviews, f.report.Errors + f.report.Warnings})
+	}
+}
+
+func (f *fileChecker) stopped() bool { return f.stop }
