@@ -70,7 +70,7 @@ func (a *Auditor) read(parts ...string) (*incoming, error) {
 		return nil, errors.New("has a line end")
 	}
 	a.found = auditFindings{}
-	a.check.stretch(stretch{data: a.line, number: 1})
+	a.check.block(block{data: a.line, number: 1})
 	if a.found.err == nil && a.found.incoming == nil {
 		return nil, errors.New("is no record")
 	}

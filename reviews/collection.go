@@ -2,6 +2,7 @@ package reviews
 
 import "strconv"
 
+// collectionMembers are the members of a collection. All but the last are required. The constants are their indices.
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
 const (
@@ -22,16 +23,16 @@ const (
 type collection struct {
 	source fingerprint
 	id     fingerprint
-	known  uint8    // bits of memberSource and memberID: which of these were read
-	dims   int64    // number of dimensions; -1: unknown
-	dimsAt int64    // offset of dimensions; -1: absent
+	known  uint8    // bits of memberSource and memberID: which of the two were read and are valid
+	dims   int64    // number of dimensions; -1: not known
+	dimsAt int64    // offset of dimensions; -1: not met
 	size   int64    // bytes of its members but the reviews
-	large  bool     // for an import, more than maxSmall of them are in memory
-	some   bool     // there is a review, accepted or not
-	late   position // of reviews that are read when the rest was; offset 0: none
+	large  bool     // for an import: more than maxSmall of these are in memory
+	some   bool     // it has a review, accepted or not
+	late   position // of the reviews, if they wait until the rest was read; offset 0: they do not
 }
 
-// readCollection reads a collection and its reviews, unless these wait.
+// readCollection reads a collection, and its reviews unless these wait.
 func (c *lineChecker) readCollection() verdict {
 	seen, v := c.object(&c.ofCollection, (*lineChecker).collectionMember)
 	if v == broken {
@@ -49,6 +50,7 @@ func (c *lineChecker) readCollection() verdict {
 	return accepted
 }
 
+// collectionMember reads the value of the member with index i.
 func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
@@ -73,6 +75,7 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 	return c.takeField(collectionMembers[i], start)
 }
 
+// readSource reads the source of a collection.
 func (c *lineChecker) readSource() verdict {
 	text, v := c.identity("/source")
 	if v != accepted {
@@ -86,6 +89,7 @@ func (c *lineChecker) readSource() verdict {
 	return accepted
 }
 
+// collectionID reads the id of a collection: Base64 of at most 150 characters.
 func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
@@ -106,8 +110,8 @@ func (c *lineChecker) collectionID() verdict {
 	return accepted
 }
 
-// dimensions reads the names of the dimensions. What is no array leaves their number unknown, and
-// the ratings are not counted.
+// dimensions reads the names of the dimensions. If the value is no array, their number stays unknown, and the ratings of
+// the reviews are not counted.
 func (c *lineChecker) dimensions() verdict {
 	c.next()
 	at := c.offset()
@@ -139,6 +143,7 @@ func (c *lineChecker) dimensions() verdict {
 	return accepted
 }
 
+// dimension reads the name of a dimension.
 func (c *lineChecker) dimension() verdict {
 	c.next()
 	at := c.offset()
@@ -153,13 +158,14 @@ func (c *lineChecker) dimension() verdict {
 	return accepted
 }
 
-// reviewsMember reads the reviews, or has them wait: their number of ratings is unknown before
-// dimensions, and an import takes none before it knows all of their collection.
+// reviewsMember reads the reviews, or lets them wait until the rest of the collection was read. They wait if dimensions was
+// not met, because the number of dimensions is the number of ratings. The reviews of a long line wait for an import in any
+// case, because it stores a review only with its collection.
 func (c *lineChecker) reviewsMember() verdict {
 	if v := c.is('[', "/reviews", "an array of reviews"); v != accepted {
 		return v
 	}
-	c.letGo() // each review is held for itself
+	c.unpin() // each review is pinned by itself
 	long := c.spool != nil
 	if c.collection.dimsAt >= 0 && !(long && c.load) {
 		return c.reviews()
@@ -171,7 +177,7 @@ func (c *lineChecker) reviewsMember() verdict {
 	return c.copyOut(c.stepOver)
 }
 
-// lateReviews reads the reviews that wait, now that the rest of the collection is known.
+// lateReviews reads the reviews that have waited.
 func (c *lineChecker) lateReviews() verdict {
 	c.flush()
 	late := c.collection.late
@@ -185,6 +191,7 @@ func (c *lineChecker) lateReviews() verdict {
 	return c.reviews()
 }
 
+// reviews reads the array of reviews.
 func (c *lineChecker) reviews() verdict {
 	_, v := c.items((*lineChecker).readReview)
 	c.review.index = -1

@@ -2,13 +2,13 @@ package reviews
 
 import "strconv"
 
-// discard reads over a value that is refused for what it is, or where it stands, and reports what
-// no value may hold: a repeated name, U+0000, half of a surrogate pair.
+// discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. It
+// reports only what no value may contain: a repeated name, U+0000, half of a surrogate pair.
 func (c *lineChecker) discard(member string) (v verdict) {
 	first := c.next()
-	alone := c.held < 0 && first != '[' // of an array, each element is held
+	alone := c.pinned < 0 && first != '[' // of an array, each element is pinned by itself
 	if alone {
-		c.hold()
+		c.pin()
 	}
 	switch first {
 	case '"':
@@ -26,6 +26,7 @@ func (c *lineChecker) discard(member string) (v verdict) {
 	return v
 }
 
+// discardArray is discard for an array.
 func (c *lineChecker) discardArray(member string) verdict {
 	if c.enter() == broken {
 		return broken
@@ -45,6 +46,7 @@ func (c *lineChecker) discardArray(member string) verdict {
 	}
 }
 
+// discardObject is discard for an object.
 func (c *lineChecker) discardObject(member string) verdict {
 	if c.enter() == broken {
 		return broken
@@ -64,7 +66,7 @@ func (c *lineChecker) discardObject(member string) verdict {
 	}
 }
 
-// discardMember reads over a member whose name was just read. token is its step of a pointer.
+// discardMember discards the value of a member whose name was just read. token is its token in a pointer.
 func (c *lineChecker) discardMember(name fingerprint, token, member string) verdict {
 	above := len(c.path)
 	if above < maxPath {
@@ -82,18 +84,18 @@ func (c *lineChecker) discardMember(name fingerprint, token, member string) verd
 	return v
 }
 
-// maxPath is how long the pointer into a discarded value becomes: problems stay small. Beyond, it
-// is that of the value around.
+// maxPath is how long the pointer into a discarded value becomes, so that problems stay small. Problems deeper inside have the
+// pointer of the value around them.
 const maxPath = 2 * maxShown
 
-// forgetNames prepares for the names of the object that was just entered.
+// forgetNames empties the set of unknown names for the object that was just entered.
 func (c *lineChecker) forgetNames() {
 	if c.depth < len(c.unknown) {
 		c.unknown[c.depth].clear()
 	}
 }
 
-// namesHere are the names, but the known ones, that the innermost open object had so far.
+// namesHere returns the set of unknown names of the innermost open object.
 func (c *lineChecker) namesHere() *nameSet {
 	for len(c.unknown) <= c.depth {
 		c.unknown = append(c.unknown, nameSet{})
@@ -101,7 +103,7 @@ func (c *lineChecker) namesHere() *nameSet {
 	return &c.unknown[c.depth]
 }
 
-// nameSet is the names of an object: a few in a list, more in a set.
+// nameSet is a set of names. A few of them are in a list, which needs less memory and time than a set.
 type nameSet struct {
 	few  []fingerprint
 	many set
@@ -109,11 +111,11 @@ type nameSet struct {
 
 const (
 	fewNames   = 16
-	maxUnknown = 4096                      // of an object that is refused, so many names are compared
-	maxNames   = maxStored / len(`"":"",`) // more members make a review longer than what is stored
+	maxUnknown = 4096                      // names of an object that is refused; further names are compared with these alone
+	maxNames   = maxStored / len(`"":"",`) // a review with more subparts is longer than what is stored of one
 )
 
-// add puts a name into the set and says whether it was not there yet. A set of most names takes no more.
+// add puts a name into the set and returns whether it is new. A set that has most names takes no more.
 func (n *nameSet) add(name fingerprint, most int) bool {
 	if n.many.used >= most {
 		return !n.many.has(name)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WithBuffer has files read in stretches of n bytes, so that a short line is a long one, whose
+// WithBuffer has files read in blocks of n bytes, so that a short line is a long one, whose
 // temporary file is compressed from there on.
 func WithBuffer(o Options, n int) *Options {
 	o.buffer, o.uncompressed = n, int64(n)

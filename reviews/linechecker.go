@@ -120,9 +120,9 @@ func (c *lineChecker) read(line int64) {
 // begin prepares for the record that is next.
 func (c *lineChecker) begin(line int64) {
 	c.line, c.start.offset, c.depth = line, c.offset(), 0
-	c.hold()
+	c.pin()
 	c.start.column, c.start.head = c.look(c.start.offset)
-	c.letGo()
+	c.unpin()
 	if c.spool != nil { // the window will move
 		c.start.head = bytes.Clone(c.start.head)
 	}
@@ -262,7 +262,7 @@ func (c *lineChecker) settle() error {
 // tooLong ends holding a value in the window, and returns whether the value proved too long for that. Then it is next
 // again, to be read over.
 func (c *lineChecker) tooLong() bool {
-	if !c.letGo() {
+	if !c.unpin() {
 		return false
 	}
 	c.fault, c.depth, c.item, c.inKey, c.path = nil, c.outer, -1, false, c.path[:0]

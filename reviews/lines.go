@@ -9,18 +9,20 @@ import (
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
-// lines cuts a file, unpacked if it is compressed, into stretches of whole lines.
+// lines cuts a file into blocks of whole lines. It decompresses a file that is compressed with gzip, and skips a byte order
+// mark.
 type lines struct {
 	in     counted
-	r      io.Reader // unpacked
-	head   []byte    // what the file begins with, up to maxLook bytes
-	carry  []byte    // read already, after the last stretch
-	offset int64     // of the next stretch
-	number int64     // of the line that begins it
-	over   bool
-	err    error // of r; comes after the lines before it
+	r      io.Reader // the decompressed file
+	head   []byte    // its first maxLook bytes
+	carry  []byte    // what was read behind the last block
+	offset int64     // of the next block
+	number int64     // of the first line of the next block
+	over   bool      // r has ended, or failed
+	err    error     // of r; io.EOF at its end
 }
 
+// counted counts the bytes that are read. Another goroutine may ask for the number.
 type counted struct {
 	r io.Reader
 	n atomic.Int64
@@ -64,23 +66,22 @@ func newLines(r io.Reader) (*lines, error) {
 	return l, nil
 }
 
-// ended is a reader at its end, which is not asked again.
+// ended is a reader that has ended with an error, which it returns again and again.
 type ended struct{ err error }
 
 func (e ended) Read([]byte) (int, error) { return 0, e.err }
 
-// stretch is a piece of the file.
-type stretch struct {
+// block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer.
+type block struct {
 	data   []byte
 	offset int64
-	number int64 // of its first line
-	lines  int64
-	long   bool // data is the beginning of one line that is longer than the buffer
+	number int64 // of the first line
+	long   bool  // data is the beginning of a line
 }
 
-// next reads a stretch of whole lines into buf, or the beginning of a line that does not fit; then
-// rest and skipLine read on. An empty stretch is the end.
-func (l *lines) next(buf []byte) stretch {
+// next reads a block into buf. If the next line does not fit into buf, the block is its beginning, and restOfLine reads
+// on. A block without data is the end of the file.
+func (l *lines) next(buf []byte) block {
 	n := copy(buf, l.carry)
 	l.carry = l.carry[:0]
 	for n < len(buf) && !l.over {
@@ -89,36 +90,35 @@ func (l *lines) next(buf []byte) stretch {
 		l.over = l.err != nil
 		n += m
 	}
-	s := stretch{data: buf[:n], offset: l.offset, number: l.number}
+	b := block{data: buf[:n], offset: l.offset, number: l.number}
 	if !l.over || l.failed() {
-		cut := bytes.LastIndexByte(s.data, '\n') + 1
+		cut := bytes.LastIndexByte(b.data, '\n') + 1
 		if cut == 0 && !l.failed() {
-			s.long = true
-			return s
+			b.long = true
+			return b
 		}
-		l.carry = append(l.carry[:0], s.data[cut:]...)
-		s.data = s.data[:cut]
+		l.carry = append(l.carry[:0], b.data[cut:]...)
+		b.data = b.data[:cut]
 	}
-	s.lines = int64(bytes.Count(s.data, []byte{'\n'}))
-	if len(s.data) > 0 && s.data[len(s.data)-1] != '\n' {
-		s.lines++
+	l.offset += int64(len(b.data))
+	l.number += int64(bytes.Count(b.data, []byte{'\n'}))
+	if len(b.data) > 0 && b.data[len(b.data)-1] != '\n' {
+		l.number++
 	}
-	l.offset += int64(len(s.data))
-	l.number += s.lines
-	return s
+	return b
 }
 
-// failed says whether reading ended for another reason than the end of the file.
+// failed returns whether reading has ended before the end of the file.
 func (l *lines) failed() bool { return l.over && l.err != io.EOF }
 
-// restOfLine is the rest of a line that is longer than the buffer.
+// restOfLine reads the rest of a line that does not fit into a block.
 type restOfLine struct {
 	*lines
-	watch   func() error // called at each step; an error ends it
-	most    int          // bytes of a step: what is behind the line must fit into the next stretch
+	watch   func() error // called before each read; its error ends the reading
+	most    int          // bytes of a read: what was read behind the line must fit into the next block
 	read    int64
 	done    bool
-	newline bool
+	newline bool // the line ends with a newline
 }
 
 // Read reads up to the end of the line.
@@ -144,12 +144,12 @@ func (l *restOfLine) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// finish reads over what is left of the line that began with s.
-func (l *restOfLine) finish(s stretch) {
+// finish reads over what nobody has read of the line that began with b.
+func (l *restOfLine) finish(b block) {
 	for err := error(nil); err == nil; {
-		_, err = l.Read(s.data)
+		_, err = l.Read(b.data)
 	}
-	l.offset += int64(len(s.data)) + l.read
+	l.offset += int64(len(b.data)) + l.read
 	l.number++
 	if l.newline {
 		l.offset++

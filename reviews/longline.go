@@ -5,26 +5,29 @@ import (
 	"time"
 )
 
-// errStopped ends the reading of a long line that nobody wants to hear more of.
+// errStopped ends the reading of a long line when nobody wants the rest of it.
 var errStopped = errors.New("reviews: stopped")
 
-// longLine is what a checker of a line that is not all in memory needs.
+// longLine is what a lineChecker needs for a line that is longer than a block. It reads such a line through a window.
+//
+// An import stores no review before it knows the whole collection, so it copies the record to a temporary file first and
+// reads it from there. A check copies only reviews that stand before dimensions, whose number they must have.
 type longLine struct {
-	spool *spool       // where the line, or the reviews of it, may wait; nil: the line is all in memory
+	spool *spool       // the temporary file; nil: the line is all in memory
 	from  int64        // offset in the file of the first byte in spool
-	watch func() error // called while the line is read; an error ends it
-	pass  pass         // to hold more than maxSmall in memory
+	watch func() error // called while the line is read; its error ends the reading
+	pass  pass         // to have more than maxSmall in memory
 }
 
-// longLine checks the line that begins with s through a window. It is read in a goroutine of its
-// own, so that storing the first of its reviews goes on beside checking the next.
-func (p *pipeline) longLine(in *lines, s stretch) (err error) {
+// longLine checks the line that begins with b. It is read in a goroutine of its own, so that the first of its reviews are
+// stored while the next are checked.
+func (p *pipeline) longLine(in *lines, b block) (err error) {
 	out := newSender(make(chan batch, 2), make(chan struct{}), newRecycled())
 	c := p.lineChecker(out)
 	lines := in.number - 1
 	c.spool = &spool{dir: p.dir, limit: p.uncompressed, all: p.spool}
 	c.pass = pass{gate: p.gate, done: out.done}
-	go out.run(func() { err = c.readLong(in, s) })
+	go out.run(func() { err = c.readLong(in, b) })
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	stopped := false
@@ -32,7 +35,7 @@ func (p *pipeline) longLine(in *lines, s stretch) (err error) {
 		if !stopped {
 			close(out.done)
 		}
-		for range out.to { // until the goroutine has ended, whatever happens
+		for range out.to { // until the goroutine has ended, also if the sink panics
 		}
 	}()
 	for {
@@ -54,7 +57,7 @@ func (p *pipeline) longLine(in *lines, s stretch) (err error) {
 }
 
 // readLong reads the line until it ends or nobody wants the rest.
-func (c *lineChecker) readLong(in *lines, s stretch) error {
+func (c *lineChecker) readLong(in *lines, b block) error {
 	defer c.spool.close()
 	defer c.pass.leave()
 	c.watch = func() error {
@@ -65,31 +68,31 @@ func (c *lineChecker) readLong(in *lines, s stretch) error {
 			return nil
 		}
 	}
-	rest := &restOfLine{lines: in, watch: c.watch, most: len(s.data)}
-	c.window = window{buf: s.data, base: s.offset, rest: rest, small: s.data, most: maxWindow, held: -1, counted: s.offset}
+	rest := &restOfLine{lines: in, watch: c.watch, most: len(b.data)}
+	c.window = window{buf: b.data, base: b.offset, rest: rest, small: b.data, most: maxWindow, pinned: -1, counted: b.offset}
 	if c.load {
-		c.most = maxSmall // the source may take any time to give the rest
+		c.most = maxSmall // a client may send the rest slowly, and memory must not wait for it
 	}
-	c.read(s.number)
+	c.read(b.number)
 	if c.err != nil {
 		return c.err
 	}
-	rest.finish(s)
+	rest.finish(b)
 	if in.failed() {
 		return in.err
 	}
 	return nil
 }
 
-// copyRecord copies the record to disk, as far as it is JSON, and has it read from there: what is large in it is held in
-// memory only while nobody waits for the source of an import.
+// copyRecord copies the record to the temporary file, up to its end or to where it is no JSON, and sets the window to its
+// beginning there. So an import has a large review in memory only while it reads its own file.
 func (c *lineChecker) copyRecord() verdict {
 	c.copyOut(func() verdict {
 		if c.stepOver() == accepted {
 			c.end()
 		}
-		c.pos = len(c.buf) // a fault is met again
-		return accepted
+		c.pos = len(c.buf)
+		return accepted // a fault is met again when the copy is read
 	})
 	if c.err != nil {
 		return c.fail(c.offset(), ruleJSON, "")
@@ -103,7 +106,7 @@ func (c *lineChecker) copyRecord() verdict {
 	return c.readFrom(c.start)
 }
 
-// copyOut copies what read reads to disk.
+// copyOut copies what read reads to the temporary file.
 func (c *lineChecker) copyOut(read func() verdict) verdict {
 	c.from, c.tee, c.teed = c.offset(), c.spool, c.pos
 	v := read()
@@ -115,7 +118,7 @@ func (c *lineChecker) copyOut(read func() verdict) verdict {
 	return v
 }
 
-// readFrom has the line read from a place in what was copied.
+// readFrom sets the window to a position in the temporary file.
 func (c *lineChecker) readFrom(at position) verdict {
 	rest, err := c.spool.reader(at.offset-c.from, c.watch)
 	if err != nil {

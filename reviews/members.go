@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// members are those of an object that the format knows, the required ones first.
+// members are the members that the format knows of an object, the required ones first.
 type members struct {
 	names    []string
-	required int
-	follows  [16]uint8 // what came after each member, and, at 0, first, the last time
+	required int       // how many of them are required
+	follows  [16]uint8 // the member that came last time behind each one; at index 0, the one that came first
 }
 
-// object reads an object that has the given members, and calls value for each at its value. seen
-// has a bit for each member that was there.
+// object reads an object with the given members, and calls value at the value of each. seen has a bit for each member that
+// the object has. An unknown or repeated member is reported, and its value is discarded.
 func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdict) (seen uint, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -27,9 +27,9 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 		}
 		c.next()
 		at := c.offset()
-		alone := c.held < 0
+		alone := c.pinned < 0
 		if alone {
-			c.hold()
+			c.pin()
 		}
 		i, name, v := c.member(m, after)
 		switch {
@@ -58,16 +58,18 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 	}
 }
 
-// maxName is how much of the name of a subpart is kept: more than what a problem shows.
+// maxName is how many bytes of a name are kept for a problem. It is more than a problem shows, so that the problem can tell
+// that the name was cut.
 const maxName = 2 * maxShown
 
+// unknownMember reports a member that the format does not know, and discards its value.
 func (c *lineChecker) unknownMember(at int64, name []byte) verdict {
 	id, token := c.fingerprint(name), pointerToken(name)
 	c.report(ruleUnknown, at, token, unknownMessage(name))
 	return c.discardMember(id, token, "")
 }
 
-// stepOverMember reads over a member of a collection that is longer than what is stored.
+// stepOverMember reads over a member of a collection that is longer than what is stored of a collection.
 func (c *lineChecker) stepOverMember(at int64) verdict {
 	if c.stepOverName() == broken || c.stepOver() == broken {
 		return broken
@@ -76,9 +78,8 @@ func (c *lineChecker) stepOverMember(at int64) verdict {
 	return accepted
 }
 
-// member reads a name and gives its index, or -1 and its text for one that is not
-// known. The members of a file come in the same order again and again: the one that came here the last
-// time is looked for first.
+// member reads the name of a member and returns its index, or -1 and the name if the format does not know it. Nearly all
+// objects of a file have their members in the same order, so the member that came here last time is tried first.
 func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdict) {
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
@@ -99,7 +100,7 @@ func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdi
 	return -1, name, accepted
 }
 
-// literally reads a string if it is in the window as text in quotes, without escapes.
+// literally reads a string if it is in the window and is text, written without escapes. It returns whether it is.
 func (t *tokens) literally(text string) bool {
 	end := t.pos + len(text) + 1
 	if end >= len(t.buf) || t.buf[end] != '"' || t.buf[t.pos] != '"' || string(t.buf[t.pos+1:end]) != text {
@@ -109,7 +110,8 @@ func (t *tokens) literally(text string) bool {
 	return true
 }
 
-// missingMessages are made once: a file may lack millions of members.
+// missingMessages are the messages of the rule member-missing, by the name of the member. They are made once, since a file may
+// lack millions of members.
 var missingMessages = func() map[string]string {
 	all := map[string]string{}
 	for _, example := range []string{`"source":"example.test"`, `"title":"A lamp"`, `"created":"2019-04-03T00:00:00Z"`, `"id":"YXJ0aWNsZS0x"`,
@@ -120,35 +122,38 @@ var missingMessages = func() map[string]string {
 	return all
 }()
 
-// unknownMessages are made once, too: by the plain form of a name that is nearly known, and for all others.
+// unknownMessages are the messages of the rule member-unknown, by simpleName of a member that may be meant. The one at "" is
+// for all other names.
 var unknownMessages = func() map[string]string {
 	const otherwise = "; extra data belongs in subparts of a review"
 	all := map[string]string{"": "unknown member" + otherwise}
 	for _, name := range slices.Concat(collectionMembers, reviewMembers) {
-		all[plainName([]byte(name))] = "unknown member; " + name + " may be meant" + otherwise
+		all[simpleName([]byte(name))] = "unknown member; " + name + " may be meant" + otherwise
 	}
 	return all
 }()
 
-// plainName is what is left of a name without upper case, plural and what is no letter.
-func plainName(name []byte) string {
-	plain := make([]byte, 0, 32)
-	for _, c := range name[:min(len(name), cap(plain))] {
-		if c |= 0x20; 'a' <= c && c <= 'z' {
-			plain = append(plain, c)
+// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the
+// same one: "bodyHTML" and "body_html", "rating" and "ratings".
+func simpleName(name []byte) string {
+	simple := make([]byte, 0, 32)
+	for _, c := range name[:min(len(name), cap(simple))] {
+		c |= 0x20
+		if 'a' <= c && c <= 'z' {
+			simple = append(simple, c)
 		}
 	}
-	return string(bytes.TrimSuffix(plain, []byte("s")))
+	return string(bytes.TrimSuffix(simple, []byte("s")))
 }
 
 func unknownMessage(name []byte) string {
-	if message := unknownMessages[plainName(name)]; message != "" {
+	if message := unknownMessages[simpleName(name)]; message != "" {
 		return message
 	}
 	return unknownMessages[""]
 }
 
-// missing reports the required members that are not in seen.
+// missing reports the required members that an object does not have. start is its offset.
 func (c *lineChecker) missing(members *members, seen uint, start int64) {
 	for i, name := range members.names[:members.required] {
 		if seen&(1<<i) == 0 {

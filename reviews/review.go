@@ -2,6 +2,7 @@ package reviews
 
 import "strconv"
 
+// reviewMembers are the members of a review, the required ones first. The constants are their indices.
 var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
 	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
 
@@ -26,40 +27,40 @@ const (
 
 // review is what is known of the review that is read.
 type review struct {
-	index   int64 // in its collection; -1: none is read
-	faults  int64 // errors in it so far
-	from    int   // where in found its problems begin
-	known   bool  // its id was read
-	id      fingerprint
-	text    string // its id, for an import
-	shown   []byte // its id, as a problem shows it; empty: not read
-	ratings []byte // for an import
-	created int64  // for an import
+	index   int64       // in its collection; -1: no review is read
+	faults  int64       // errors in it so far
+	from    int         // where in lineChecker.found its problems begin
+	known   bool        // its id was read and is valid
+	id      fingerprint // of the id
+	text    string      // the id, for an import
+	shown   []byte      // the beginning of the id, for a problem; empty: it was not read
+	ratings []byte      // for an import
+	created int64       // as an instant, for an import
 }
 
-// readReview reads one review and decides whether it is accepted.
+// readReview reads one review. The review is rejected if it has an error, and an import keeps it if it has none.
 func (c *lineChecker) readReview() verdict {
 	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
 	c.item = -1
 	c.next()
-	c.hold()
+	c.pin()
 	start := c.offset()
 	v := c.is('{', "", "an object")
 	if v == accepted {
 		v = c.reviewObject(start)
 	}
-	if v == broken && !c.overfull {
+	if v == broken && !c.overflow {
 		return broken
 	}
 	if c.review.known && !c.ids.add(c.review.id) {
 		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection; keep one of them, or give it an id of its own")
 	}
-	if c.review.faults == 0 && (c.overfull || c.offset()-start > int64(c.limit)) {
+	if c.review.faults == 0 && (c.overflow || c.offset()-start > int64(c.limit)) {
 		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one; want at most 16 MiB")
 	}
 	c.got.reviews++
 	c.collection.some = true
-	if c.load && !c.overfull && c.keepReview(start) == broken {
+	if c.load && !c.overflow && c.keepReview(start) == broken {
 		return broken
 	}
 	if c.tooLong() && c.stepOver() == broken {
@@ -74,6 +75,7 @@ func (c *lineChecker) readReview() verdict {
 	return accepted
 }
 
+// reviewObject reads the members of a review, and applies the rules that are about several of them.
 func (c *lineChecker) reviewObject(start int64) verdict {
 	seen, v := c.object(&c.ofReview, (*lineChecker).reviewMember)
 	if v == broken {
@@ -90,6 +92,7 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 	return accepted
 }
 
+// reviewMember reads the value of the member with index i.
 func (c *lineChecker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
@@ -119,6 +122,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	return v
 }
 
+// readID reads the id of a review.
 func (c *lineChecker) readID() verdict {
 	text, v := c.identity("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
@@ -132,6 +136,7 @@ func (c *lineChecker) readID() verdict {
 	return accepted
 }
 
+// parent reads parent_id. The parent stands before its replies, so it is known already whether it is accepted.
 func (c *lineChecker) parent() verdict {
 	c.next()
 	at := c.offset()
@@ -142,6 +147,7 @@ func (c *lineChecker) parent() verdict {
 	return v
 }
 
+// readRatings reads the ratings, one for each dimension.
 func (c *lineChecker) readRatings() verdict {
 	c.next()
 	at := c.offset()
@@ -159,6 +165,7 @@ func (c *lineChecker) readRatings() verdict {
 	return accepted
 }
 
+// rating reads one rating, an integer from 1 to 100.
 func (c *lineChecker) rating() verdict {
 	first := c.next()
 	at := c.offset()
@@ -179,7 +186,7 @@ func (c *lineChecker) rating() verdict {
 	return v
 }
 
-// subparts reads an object of strings under names of any kind, each once.
+// subparts reads an object whose members may have any name, each once, and are strings.
 func (c *lineChecker) subparts() verdict {
 	if v := c.is('{', "/subparts", "an object of strings"); v != accepted {
 		return v
@@ -207,7 +214,7 @@ func (c *lineChecker) subpart() verdict {
 		return broken
 	}
 	id := c.fingerprint(name)
-	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // a problem of the value needs it still
+	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // for problems of the value
 	c.inKey = true
 	c.flaws("/subparts")
 	if !c.names.add(id, maxNames) {

@@ -7,66 +7,74 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// A collection without its reviews, and each review, is stored as one JSON object of at most 16 MiB, in a canonical form.
+
 const (
-	maxStored      = 16 << 20 // bytes of JSON, for one review or one collection without its reviews
-	maxTransaction = 1 << 20  // bytes of JSON, about, that one transaction stores
+	maxStored      = 16 << 20 // bytes of JSON of a review, or of a collection without its reviews
+	maxTransaction = 1 << 20  // about how many bytes of JSON one transaction stores
 )
 
-// incoming is what an import is to store of a line, or of a part of it.
+// incoming is what an import is to store of a line: the collection, and those of its reviews that are accepted. A long line
+// has several, each with some of the reviews, so that an import stores the first ones while it reads the next.
 type incoming struct {
 	collection Collection
-	dims       int
-	dimsAt     int64  // offset of dimensions, or of the record that lacks it
+	dims       int    // number of dimensions
+	dimsAt     int64  // offset of dimensions, or of the record if it has none
 	dimsPath   string // pointer to the same
 	dimsColumn int64
 	dimsText   string // what a problem shows of dimensions
 	reviews    []incomingReview
-	size       int // bytes
-	line       int64
-	first      bool // the line begins here
-	empty      bool // the line ends here, and has no review, not even a rejected one
+	size       int   // bytes of the reviews
+	line       int64 // number of the line
+	first      bool  // the line begins with this part
+	empty      bool  // the line ends with this part, and has no review, not even a rejected one
 }
 
+// incomingReview is an accepted review. It has its ratings beside its data, so that they are counted without decoding.
 type incomingReview struct {
 	Review
 	ratings []byte
 }
 
-// makes reports whether the collection is to be stored. One of which every review was rejected is not, which shows only
-// when its line was read: a part without accepted reviews stores nothing, unless the whole line has no review.
+// makes returns whether the collection is to be stored. A collection is not stored if all of its reviews were rejected. So a
+// part of a line stores it only with an accepted review, or at the end of a line without reviews.
 func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
 
-// next takes further reviews of the same collection.
+// next returns an incoming for further reviews of the same collection.
 func (in *incoming) next() *incoming {
 	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath, dimsColumn: in.dimsColumn, dimsText: in.dimsText}
 }
 
-// takeField counts a member of the collection, whose value begins at start and is held, and keeps it for an import.
+// takeField counts the bytes of a member of the collection, and keeps it for an import. Its value begins at start and is
+// pinned.
 func (c *lineChecker) takeField(name string, start int64) verdict {
 	raw := c.since(start)
 	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
 	if !c.load || c.collection.size >= int64(c.limit) {
 		return accepted
 	}
-	if c.spool != nil && c.collection.size > maxSmall && !c.collection.large { // the place is held until all reviews of the line are stored
+	if c.spool != nil && c.collection.size > maxSmall && !c.collection.large {
 		c.collection.large = true
-		if c.err = c.pass.enter(); c.err != nil {
+		c.err = c.pass.enter() // until all reviews of the line are stored
+		if c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
 		}
-		c.fields = append(make([]byte, 0, c.limit), c.fields...) // at once, instead of copies that grow
+		c.fields = append(make([]byte, 0, c.limit), c.fields...) // the most it may need, so that it does not grow by copies
 	}
 	c.fields = append(append(append(append(c.fields, `,"`...), name...), `":`...), raw...)
 	return accepted
 }
 
-// keepDimensions keeps where a problem with the stored dimensions would be.
+// keepDimensions keeps the place of dimensions for an import, which may find that the stored reviews have another number of
+// them.
 func (c *lineChecker) keepDimensions(at position, pointer, text string) {
 	if in := c.got.incoming; in != nil {
 		in.dimsAt, in.dimsColumn, in.dimsPath, in.dimsText = at.offset, at.column, pointer, text
 	}
 }
 
-// takeCollection judges the size of a collection when all of its line was read, and keeps it for an import.
+// takeCollection applies the rule stored-size to a collection of which everything but the reviews was read, and keeps the
+// collection for an import.
 func (c *lineChecker) takeCollection() verdict {
 	if c.got.refused {
 		return accepted
@@ -90,7 +98,8 @@ func (c *lineChecker) takeCollection() verdict {
 	return accepted
 }
 
-// keepReview keeps a review that began at start and is held for an import, unless it is rejected.
+// keepReview keeps an accepted review for an import. The review began at start and is pinned. A large one is stored before
+// keepReview returns, so that only one is in memory.
 func (c *lineChecker) keepReview(start int64) verdict {
 	if c.review.faults > 0 || c.got.refused {
 		return accepted
@@ -98,7 +107,7 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	raw := c.since(start)
 	large := c.spool != nil && len(raw) > maxSmall
 	if large {
-		c.column(c.offset()) // before the window is written to
+		c.column(c.offset()) // counted now: canonical overwrites the window
 	} else {
 		raw = bytes.Clone(raw)
 	}
@@ -106,9 +115,10 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	in.size += len(raw)
 	in.reviews = append(in.reviews, incomingReview{Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)}, bytes.Clone(c.review.ratings)})
 	switch {
-	case large: // it is stored before the window moves on
+	case large:
 		c.review.text = ""
-		if c.err = c.settle(); c.err != nil {
+		c.err = c.settle()
+		if c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
 		}
 	case c.spool != nil && in.size >= maxTransaction:
@@ -117,16 +127,18 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	return accepted
 }
 
-// canonical gives an accepted record the one form in which equal content is equal bytes: members
-// sorted, no white space, no needless escapes. The result may lie in raw.
+// canonical returns the form in which an accepted record is stored (RFC 8785): members in order, no white space, no needless
+// escapes. Records with the same content have the same bytes, so comparing them shows what an import changes. canonical
+// overwrites raw, and its result may share the memory.
 func canonical(raw []byte) []byte {
 	v := jsontext.Value(raw)
-	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // there are none: they were looked for
+	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has found none
 		panic("reviews: an accepted record is not JSON: " + err.Error())
 	}
 	return v
 }
 
+// mismatchMessage is the message of the rule stored-dimensions.
 func mismatchMessage(dims, stored int) string {
 	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

@@ -11,20 +11,20 @@ import (
 // str is what is known of the string that was read last.
 type str struct {
 	offset    int64  // of the opening quote
-	nul       int64  // offset of the first U+0000, or -1
-	surrogate int64  // offset of the first half of a surrogate pair, or -1
-	escaped   bool   // text decoded it
-	decoded   []byte // memory of that
-	long      bool   // it is decoded in pieces
-	end       int64  // offset behind the closing quote, of a long one
+	nul       int64  // offset of the first U+0000; -1: there is none
+	surrogate int64  // offset of the first half of a surrogate pair; -1: there is none
+	escaped   bool   // it has escapes, and its text is not what stands in the file
+	decoded   []byte // memory for such a text
+	long      bool   // it has escapes and more than maxDecoded bytes of text, which pieces yields
+	end       int64  // offset behind the closing quote of a long string
 }
 
 // maxDecoded is how many bytes of a string are decoded at once. It is more than any rule looks at, and the window holds
 // the string already: a second copy of a string of 16 MiB would double the memory of a check.
 const maxDecoded = 128 << 10
 
-// text reads a string, which is held, and returns its text, which is valid until the next byte is read or a problem is
-// reported. If the string has escapes and more than maxDecoded bytes of text, text returns the first of its pieces.
+// text reads a string, which is pinned, and returns its text. The text is valid until the next byte is read or a problem is
+// reported. Of a long string, text returns the first of its pieces.
 func (t *tokens) text() (text []byte, v verdict) {
 	if text, ok := t.decode(); ok {
 		return text, accepted
@@ -80,7 +80,8 @@ func (t *tokens) wholeText(text []byte) string {
 	return all.String()
 }
 
-// decode is text for a string without faults that is all in the window and not too long. It reads nothing of any other.
+// decode reads a string that is all in the window, is no long string and has no fault. ok is false for any other, and
+// nothing of it is read.
 func (t *tokens) decode() (text []byte, ok bool) {
 	rest := t.buf[t.pos+1:]
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
@@ -101,7 +102,7 @@ func (t *tokens) decode() (text []byte, ok bool) {
 				if size == 0 {
 					return nil, false
 				}
-				s.take(r, s.offset+1+int64(n))
+				s.note(r, s.offset+1+int64(n))
 				text = utf8.AppendRune(text, r)
 				n += size
 			}
@@ -123,8 +124,8 @@ func (t *tokens) decode() (text []byte, ok bool) {
 	return text, true
 }
 
-// take takes note of an escaped character that no string may hold.
-func (s *str) take(r rune, offset int64) {
+// note keeps the offset of an escaped character that no string may contain.
+func (s *str) note(r rune, offset int64) {
 	switch {
 	case r == 0 && s.nul < 0:
 		s.nul = offset
@@ -133,7 +134,7 @@ func (s *str) take(r rune, offset int64) {
 	}
 }
 
-// scan reads over a string of any length, and takes note of what none may hold.
+// scan reads a string of any length without decoding it, and notes the characters that no string may contain.
 func (t *tokens) scan() verdict {
 	t.str.offset, t.str.nul, t.str.surrogate, t.str.long = t.offset(), -1, -1, false
 	t.pos++
@@ -142,7 +143,8 @@ func (t *tokens) scan() verdict {
 		if !ascii {
 			valid := validPrefix(t.buf[t.pos : t.pos+n])
 			t.pos += valid
-			if n -= valid; n > 0 { // a character may be cut by the end of the window
+			n -= valid
+			if n > 0 { // a character may be cut by the end of the window
 				if n == len(t.buf)-t.pos && !utf8.FullRune(t.buf[t.pos:]) && t.fill() {
 					continue
 				}
@@ -150,7 +152,7 @@ func (t *tokens) scan() verdict {
 			}
 		}
 		t.pos += n
-		if len(t.buf)-t.pos < maxEscape && t.fill() { // an escape is not cut
+		if len(t.buf)-t.pos < maxEscape && t.fill() { // so that no escape is cut
 			continue
 		}
 		if rest := t.buf[t.pos:]; len(rest) > 1 && rest[0] == '\\' && simpleEscapes[rest[1]] != 0 {
@@ -171,12 +173,12 @@ func (t *tokens) scan() verdict {
 		if size == 0 {
 			return t.fail(t.offset(), ruleJSON, "this is not JSON: no such escape in a string")
 		}
-		t.str.take(r, t.offset())
+		t.str.note(r, t.offset())
 		t.pos += size
 	}
 }
 
-// at gives the offset in the file of byte i of the text that was read last.
+// at returns the offset in the file of byte i of the text that was read last.
 func (t *tokens) at(i int) int64 {
 	from := t.str.offset + 1
 	if !t.str.escaped {
@@ -197,8 +199,8 @@ func (t *tokens) at(i int) int64 {
 	return from + int64(at)
 }
 
-// unescapedPrefix gives the length of the longest beginning of b without quote, backslash and control
-// character, and whether that beginning is ASCII. It looks at eight bytes at a time.
+// unescapedPrefix returns how many bytes at the beginning of b are neither a quote, a backslash nor a control character, and
+// whether they are ASCII. It looks at eight bytes at a time.
 func unescapedPrefix(b []byte) (n int, ascii bool) {
 	const (
 		ones  = 0x0101010101010101
@@ -209,9 +211,9 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 		w := binary.LittleEndian.Uint64(b[n:])
 		quote, back := w^(ones*'"'), w^(ones*'\\')
 		if (w|(w-ones*' ')|(quote-ones)|(back-ones))&highs == 0 {
-			continue // plain ASCII
+			continue // eight bytes of ASCII
 		}
-		// The lowest high bit of stop marks the first byte that is not plain.
+		// The lowest bit that is set in stop is in the first quote, backslash or control character.
 		stop := ((w-ones*' ')&^w | (quote-ones)&^quote | (back-ones)&^back) & highs
 		if stop != 0 {
 			k := bits.TrailingZeros64(stop) / 8
@@ -227,7 +229,7 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 	return n, ascii
 }
 
-// validPrefix gives the length of the longest beginning of b that is valid UTF-8.
+// validPrefix returns how many bytes at the beginning of b are valid UTF-8.
 func validPrefix(b []byte) int {
 	if utf8.Valid(b) {
 		return len(b)
@@ -249,8 +251,8 @@ var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\
 // maxEscape is the length of the longest escape, a surrogate pair.
 const maxEscape = len(`\ud83d\ude00`)
 
-// readEscape decodes the escape at the beginning of b. Half of a surrogate pair is given as it is;
-// size 0 says that there is no escape.
+// readEscape decodes the escape at the beginning of b and returns how many bytes it takes; 0 if b does not begin with an
+// escape. A surrogate that is not half of a pair is returned as it is.
 func readEscape(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -270,7 +272,7 @@ func readEscape(b []byte) (r rune, size int) {
 	return r, 6
 }
 
-// readHex decodes a \uXXXX at the beginning of b.
+// readHex decodes \uXXXX at the beginning of b. ok is false if b begins with anything else.
 func readHex(b []byte) (r rune, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false

@@ -5,17 +5,18 @@ import "unicode/utf8"
 // maxDepth is how deep the arrays and objects of a record may be nested.
 const maxDepth = 64
 
-// tokens reads the JSON of one line. The line is either all in buf, or buf is a window that fill moves over it: see window.go.
+// tokens reads the JSON of one line, byte after byte. The line is either all in buf, or buf is a window that fill moves
+// along it, so every method that reads a byte may move the window. A method that reads a value returns a verdict.
 type tokens struct {
 	window
 	depth int    // arrays and objects that are open
-	outer int    // depth of what is held
+	outer int    // depth of the pinned value
 	fault *fault // why the line cannot be read on
 	str   str    // the string that was read last
 }
 
-// hold holds what is read from here on.
-func (t *tokens) hold() { t.held, t.outer = t.pos, t.depth }
+// pin pins the value that is next.
+func (t *tokens) pin() { t.pinned, t.outer = t.pos, t.depth }
 
 // fault is why a line cannot be read on.
 type fault struct {
@@ -25,16 +26,16 @@ type fault struct {
 	message string
 }
 
-// verdict is how reading a value ended.
+// verdict is the outcome of reading a value.
 type verdict uint8
 
 const (
-	broken   verdict = iota // not JSON, not UTF-8, or nested too deep: fault says which, and the rest of the line is skipped
+	broken   verdict = iota // it is not JSON, not UTF-8, or nested too deep: fault says which, and the rest of the line is skipped
 	refused                 // it was read, and has an error that was reported
-	accepted                // it was read
+	accepted                // it was read, and has no error
 )
 
-// unless is accepted, or broken where the line cannot be read on.
+// unless returns broken if broke, else accepted.
 func unless(broke bool) verdict {
 	if broke {
 		return broken
@@ -42,6 +43,7 @@ func unless(broke bool) verdict {
 	return accepted
 }
 
+// fail sets the fault for which the line cannot be read on, unless there is one already.
 func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	if t.fault == nil {
 		t.fault = &fault{offset, t.column(offset), rule, message}
@@ -49,7 +51,7 @@ func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	return broken
 }
 
-// next skips white space and gives the byte that follows, 0 at the end of the line.
+// next skips white space and returns the byte that follows, without reading it; 0 at the end of the line.
 func (t *tokens) next() byte {
 	if t.pos < len(t.buf) && t.buf[t.pos] > ' ' {
 		return t.buf[t.pos]
@@ -70,10 +72,10 @@ func (t *tokens) space() byte {
 	}
 }
 
-// unexpected refuses the next byte.
+// unexpected fails at the next byte, where something else is wanted.
 func (t *tokens) unexpected(want string) verdict {
 	if c, ok := t.current(); ok {
-		if c >= utf8.RuneSelf && !mayBegin(c) { // as in UTF-16
+		if c >= utf8.RuneSelf && !mayBegin(c) { // as in a file in UTF-16
 			return t.fail(t.offset(), ruleUTF8, notUTF8)
 		}
 		return t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" where "+want+" belongs")
@@ -91,9 +93,10 @@ func (t *tokens) unexpected(want string) verdict {
 // notUTF8 is the message of ruleUTF8.
 const notUTF8 = "this byte is no part of a UTF-8 character"
 
-// mayBegin says whether a character of UTF-8 can begin with this byte from 0x80 on.
+// mayBegin returns whether a character of UTF-8 can begin with this byte, which is 0x80 or more.
 func mayBegin(c byte) bool { return c >= 0xc2 && c <= 0xf4 }
 
+// byteName names a byte in a message.
 func byteName(c byte) string {
 	if c > ' ' && c < 0x7f {
 		return string(rune(c))
@@ -102,7 +105,7 @@ func byteName(c byte) string {
 	return "byte 0x" + string(hex[c>>4]) + string(hex[c&15])
 }
 
-// step is what comes next in an array or an object.
+// step is what follows in an array or an object.
 type step uint8
 
 const (
@@ -111,8 +114,8 @@ const (
 	stepEnd
 )
 
-// element moves to the next element of an array, or member of an object, whose opening bracket is
-// behind for the first one.
+// element moves to the next element of an array, or to the next member of an object, or behind the closing bracket end.
+// first says that the opening bracket was just read.
 func (t *tokens) element(end byte, first bool) step {
 	c := t.next()
 	switch {
@@ -130,9 +133,10 @@ func (t *tokens) element(end byte, first bool) step {
 	return stepElement
 }
 
-// ended is the verdict of an array or object behind its last element.
+// ended is the verdict on an array or object that has no further element.
 func (s step) ended() verdict { return unless(s == stepBroken) }
 
+// colon reads the colon behind the name of a member.
 func (t *tokens) colon() verdict {
 	if t.next() != ':' {
 		return t.unexpected("a colon")
@@ -141,7 +145,7 @@ func (t *tokens) colon() verdict {
 	return accepted
 }
 
-// enter steps into the array or object that begins here. Its end, in element, steps out.
+// enter reads an opening bracket. element reads the closing one.
 func (t *tokens) enter() verdict {
 	if t.depth == maxDepth {
 		return t.fail(t.offset(), ruleDepth, "nested deeper than 64 levels")
@@ -151,7 +155,7 @@ func (t *tokens) enter() verdict {
 	return accepted
 }
 
-// stepOver reads over one value.
+// stepOver reads a value that has only to be JSON.
 func (t *tokens) stepOver() verdict {
 	switch c := t.next(); {
 	case c == '"':
@@ -197,7 +201,7 @@ func (t *tokens) stepOverName() verdict {
 	return t.colon()
 }
 
-// quote makes sure that the name of a member is next.
+// quote fails unless the name of a member is next.
 func (t *tokens) quote() verdict {
 	if t.next() != '"' {
 		return t.unexpected("a member name in quotes")
@@ -205,6 +209,7 @@ func (t *tokens) quote() verdict {
 	return accepted
 }
 
+// literal reads true, false or null.
 func (t *tokens) literal(word string) verdict {
 	for i := range len(word) {
 		if c, ok := t.current(); !ok || c != word[i] {
@@ -215,8 +220,8 @@ func (t *tokens) literal(word string) verdict {
 	return accepted
 }
 
-// number reads a number of any length. It is accepted if it is written as an integer; then n is its
-// value, cut to ±tooLarge.
+// number reads a number of any length. It is accepted if it is written as an integer, without fraction and exponent. Then n
+// is its value, or ±tooLarge if it is larger.
 func (t *tokens) number() (n int, v verdict) {
 	v = accepted
 	c, _ := t.current()
@@ -255,6 +260,7 @@ func (t *tokens) number() (n int, v verdict) {
 
 const tooLarge = 1_000_000
 
+// digits reads one digit or more.
 func (t *tokens) digits() (n int, v verdict) {
 	for ; ; v = accepted {
 		c, more := t.current()

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Values of members, each read and judged.
+// Each kind of value has a method that reads it, applies its rules and reports what is wrong. member is the pointer of the
+// value from its review or collection.
 
-// is says whether the value begins with first, as a value of the wanted kind does; another value is
-// reported and discarded.
+// is returns accepted, and reads nothing, if the value begins with first, as a value of the wanted kind does. Any other value
+// is reported and discarded.
 func (c *lineChecker) is(first byte, member, want string) verdict {
 	if c.next() == first {
 		return accepted
@@ -18,7 +19,7 @@ func (c *lineChecker) is(first byte, member, want string) verdict {
 	return min(c.discard(member), refused)
 }
 
-// kind names the kind of the value that is next.
+// kind names the JSON type of the value that is next.
 func (c *lineChecker) kind() string {
 	switch c.next() {
 	case '"':
@@ -35,7 +36,7 @@ func (c *lineChecker) kind() string {
 	return "a number"
 }
 
-// items reads an array and calls item at each of its elements, with its index in c.item.
+// items reads an array and calls item at each of its elements, with the index in c.item. It returns how many there are.
 func (c *lineChecker) items(item func(*lineChecker) verdict) (n int64, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -53,16 +54,16 @@ func (c *lineChecker) items(item func(*lineChecker) verdict) (n int64, v verdict
 	}
 }
 
-// Messages that several members have.
+// Messages that several rules share.
 const (
 	notEmpty       = "this may not be empty; want at least one character"
 	repeatedMember = "this member was given before; keep one of the two"
 )
 
-// flawed says whether the string that was just read holds what no string may hold.
+// flawed returns whether the string that was just read has characters that no string may contain.
 func (t *tokens) flawed() bool { return t.str.nul >= 0 || t.str.surrogate >= 0 }
 
-// flaws reports that.
+// flaws reports the characters that no string may contain in the string that was just read.
 func (c *lineChecker) flaws(member string) {
 	if c.str.nul >= 0 {
 		c.report(ruleNUL, c.str.nul, member, "U+0000 is not allowed in a string; take it out")
@@ -84,7 +85,7 @@ func (c *lineChecker) anyText(member string) verdict {
 	return accepted
 }
 
-// judged reads a string and reports what judge says of it.
+// judged reads a string and calls judge with its text, which returns what is wrong with it; "" for nothing.
 func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
@@ -100,6 +101,7 @@ func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte)
 	return accepted
 }
 
+// timestamp reads a time.
 func (c *lineChecker) timestamp(member string) verdict {
 	return c.judged(member, ruleTimestamp, func(text []byte) string {
 		if len(text) > maxTimestamp {
@@ -113,7 +115,7 @@ func (c *lineChecker) timestamp(member string) verdict {
 	})
 }
 
-// nullOr reads null, else what value reads.
+// nullOr reads null, or any other value with value.
 func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
 	if c.next() == 'n' {
 		return c.literal("null")
@@ -121,6 +123,7 @@ func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, 
 	return value(c, member)
 }
 
+// address reads imported_url: an http or https address, or "".
 func (c *lineChecker) address(member string) verdict {
 	return c.judged(member, ruleURL, func(text []byte) string {
 		if len(text) > maxAddress {
@@ -133,6 +136,7 @@ func (c *lineChecker) address(member string) verdict {
 	})
 }
 
+// bodyHTML reads body_html, see markup.
 func (c *lineChecker) bodyHTML(member string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
@@ -166,7 +170,8 @@ func (c *lineChecker) fingerprint(text []byte) fingerprint {
 	return c.hash.of(text)
 }
 
-// identity reads a string that may not be empty. Its text is valid until the next byte is read.
+// identity reads a string that may not be empty. Its text is valid until the next byte is read. A text with a flaw is
+// returned too, as refused.
 func (c *lineChecker) identity(member string) (text []byte, v verdict) {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return nil, v
@@ -177,7 +182,7 @@ func (c *lineChecker) identity(member string) (text []byte, v verdict) {
 	if len(text) > 0 && !c.flawed() {
 		return text, accepted
 	}
-	text = bytes.Clone(text) // a report may move the window
+	text = bytes.Clone(text) // reporting may move the window
 	if len(text) == 0 {
 		c.report(ruleEmpty, c.str.offset, member, notEmpty)
 	}

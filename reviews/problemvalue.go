@@ -2,16 +2,16 @@ package reviews
 
 import "unicode/utf8"
 
-// A problem repeats the beginning of the text that is wrong.
+// A problem repeats the text that is wrong: the whole JSON value or name at its offset, the rest of the string for body_html, or
+// the one escape that is wrong. It repeats the first 80 characters.
 
-// maxValue is how many characters of it.
-const maxValue = 80
+const (
+	maxValue = 80                     // characters
+	maxHead  = maxValue * utf8.UTFMax // bytes that so many characters may take
+)
 
-// maxHead is how many bytes these may take.
-const maxHead = maxValue * utf8.UTFMax
-
-// wrong gives what a problem with a rule repeats of the line, which goes on with head at its place; "" for what
-// is missing, or no JSON.
+// wrong returns Problem.Value for a problem with this rule. head is the text at its offset. The value is "" if something is
+// missing, or if the line is no JSON.
 func (r ruleID) wrong(head []byte) string {
 	switch r {
 	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty:
@@ -24,7 +24,7 @@ func (r ruleID) wrong(head []byte) string {
 	return string(firstCharacters(firstValue(head)))
 }
 
-// firstValue cuts text behind the JSON value that it begins with, if that ends in it.
+// firstValue returns the JSON value that text begins with, or all of text if the value does not end in it.
 func firstValue(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -54,7 +54,7 @@ func firstValue(text []byte) []byte {
 	return text
 }
 
-// restOfString cuts text, which begins inside a string, before the closing quote.
+// restOfString returns the beginning of text, which begins inside a string, up to the closing quote.
 func restOfString(text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -67,7 +67,7 @@ func restOfString(text []byte) []byte {
 	return text
 }
 
-// firstCharacters gives at most maxValue characters.
+// firstCharacters returns the first maxValue characters of text.
 func firstCharacters(text []byte) []byte {
 	n := 0
 	for range maxValue {

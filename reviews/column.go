@@ -1,0 +1,47 @@
+package reviews
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// look returns the column of an offset in the window, and the text from there on, at most maxHead bytes of it.
+func (w *window) look(offset int64) (column int64, head []byte) {
+	for len(w.buf)-int(offset-w.base) < maxHead && w.fill() {
+	}
+	head = w.buf[offset-w.base:]
+	return w.column(offset), head[:min(len(head), maxHead)]
+}
+
+// column returns the column of an offset in the window. Columns count characters from 1. The window keeps up to where it
+// has counted, and counts on from there, or back.
+func (w *window) column(offset int64) int64 {
+	if offset < w.base { // the carriage return before the end of the line
+		return w.column(w.base) - (w.base - offset)
+	}
+	from, to := w.counted-w.base, offset-w.base
+	if from <= to {
+		w.characters += characters(w.buf[from:to])
+	} else {
+		w.characters -= characters(w.buf[to:from])
+	}
+	w.counted = offset
+	return w.characters + 1
+}
+
+// characters counts the characters of valid UTF-8: all bytes but those that continue a character. It looks at eight bytes
+// at a time.
+func characters(text []byte) int64 {
+	const highs = 0x8080808080808080
+	n := len(text)
+	for ; len(text) >= 8; text = text[8:] {
+		w := binary.LittleEndian.Uint64(text)
+		n -= bits.OnesCount64(w & ^(w << 1) & highs) // 10xxxxxx
+	}
+	for _, c := range text {
+		if c&0xC0 == 0x80 {
+			n--
+		}
+	}
+	return int64(n)
+}
