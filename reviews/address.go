@@ -1,9 +1,9 @@
 package reviews
 
-// maxAddress is the longest imported_url that is looked at, in bytes.
+// maxAddress is how many bytes an imported_url may have.
 const maxAddress = 64 << 10
 
-// isWebAddress says whether text begins with http:// or https:// and a host.
+// isWebAddress returns whether text begins with http:// or https:// and something that can begin a host.
 func isWebAddress(text []byte) bool {
 	rest, ok := afterScheme(text, "http://")
 	if !ok {
@@ -19,7 +19,7 @@ func isWebAddress(text []byte) bool {
 	return rest[0] > ' '
 }
 
-// isPlainWebAddress says too that there is no white space and no control character in it.
+// isPlainWebAddress returns whether text is a web address without white space and control characters.
 func isPlainWebAddress(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c == 0x7f {
@@ -29,7 +29,8 @@ func isPlainWebAddress(text []byte) bool {
 	return isWebAddress(text)
 }
 
-// afterScheme gives what follows scheme, which may be written in either case.
+// afterScheme returns what follows scheme in text. The letters of the scheme may be in either case. ok is false if text does not
+// begin with the scheme.
 func afterScheme(text []byte, scheme string) (rest []byte, ok bool) {
 	if len(text) < len(scheme) {
 		return nil, false

@@ -18,9 +18,9 @@ import (
 type Auditor struct {
 	check *lineChecker
 	found auditFindings
-	line  []byte
+	line  []byte // memory for a record
 
-	pairs set // collections
+	pairs set // the collections so far
 
 	// Of the collection that was given last; head is nil before the first.
 	collection Collection
@@ -30,8 +30,7 @@ type Auditor struct {
 	threads    threads
 }
 
-// NewAuditor returns an Auditor of the reviews of a network, or ErrInvalid for what cannot be the name of
-// one.
+// NewAuditor returns an Auditor of the reviews of a network. It returns ErrInvalid if network cannot be the name of one.
 func NewAuditor(network string) (*Auditor, error) {
 	if err := CheckNetwork(network); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func (f *auditFindings) problem(p Problem) {
 
 func (f *auditFindings) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
 
-// read checks a record, which is the parts one after the other, and returns what an import would store.
+// read checks the record that the parts are together, and returns what an import would store of it.
 func (a *Auditor) read(parts ...string) (*incoming, error) {
 	a.line = a.line[:0]
 	for _, p := range parts {
@@ -77,7 +76,7 @@ func (a *Auditor) read(parts ...string) (*incoming, error) {
 	return a.found.incoming, a.found.err
 }
 
-// Collection checks the next collection.
+// Collection checks the next collection, and ends the one before.
 func (a *Auditor) Collection(c Collection) error {
 	if err := a.End(); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (a *Auditor) Collection(c Collection) error {
 	return nil
 }
 
-// recordHead returns the beginning of a record with so many dimensions, up to its first review.
+// recordHead returns the beginning of a valid record with so many dimensions, up to its first review.
 func recordHead(dims int) []byte {
 	head := []byte(`{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`)
 	for i := 1; i < dims; i++ {
@@ -148,8 +147,8 @@ func (a *Auditor) Review(r Review) error {
 	return nil
 }
 
-// End checks what only all reviews of a collection show, when the last was given: that every reply
-// has its parent, and that the counts are those of the reviews.
+// End is called after the last review. It checks what only all reviews of a collection together show: that every reply has
+// its parent, and that the stored counts are those of the reviews.
 func (a *Auditor) End() error {
 	if a.head == nil {
 		return nil
@@ -165,12 +164,13 @@ func (a *Auditor) End() error {
 	return nil
 }
 
-// threads finds out whether the parents of all replies lead to a review that is no reply.
+// threads finds out whether every reply leads, over its parent and the parent of that, to a review that is no reply.
 type threads struct {
-	rooted  set                      // reviews whose parents do
-	waiting map[fingerprint][]string // ids of replies by the parent that is not rooted yet
+	rooted  set                      // reviews that do
+	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
 }
 
+// add adds a review. parent is "" if it is no reply.
 func (t *threads) add(h *hasher, id, parent string) {
 	if p := h.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
 		t.waiting[p] = append(t.waiting[p], id)
@@ -185,8 +185,8 @@ func (t *threads) add(h *hasher, id, parent string) {
 	}
 }
 
-// open returns a reply whose parents do not.
-func (t *threads) open() (string, bool) {
+// open returns a reply that does not lead to such a review; ok is false if there is none.
+func (t *threads) open() (id string, ok bool) {
 	ids := []string{}
 	for _, list := range t.waiting {
 		ids = append(ids, list...)

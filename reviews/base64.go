@@ -1,10 +1,10 @@
 package reviews
 
-// rightID says what the id of a collection is.
+// rightID ends the messages about such an id.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
-// base64Fault says what keeps text from being Base64 of at least one byte, "" if nothing does:
-// the standard alphabet or the one for URLs, but not both, padded fully or not at all.
+// base64Fault returns what is wrong with the id of a collection; "" for nothing. It must be Base64 of at least one byte, in the
+// standard alphabet or in the one for URLs, but not in both, and padded fully or not at all.
 func base64Fault(text []byte) string {
 	n := len(text)
 	for n > 0 && len(text)-n < 2 && text[n-1] == '=' {

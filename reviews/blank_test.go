@@ -23,7 +23,7 @@ func TestBlankStretchesLoseNoRecord(t *testing.T) {
 			`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}]}`+"\n", i)
 	}
 	for _, workers := range []int{1, 2, 4} {
-		for range 5 { // which stretch is done first is a matter of chance
+		for range 5 { // which block is done first is a matter of chance
 			o := reviews.WithBuffer(reviews.Options{Workers: workers}, buffer)
 			checker := reviews.Check(bytes.NewReader(file.Bytes()), o)
 			for problem, err := range checker.Problems() {

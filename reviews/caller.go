@@ -2,16 +2,17 @@ package reviews
 
 import "github.com/vitrine-go/vitrine/internal/urn"
 
-// Caller is who asks. Whoever makes one vouches for it: the service checks no tokens, but it refuses
-// a caller with a malformed URN.
+// Caller is who calls a method. The program that makes a Caller has authenticated it: the service checks no tokens. It refuses
+// a Caller with a malformed URN.
 type Caller struct {
 	URN       string   // urn:<vendor>:<network>:user=<id>
 	Moderates []string // URNs of networks and sites
-	TagsOnly  bool     // may read apps by some tags and nothing else: every method answers ErrForbidden
-	Operator  bool     // runs the program itself, as at the command line; never set from a request
+	TagsOnly  bool     // may read apps by some tags and nothing else: every method returns ErrForbidden
+	Operator  bool     // runs the program itself, as at the command line, and may do everything; never set it from a request
 }
 
-// check returns ErrInvalid unless the caller is a user and moderates nothing but networks and sites.
+// check returns ErrInvalid unless the URN is that of a user and Moderates are URNs of networks and sites, and ErrForbidden for
+// a caller that may only read apps by tags.
 func (c Caller) check() error {
 	if err := urn.CheckCaller(c.URN, c.Moderates); err != nil {
 		return invalid("", "%s", err)

@@ -13,35 +13,37 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// DeleteRequest says what Delete erases. Network is required, and so is one of the others.
+// DeleteRequest is the request of Delete. Network is required, and at least one of the other members.
 type DeleteRequest struct {
 	Network    string
-	Source     string // its collections, or those of the following that are in it
-	Collection string // id of a collection; without Source the only one of the network with this id
-	Review     string // id of a review of the Collection
-	Author     string // the reviews with this author_id, in the Collection, the Source or the whole network
-	Everything bool   // all reviews of the network; the others are "" then
+	Source     string // erase the collections of this source; with the members below, look for those in this source alone
+	Collection string // erase the collection with this id; without Source, it must be the only one of the network
+	Review     string // erase only the review of the Collection with this id
+	Author     string // erase only the reviews with this author_id, in the Collection, the Source or the whole network
+	Everything bool   // erase all reviews of the network; all members above except Network are "" then
 }
 
-// Deleted counts what Delete has erased.
+// Deleted is the result of Delete: how much was erased.
 type Deleted struct {
 	Collections int64 `json:"collections"`
 	Reviews     int64 `json:"reviews"`
-	Replies     int64 `json:"replies"` // reviews that are left and replied to one that was erased
+	Replies     int64 `json:"replies"` // reviews that are left, and had replied to an erased one
 }
 
 // maxErased is about how many collections, or reviews of an author, one transaction erases.
 const maxErased = 1000
 
-// Delete erases reviews, and collections with their reviews, for good: people have a right to it. Counts and means follow. What is
-// erased comes back only when it is imported again. A collection whose last review is erased by Review or Author stays, without
-// reviews. A reply to an erased review moves up: it replies to what the erased one replied to, if anything.
+// Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means follow.
+// What is erased comes back only if it is imported again. A collection whose last review is erased by Review or Author stays,
+// without reviews. A reply to an erased review becomes a reply to the parent of that review, or to none if it had no parent.
 //
-// It works in transactions of its own; after an error, what was erased before stays so, is counted, and the same request may go on.
-// Looking for an Author reads every review of the Collection, the Source or the network.
+// Delete uses several transactions if there is much to erase. After an error, what was erased before stays erased and is
+// counted, and the same request can be made again. An Author is looked for in every review of the Collection, the Source or the
+// network.
 //
-// ErrForbidden unless the caller moderates the network as a whole; ErrNotFound if there is no such Collection or Review;
-// ErrInvalid for a request without a Network, with nothing to erase or with members that exclude each other.
+// Delete returns ErrForbidden unless the caller moderates the network as a whole, and ErrNotFound if there is no such
+// Collection or Review. It returns ErrInvalid for a request without a Network, with nothing to erase, or with members that
+// exclude each other.
 func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
@@ -66,6 +68,7 @@ func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done
 	return e.done, err
 }
 
+// check returns ErrInvalid unless the request says one thing to erase.
 func (in DeleteRequest) check() error {
 	parts := in.Source + in.Collection + in.Review + in.Author
 	switch {
@@ -105,6 +108,7 @@ func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	return err
 }
 
+// collection erases a collection with its reviews.
 func (e *eraser) collection() error {
 	return e.update(func(tx Tx, done *Deleted) error {
 		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
@@ -115,7 +119,7 @@ func (e *eraser) collection() error {
 	})
 }
 
-// collections erases those of the source, or of the network.
+// collections erases the collections of the source, or of the network.
 func (e *eraser) collections() error {
 	for more := true; more; {
 		err := e.update(func(tx Tx, done *Deleted) error {
@@ -138,7 +142,7 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next returns so many collections of the source, or of the network, behind a key.
+// next returns up to limit collections of the source, or of the network, behind a key.
 func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err error) {
 	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: limit}) {
 		if err != nil {
@@ -152,6 +156,7 @@ func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err er
 	return list, nil
 }
 
+// collection erases a collection with its reviews, and counts them.
 func (d *Deleted) collection(ctx context.Context, tx Tx, c Collection) error {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -162,6 +167,7 @@ func (d *Deleted) collection(ctx context.Context, tx Tx, c Collection) error {
 	return tx.DeleteCollection(ctx, c.Key)
 }
 
+// review erases one review.
 func (e *eraser) review() error {
 	return e.update(func(tx Tx, done *Deleted) error {
 		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
@@ -182,8 +188,8 @@ type byAuthor struct {
 	ids []string
 }
 
-// author erases the reviews of an author. It looks for them without keeping others from writing, and erases them some
-// collections at a time.
+// author erases the reviews of an author. It looks for some of them in a View, which blocks no writer, erases these, and looks
+// for more.
 func (e *eraser) author() error {
 	after := Key{Source: e.in.Source}
 	if e.in.Collection != "" {
@@ -223,7 +229,8 @@ func (e *eraser) authorOf() error {
 	return e.eraseFound(found)
 }
 
-// find looks through the collections behind a key until some reviews are found. more says that it did not come to the end.
+// find looks through the collections behind a key until it has found about maxErased reviews. more says that it has not come to
+// the last collection.
 func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
 	count := 0
 	for count < maxErased {
@@ -236,11 +243,13 @@ func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more boo
 			if err != nil {
 				return nil, after, false, err
 			}
-			if after = c.Key; len(ids) == 0 {
+			after = c.Key
+			if len(ids) == 0 {
 				continue
 			}
 			found = append(found, byAuthor{c.Key, ids})
-			if count += len(ids); count >= maxErased {
+			count += len(ids)
+			if count >= maxErased {
 				break
 			}
 		}
@@ -261,10 +270,10 @@ func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
 	return ids, nil
 }
 
-// isAuthors says whether a review is one of the author's.
+// isAuthors returns whether a review is one of the author's.
 func (e *eraser) isAuthors(data []byte) bool {
 	if !bytes.Contains(data, []byte(`"author_id":`)) {
-		return false // without decoding
+		return false // most reviews, without decoding
 	}
 	var review struct {
 		Author string `json:"author_id"`
@@ -272,7 +281,7 @@ func (e *eraser) isAuthors(data []byte) bool {
 	return json.Unmarshal(data, &review) == nil && review.Author == e.in.Author
 }
 
-// eraseFound erases what find found, if it is still there.
+// eraseFound erases the reviews that find has found, if they are still there and still the author's.
 func (e *eraser) eraseFound(found []byAuthor) error {
 	if len(found) == 0 {
 		return nil
@@ -297,13 +306,13 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 	})
 }
 
-// erase erases those of the reviews that are wanted, has replies to them move up, and returns how many it has erased.
+// erase erases those of the reviews that are wanted, gives replies to them another parent, and returns how many it has erased.
 func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
 	counts, err := parseTally(c)
 	if err != nil {
 		return 0, err
 	}
-	parents := map[string]string{} // of the erased reviews, "" for none
+	parents := map[string]string{} // the parent of each erased review; "" for none
 	for review, err := range tx.ReviewsByID(e.ctx, c.Key, ids) {
 		if err != nil {
 			return 0, err
@@ -342,7 +351,8 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	return len(erased), tx.PutCollection(e.ctx, Collection{Key: c.Key, Fields: c.Fields, Tally: counts.encode()})
 }
 
-// replies returns the reviews that reply to an erased one and stay, as they are to be from now on.
+// replies returns the reviews that stay and reply to an erased one, with the parent that they have from now on: the nearest one
+// above that stays. erased has the parent of each erased review.
 func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review, err error) {
 	for review, err := range tx.Reviews(e.ctx, k) {
 		if err != nil {
@@ -369,7 +379,7 @@ func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review,
 	return list, nil
 }
 
-// withParent returns the record of a review that replies to another one, or to none.
+// withParent returns the record of a review with another parent_id, or without one if parent is "".
 func withParent(data []byte, parent string) ([]byte, error) {
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal(data, &members); err != nil {

@@ -7,24 +7,25 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// The kinds of errors that a Service method or a Store returns, where they are not the reader's or the
-// writer's own. errors.Is finds the kind, and errors.As finds an *Error with the details.
+// The kinds of errors that the methods of a Service return. errors.Is finds the kind. For the first three, errors.As finds an
+// *Error with the details. An error of the reader or the writer of a request is returned as it is.
 var (
-	// ErrInvalid: the request is malformed: its caller, or the network that it names or leaves out.
+	// ErrInvalid means that the request is malformed. The Error says which part of it.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the caller may not do this.
+	// ErrForbidden means that the caller may not do this.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: there is no such collection.
+	// ErrNotFound means that there is no such collection or review.
 	ErrNotFound = reviewstore.ErrNotFound
-	// ErrSpool: the temporary files of all imports together have reached the bound of their Spool; the same
-	// import may succeed later.
+	// ErrSpool means that the temporary files of all imports together have reached the bound of their Spool. The same import
+	// may succeed later.
 	ErrSpool = errors.New("there is no room for a temporary file at the moment")
-	// ErrBusy: a Store could not get to its data in time; the same call may succeed later.
+	// ErrBusy means that the store could not reach its data in time. Nothing was written by the transaction, and the same call
+	// may succeed later.
 	ErrBusy = reviewstore.ErrBusy
-	// ErrFull: a Store has no room to write; reads go on.
+	// ErrFull means that the store has no room to write. Reads still work.
 	ErrFull = reviewstore.ErrFull
-	// ErrUnknown: a Store lost sight of its data while it committed. The write may have been kept or not:
-	// nothing repeats it, so look, or repeat what may be repeated.
+	// ErrUnknown means that the store lost its connection to the data during a commit, so the writes may have been committed
+	// or not. An import and a deletion can be repeated in any case.
 	ErrUnknown = reviewstore.ErrUnknown
 )
 
@@ -35,22 +36,21 @@ const (
 	CodeNotFound  = "not_found" // ErrNotFound
 )
 
-// Error says what is wrong, where, and what would be right. Only Kind, Code and Reason are always
-// there.
+// Error says what is wrong with a request, where, and what would be right. Kind, Code and Reason are always set.
 type Error struct {
 	Kind error  // one of the sentinels of this package
 	Code string // one of the codes of this package
 
-	// Pointer is the JSON pointer (RFC 6901) of what is wrong in a request body that is one JSON value. The
-	// faults of a file of reviews are no errors but the Problems of its Report.
+	// Pointer is the JSON pointer (RFC 6901) of what is wrong in a request body that is one JSON value. What is wrong in a file
+	// of reviews is no Error, but a Problem of the Report.
 	Pointer string
-	// Parameter names the query parameter or header that is wrong, as it is called over HTTP.
+	// Parameter is the name of the query parameter or header that is wrong, as it is called over HTTP.
 	Parameter string
-	// Reason is the sentence without the place.
+	// Reason is the sentence without Pointer and Parameter.
 	Reason string
 }
 
-// Error returns one sentence: where, and what is wrong there.
+// Error returns one sentence that says where something is wrong, and what.
 func (e *Error) Error() string {
 	where := e.Pointer
 	if e.Parameter != "" {

@@ -9,17 +9,19 @@ import (
 	"io"
 )
 
-// ExportRequest is what Export is asked. Only To is required.
+// ExportRequest is the request of Export. Only To is required.
 type ExportRequest struct {
-	Network string    // whose reviews are written; "" = the only one that the caller moderates
+	Network string    // the network whose reviews are written; "" = the only one that the caller moderates
 	To      io.Writer // gets a line for each collection
 }
 
-// Export writes all collections of the network in the import format, one a line, as of one moment: collections in
-// the order in which they were first imported, reviews likewise but parents before their
-// replies. Importing the file elsewhere gives the same records; importing it here changes nothing.
-// Every field is in it, imported_email too; no other answer has that one. After an error To may have a
-// part of them. ErrForbidden unless the caller moderates the network as a whole; ErrInvalid without a To.
+// Export writes all collections of the network in the import format, one on each line, as they are at one moment. Collections
+// and reviews come in the order in which they were first imported, except that a parent comes before its replies. Importing the
+// file into another store gives the same records there, and importing it into this one changes nothing. Every member is in it,
+// also imported_email, which no other method returns.
+//
+// Export returns ErrForbidden unless the caller moderates the network as a whole, ErrInvalid without a To, and otherwise the
+// error of the store or of To. After an error To may have got a part of the file.
 func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -46,6 +48,7 @@ func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error
 	return out.Flush()
 }
 
+// exportCollection writes the line of a collection.
 func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
@@ -68,20 +71,20 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 	return err
 }
 
-// exporter writes the reviews of a collection. A review was stored before its parent if a later
-// import made it a reply; it waits for the parent. An import takes a reply only behind its parent,
-// so the waiting comes to an end.
+// exporter writes the reviews of a collection. A review may be stored before its parent, if a later import has made it a reply.
+// Then its id waits until the parent is written. No reply waits for ever, because an import accepts a reply only behind its
+// parent.
 type exporter struct {
 	ctx     context.Context
 	r       Reader
 	key     Key
 	hash    *hasher
-	written set
-	waiting map[fingerprint][]string // ids by parent
+	written set                      // reviews
+	waiting map[fingerprint][]string // ids of replies, by parent
 	out     *bufio.Writer
 }
 
-// add writes a review, and those that waited for it, or has it wait.
+// add writes a review and the replies that have waited for it, or lets it wait.
 func (e *exporter) add(review Review) error {
 	parent, err := parentOf(review.Data)
 	if err != nil {
@@ -104,7 +107,7 @@ func (e *exporter) add(review Review) error {
 	return err
 }
 
-// write writes a review and adds the ids of those that waited for it to ready.
+// write writes a review, and adds the ids of the replies that have waited for it to ready.
 func (e *exporter) write(ready []string, review Review) ([]string, error) {
 	if e.written.used > 0 {
 		e.out.WriteByte(',')
@@ -117,10 +120,10 @@ func (e *exporter) write(ready []string, review Review) ([]string, error) {
 	return ready, err
 }
 
-// parentOf gives the parent_id of a stored review, "" if it has none.
+// parentOf returns the parent_id of a stored review; "" if it has none.
 func parentOf(data []byte) (string, error) {
 	if !bytes.Contains(data, []byte(`"parent_id":`)) {
-		return "", nil // the common case, without decoding
+		return "", nil // most reviews, without decoding
 	}
 	var review struct {
 		Parent string `json:"parent_id"`

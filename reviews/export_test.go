@@ -99,8 +99,8 @@ func Spooled(dir, text string, piece, plain int) (back string, size int64, err e
 	return string(all), info.Size(), err
 }
 
-// Taken is how many places of a Gate are taken.
-func (g *Gate) Taken() int { return len(g.places) }
+// Taken is how many imports are inside of a Gate.
+func (g *Gate) Taken() int { return len(g.inside) }
 
 // ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.
 func (r Rule) ExampleFile(example string) string {

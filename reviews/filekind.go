@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxLook is how many bytes of a file's beginning are looked at to tell what else it may be.
+// maxLook is how many bytes at the beginning of a file show of what kind it may be.
 const maxLook = 4 << 10
 
-// fileKind says what a file that begins with head may be instead of NDJSON, and what to do; "" when it looks like
-// nothing else. It is only told of a file of which no line is a record.
+// fileKind returns what a file that begins with head may be instead of NDJSON, and what to do about it; "" if it looks like
+// nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record.
 func fileKind(head []byte) string {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
@@ -38,9 +38,9 @@ func fileKind(head []byte) string {
 
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq -c '.[]'"
 
-// array is how far a file that begins with [ was read as a JSON array with an element on each line. Each element but the
-// last has a comma behind it, so that its line is no record. The line of the last one is a record; it is not taken for
-// one, or it would be imported alone, and every other line would be an error.
+// array is how far a file that begins with [ was read as a JSON array with an element on each line. Every element but the
+// last has a comma behind it, so its line is no record. The line of the last element is a record. It must not count as one:
+// it would be imported alone, and every other line would be an error.
 type array uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	arrayBehind              // that line was read; if there is another record, the file is no array
 )
 
-// next returns how far the file was read when a line begins.
+// next returns how far the file was read with the next line.
 func (a array) next(line lineResult) array {
 	switch {
 	case a == arrayInLast:
@@ -63,12 +63,12 @@ func (a array) next(line lineResult) array {
 	return a
 }
 
-// lastElement is the message for that element in a file that proves to be no array.
+// lastElement is the message for the last element of an array if another record follows.
 const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
 
 const kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
 
-// isUTF16 says whether text has the byte order mark of UTF-16, or zeros as ASCII has them in it.
+// isUTF16 returns whether text begins with the byte order mark of UTF-16, or has zeros where ASCII in UTF-16 has them.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return true
@@ -87,13 +87,13 @@ func isUTF16(text []byte) bool {
 	return half > 1 && (even == half && odd == 0 || odd == half && even == 0)
 }
 
-// breaksOff says whether a line of JSON goes on in the next one: it ends where a value cannot.
+// breaksOff returns whether a line of JSON goes on in the next one, because no value can end as it does.
 func breaksOff(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r")
 	return bytes.HasSuffix(line, []byte("{")) || bytes.HasSuffix(line, []byte("[")) || bytes.HasSuffix(line, []byte(",")) || bytes.HasSuffix(line, []byte(":"))
 }
 
-// isTable says whether the first lines of text are cut into as many columns, two at least, by the same separator.
+// isTable returns whether a separator cuts the first two lines of text into the same number of columns, two at least.
 func isTable(text []byte) bool {
 	lines := strings.SplitN(string(text), "\n", 3)
 	for _, separator := range []string{",", ";", "\t"} {
@@ -108,7 +108,7 @@ func isTable(text []byte) bool {
 	return false
 }
 
-// cells counts the cells of a line, of which some may be in quotes.
+// cells counts the cells of a line of a table. Separators in quotes do not count.
 func cells(line, separator string) int {
 	count := 1
 	for i, part := range strings.Split(line, `"`) {

@@ -6,14 +6,14 @@ import (
 	"iter"
 )
 
-// fingerprint stands for a text of any length: 94 bits of two seeded hashes, so that nobody can
-// write a file with collisions on purpose, and chance needs some 10^13 ids for one.
+// fingerprint stands for a text of any length. It is 94 bits of two hashes with random seeds: nobody can write a file with two
+// texts of the same fingerprint, and by chance that takes some 10^13 texts.
 type fingerprint struct {
 	hi uint64
 	lo uint32
 }
 
-// hasher makes the fingerprints of one run.
+// hasher makes the fingerprints of one check or import.
 type hasher struct {
 	hi, lo maphash.Hash
 }
@@ -25,7 +25,7 @@ func newHasher() *hasher {
 	return h
 }
 
-// clone gives a hasher for another goroutine that makes the same fingerprints.
+// clone returns a hasher for another goroutine. It makes the same fingerprints.
 func (h *hasher) clone() *hasher {
 	c := &hasher{}
 	c.hi.SetSeed(h.hi.Seed())
@@ -33,12 +33,12 @@ func (h *hasher) clone() *hasher {
 	return c
 }
 
-// of fingerprints a text at hand.
+// of returns the fingerprint of a text.
 func (h *hasher) of(text []byte) fingerprint {
 	return fingerprint{maphash.Bytes(h.hi.Seed(), text), uint32(maphash.Bytes(h.lo.Seed(), text))}
 }
 
-// ofPieces fingerprints a text that comes in pieces.
+// ofPieces returns the fingerprint of a text that comes in pieces.
 func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	h.hi.Reset()
 	h.lo.Reset()
@@ -49,7 +49,7 @@ func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	return fingerprint{h.hi.Sum64(), uint32(h.lo.Sum64())}
 }
 
-// pair fingerprints two texts as one.
+// pair returns the fingerprint of two texts as one.
 func (h *hasher) pair(a, b fingerprint) fingerprint {
 	var both [24]byte
 	binary.LittleEndian.PutUint64(both[0:], a.hi)

@@ -5,18 +5,20 @@ import (
 	"html"
 )
 
-// markup reads body_html and accepts exactly text, entities, <p>, </p>,
-// <a href="…"> and </a>: letters in either case, white space where HTML has it between the parts
-// of a tag. Paragraphs do not nest, links do not nest, no paragraph is in a link, and each is closed.
+// markup applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing else: letters in
+// either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not nest, no paragraph is in
+// a link, and every tag is closed.
+//
+// It is a state machine that reads one byte after the other, so that a long text can come in pieces.
 type markup struct {
 	state   htmlState
-	before  int // bytes of the pieces that were read
-	tag     int // where the tag that is being read begins
-	p, a    int // where the paragraph and the link that are open begin
-	inP     bool
-	inA     bool
-	matched int // letters of href seen
-	quote   byte
+	before  int  // bytes of the pieces that were read before
+	tag     int  // where the tag that is read begins
+	p, a    int  // where the open paragraph and the open link begin
+	inP     bool // a paragraph is open
+	inA     bool // a link is open
+	matched int  // how many letters of href were read
+	quote   byte // around the value of href
 	href    []byte
 	message string // what is wrong with the text; "" if nothing is so far
 }
@@ -39,7 +41,7 @@ const (
 	afterValue            // href="…"
 )
 
-// maxHref is the longest href that is looked at, in bytes.
+// maxHref is how many bytes an href may have.
 const maxHref = 64 << 10
 
 const (
@@ -83,7 +85,7 @@ func (m *markup) fault() (at int, message string) {
 	return 0, ""
 }
 
-// step reads at least one byte of text from i on.
+// step reads at least one byte of text from i on, and returns how many. If they have a fault, message says what it is.
 func (m *markup) step(text []byte, i int) (n int, message string) {
 	switch m.state {
 	case inText:
@@ -105,8 +107,7 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 	return 1, m.byte(text[i])
 }
 
-// usual reads the tags that nearly all texts have, as they are nearly always written; of others
-// only the '<'.
+// usual reads a tag at once if it is written as nearly all tags are. Of any other tag it reads the '<'.
 func (m *markup) usual(rest []byte) (n int, message string) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<p>")):
@@ -125,6 +126,7 @@ func (m *markup) usual(rest []byte) (n int, message string) {
 	return n, m.endTag()
 }
 
+// addHref adds a part to the value of href.
 func (m *markup) addHref(part []byte) string {
 	if len(m.href)+len(part) > maxHref {
 		return faultLong
@@ -183,7 +185,8 @@ func (m *markup) byte(c byte) (message string) {
 			return faultAttr
 		default:
 			m.state = inHref
-			if m.matched++; m.matched == len("href") {
+			m.matched++
+			if m.matched == len("href") {
 				m.state = afterHref
 			}
 		}
@@ -212,7 +215,7 @@ func (m *markup) byte(c byte) (message string) {
 	return ""
 }
 
-// endTag judges a tag at its '>'.
+// endTag reads the '>' of a tag, and checks that the tag may stand where it does.
 func (m *markup) endTag() (message string) {
 	tag := m.state
 	m.state = inText
@@ -245,7 +248,7 @@ func (m *markup) endTag() (message string) {
 	return ""
 }
 
-// hrefFault says what is wrong with the value of an href, as it stands in the HTML.
+// hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing.
 func hrefFault(value []byte) string {
 	if entitiesMatter(value) {
 		value = []byte(html.UnescapeString(string(terminated(value))))
@@ -278,15 +281,15 @@ func terminated(value []byte) []byte {
 	return out
 }
 
-// entitiesMatter says whether value may hold an entity for a part of the scheme or for a control
-// character: &#…; &Tab; &NewLine;.
+// entitiesMatter returns whether value may have an entity in its scheme, or one for a control character: &#…; &Tab; &NewLine;.
 func entitiesMatter(value []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(value[at:], '&')
 		if n < 0 {
 			return false
 		}
-		if at += n; at < len("https://x") || at+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[at+1]) >= 0 {
+		at += n
+		if at < len("https://x") || at+1 < len(value) && bytes.IndexByte([]byte("#TN"), value[at+1]) >= 0 {
 			return true
 		}
 	}

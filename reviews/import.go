@@ -7,29 +7,29 @@ import (
 	"io"
 )
 
-// ImportRequest is what Import is asked. Only File is required.
+// ImportRequest is the request of Import. Only File is required.
 type ImportRequest struct {
-	Network string        // that the reviews belong to; "" = the only one that the caller moderates
+	Network string        // the network that the reviews belong to; "" = the only one that the caller moderates
 	File    io.Reader     // in the import format, as it is or compressed with gzip
 	DryRun  bool          // compare with the store and report, but store nothing
 	Problem func(Problem) // if not nil, gets every problem, in the order of the file
 
-	// Options are how the service reads the file.
+	// Options say how the file is read.
 	Options
 }
 
-// maxQueued is how many problems may wait for the transaction before them.
+// maxQueued is how many results of lines and problems wait for a transaction at most.
 const maxQueued = 1000
 
-// Import reads a file as Check does and stores what is accepted in the network, in transactions of some
-// MiB. A review is identified by the network, the source and the id of its collection and its own id; it
-// is created, updated if its content is another than the stored one, or left unchanged. Nothing is
-// deleted.
+// Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
+// identified by its network, by the source and the id of its collection, and by its own id. It is created, updated if its
+// content differs from the stored one, or left unchanged. An import deletes nothing.
 //
-// The store is the only checkpoint: an import that was killed is simply run again, and finds what
-// it stored unchanged. An error says that the file could not be read on or the store failed; the
-// report then tells what was done until there. ErrForbidden unless the caller moderates the network as a
-// whole; ErrInvalid without a File.
+// An import that was killed is run again: it finds unchanged what it has stored. There is no other checkpoint.
+//
+// Import returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid without a File. It returns
+// ErrSpool if there is no room for a temporary file, and otherwise the error of reading the file or of the store. With any of
+// these the report says what was done before.
 func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)
 	if err == nil && in.File == nil {
@@ -62,8 +62,8 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	return i.report, err
 }
 
-// importer stores what a pipeline accepts. What waits for a transaction and the problems
-// behind it are in queue, so that problems come out in the order of the file.
+// importer stores what a pipeline accepts. A transaction may find problems of its own, of the rule stored-dimensions. So the
+// problems that come after a result wait in the queue with it, and all are reported in the order of the file.
 type importer struct {
 	fileChecker
 	ctx     context.Context
@@ -71,11 +71,11 @@ type importer struct {
 	network string
 	dryRun  bool
 	queue   []queued
-	size    int
-	err     error
+	size    int   // bytes that the queue is to store
+	err     error // of the store
 }
 
-// queued is a problem, or what is to be stored.
+// queued is either a problem or what is to be stored.
 type queued struct {
 	problem  Problem
 	incoming *incoming
@@ -109,15 +109,16 @@ func (i *importer) result(r lineResult) {
 
 func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
 
-// commit stores what is queued, in one transaction. After an error it only forgets it.
+// commit stores the queue in one transaction and empties it. After an error it only empties it.
 func (i *importer) commit() {
 	if len(i.queue) > 0 && i.err == nil {
 		i.commitQueue()
 	}
-	clear(i.queue) // it may be large
+	clear(i.queue) // so that its memory is free
 	i.queue, i.size = i.queue[:0], 0
 }
 
+// commitQueue stores the queue, or compares it with the store in a dry run, and reports what that has found.
 func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
@@ -143,7 +144,7 @@ func (i *importer) commitQueue() {
 	}
 }
 
-// collectionsIn returns the keys of the collections in a queue, each once for each line.
+// collectionsIn returns the keys of the collections in a queue, one for each line.
 func collectionsIn(queue []queued) (keys []Key) {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -156,7 +157,7 @@ func collectionsIn(queue []queued) (keys []Key) {
 	return keys
 }
 
-// tellQueued gives out the problems of the queue, and those that storing found.
+// tellQueued reports the problems of the queue, and those that the transaction has found.
 func (i *importer) tellQueued(mismatches map[*incoming]string) {
 	for _, q := range i.queue {
 		if q.incoming == nil {
@@ -170,13 +171,13 @@ func (i *importer) tellQueued(mismatches map[*incoming]string) {
 	}
 }
 
-// outcome is what storing a queue did, or would do.
+// outcome is what a transaction has done, or would do in a dry run.
 type outcome struct {
-	created, updated, unchanged, rejected int64
-	mismatches                            map[*incoming]string
+	created, updated, unchanged, rejected int64                // reviews
+	mismatches                            map[*incoming]string // messages of the rule stored-dimensions
 }
 
-// apply compares the queue with what is stored and, where tx is not nil, stores it.
+// apply compares the queue with what is stored, and stores it if tx is not nil.
 func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued) error {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -189,7 +190,7 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 	return nil
 }
 
-// merge does it for a collection.
+// merge is apply for one collection.
 func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
 	old, err := r.Collection(ctx, in.collection.Key)
 	known := err == nil
@@ -223,8 +224,7 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	return tx.PutReviews(ctx, now.Key, put)
 }
 
-// compare tells new, changed and unchanged reviews apart, gives the first two and counts their
-// ratings.
+// compare compares reviews with the stored ones. It returns those that are new or changed, and counts their ratings.
 func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
 	stored := map[string][]byte{}
 	if known && len(in.reviews) > 0 {
@@ -260,10 +260,11 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 	return put, nil
 }
 
+// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions.
 func (done *outcome) mismatch(in *incoming, stored int) {
 	done.rejected += int64(len(in.reviews))
 	if !in.first {
-		return // said at the beginning of the line
+		return // the first part of the line has the problem
 	}
 	if done.mismatches == nil {
 		done.mismatches = map[*incoming]string{}

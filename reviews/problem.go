@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Severity says what a problem means for the record it was found in.
+// Severity says what a problem means for the record that it is in.
 type Severity string
 
 const (
@@ -17,9 +17,9 @@ const (
 	SeverityWarning Severity = "warning" // the record is accepted
 )
 
-// Problem is one thing that is wrong in a file, and exactly where.
+// Problem is one thing that is wrong in a file: where it is, which rule it breaks, and what would be right.
 type Problem struct {
-	File     string   `json:"file,omitzero"` // of several; set by the caller of the checker
+	File     string   `json:"file,omitzero"` // the name of the file; set by a caller that checks several
 	Line     int64    `json:"line"`          // from 1; blank lines count
 	Column   int64    `json:"column"`        // in characters from 1; a byte order mark does not count
 	Offset   int64    `json:"offset"`        // in bytes from the start of the uncompressed file
@@ -33,7 +33,7 @@ type Problem struct {
 	Value      string `json:"value,omitzero"`      // the JSON text that is wrong, as it stands in the file, its first 80 characters; "" for what is missing or no JSON
 }
 
-// String gives a problem as one line of text.
+// String returns the problem as one line of text.
 func (p Problem) String() string {
 	var out strings.Builder
 	if p.File != "" {
@@ -56,8 +56,8 @@ func (p Problem) String() string {
 	return out.String()
 }
 
-// WithoutEmail returns the report as it may leave the program that imports: no problem repeats the text of an
-// imported_email, or of a value that may contain one.
+// WithoutEmail returns the report without the values of problems that may contain an imported_email. Whoever may not read
+// email addresses gets this one.
 func (r Report) WithoutEmail() Report {
 	problems := r.Problems
 	r.Problems = slices.Clone(problems)
@@ -69,8 +69,8 @@ func (r Report) WithoutEmail() Report {
 	return r
 }
 
-// mayHoldEmail says whether the value of the problem is, is inside of, or may contain an imported_email: records,
-// reviews and the list of these do.
+// mayHoldEmail returns whether the value of the problem may contain an imported_email: it is one, or part of one, or a value
+// around one, which is a review, the list of reviews, the record or any object.
 func (p Problem) mayHoldEmail() bool {
 	steps := strings.Split(p.Pointer, "/")
 	whole := len(steps) < 2 || steps[1] == "reviews" && len(steps) <= 3
@@ -78,10 +78,10 @@ func (p Problem) mayHoldEmail() bool {
 	return whole || object || slices.Contains(steps, "imported_email")
 }
 
-// maxShown is how many bytes of a name a problem repeats: a problem stays small whatever it is about.
+// maxShown is how many bytes of a name or an id a problem repeats, so that problems stay small.
 const maxShown = 256
 
-// shown cuts a name from the file to what a problem may repeat of it.
+// shown returns a name or an id as a problem repeats it: a long one is cut and ends with "…".
 func shown(name []byte) string {
 	if len(name) <= maxShown {
 		return string(name)
@@ -93,7 +93,7 @@ func shown(name []byte) string {
 	return string(name[:cut]) + "…"
 }
 
-// pointerToken gives a member name as one step of a JSON pointer, a long one cut.
+// pointerToken returns the name of a member as a token of a JSON pointer, with the slash before it. A long name is cut.
 func pointerToken(name []byte) string {
 	return "/" + jsonpointer.Escape(shown(name))
 }

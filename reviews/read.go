@@ -25,10 +25,10 @@ type Page[T any] struct {
 const (
 	maxPage      = 500      // items of a page
 	defaultPage  = 100      // items of a page whose request says nothing
-	maxPageBytes = 16 << 20 // of what is stored of them; a larger first item has a page to itself
+	maxPageBytes = 16 << 20 // stored bytes of a page; a single item may have more
 )
 
-// CollectionRecord is a stored collection without its reviews, and what their ratings come to.
+// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings.
 type CollectionRecord struct {
 	ID         string      `json:"id"`
 	Source     string      `json:"source"`
@@ -52,7 +52,7 @@ type ReviewRecord struct {
 	ParentID    string            `json:"parent_id,omitzero"` // the review that this one replies to
 }
 
-// ListCollectionsRequest is what ListCollections is asked.
+// ListCollectionsRequest is the request of ListCollections. Nothing is required.
 type ListCollectionsRequest struct {
 	Network string // "" = the only one that the caller moderates
 	Source  string // only collections of this source; "" = of all
@@ -60,7 +60,7 @@ type ListCollectionsRequest struct {
 	Limit   int    // 1 to 500; 0 = 100
 }
 
-// ListReviewsRequest is what ListReviews is asked. Collection is required.
+// ListReviewsRequest is the request of ListReviews. Collection is required.
 type ListReviewsRequest struct {
 	Network    string // "" = the only one that the caller moderates
 	Source     string // of the collection; "" = the only source with a collection of this id
@@ -69,16 +69,16 @@ type ListReviewsRequest struct {
 	Limit      int    // 1 to 500; 0 = 100
 }
 
-// CollectionRequest is what Collection is asked. ID is required.
+// CollectionRequest is the request of Collection. ID is required.
 type CollectionRequest struct {
 	Network string // "" = the only one that the caller moderates
 	Source  string // "" = the only source with a collection of this id
 	ID      string
 }
 
-// Collection returns one collection of the network. It reads one row, however many reviews there are. ErrNotFound if the
-// network has no such collection; ErrInvalid if the request leaves Source out and several sources have the ID; ErrForbidden
-// unless the caller moderates the network as a whole.
+// Collection returns one collection of the network. It reads one row, however many reviews there are. It returns ErrNotFound
+// if the network has no such collection, ErrInvalid if the request leaves Source out and several sources have the ID, and
+// ErrForbidden unless the caller moderates the network as a whole.
 func (s *Service) Collection(ctx context.Context, by Caller, in CollectionRequest) (out CollectionRecord, err error) {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -95,8 +95,9 @@ func (s *Service) Collection(ctx context.Context, by Caller, in CollectionReques
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id. A page may end before the
-// limit if its rows are large. Counts and means are kept by every import, so no review is read for them. ErrForbidden unless the
-// caller moderates the network as a whole; ErrInvalid if Limit is out of range or After is not a cursor of this list.
+// limit if its rows are large. Every import keeps counts and means up to date, so no review is read for them. ListCollections
+// returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid if Limit is out of range or After is
+// not a cursor of this list.
 func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollectionsRequest) (out Page[CollectionRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
@@ -140,7 +141,8 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 	return out, err
 }
 
-// AllCollections yields the collections of the network, by source and then by id, page by page.
+// AllCollections yields the collections of the network, by source and then by id. It calls ListCollections for each page; an error
+// of that is the last pair.
 func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
 		in.After = after
@@ -149,10 +151,10 @@ func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollecti
 	})
 }
 
-// ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id. A page may end
-// before the limit if its reviews are large. ErrNotFound if the network has no such collection; ErrForbidden unless the caller
-// moderates the network as a whole; ErrInvalid if the request leaves Source out and several sources have the id, if Limit is out of
-// range, or if After is not a cursor of this list.
+// ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id. A page may
+// end before the limit if its reviews are large. ListReviews returns ErrNotFound if the network has no such collection, and
+// ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid if the request leaves Source out and
+// several sources have the id, if Limit is out of range, or if After is not a cursor of this list.
 func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequest) (out Page[ReviewRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
@@ -195,7 +197,8 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 	return out, err
 }
 
-// AllReviews yields the reviews of a collection, the latest first, page by page.
+// AllReviews yields the reviews of a collection, the latest first. It calls ListReviews for each page; an error of that is the last
+// pair.
 func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
@@ -218,8 +221,8 @@ func (s *Service) page(by Caller, network string, limit int) (string, int, error
 	return network, limit, nil
 }
 
-// collectionOf returns the collection of a source, or the only one with the id. It returns ErrNotFound if there is none, and
-// ErrInvalid if source is "" and several sources have the id.
+// collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns
+// ErrNotFound if there is none, and ErrInvalid if source is "" and several sources have the id.
 func collectionOf(ctx context.Context, r Reader, source, id string) (found Collection, err error) {
 	if source != "" {
 		found, err = r.Collection(ctx, Key{Source: source, ID: id})
@@ -233,7 +236,8 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 		if err != nil {
 			return found, err
 		}
-		if n++; n > 1 {
+		n++
+		if n > 1 {
 			return found, invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id, found.Source, c.Source)
 		}
 		found = c
@@ -244,6 +248,7 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 	return found, nil
 }
 
+// newReviewRecord returns a stored review as callers get it.
 func newReviewRecord(r Review) (out ReviewRecord, err error) {
 	if err := json.Unmarshal(r.Data, &out); err != nil {
 		return out, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
@@ -253,14 +258,16 @@ func newReviewRecord(r Review) (out ReviewRecord, err error) {
 
 var noCursor = invalid("after", "not a cursor of this list")
 
-// A cursor is base64url of a checksum and of the place after which the list goes on. The checksum tells a damaged
-// cursor, or one of another list; it is no secret.
+// A cursor is base64url of a checksum and of the position behind which the list goes on. The checksum shows that a cursor is
+// damaged, or is of another list. It keeps nothing secret.
 
-func seal(list string, place []byte) string {
-	sum := crc32.ChecksumIEEE(append([]byte(list+"\x00"), place...))
-	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), place...))
+// seal returns the cursor of a position in a list.
+func seal(list string, position []byte) string {
+	sum := crc32.ChecksumIEEE(append([]byte(list+"\x00"), position...))
+	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), position...))
 }
 
+// open returns the position of a cursor, and ErrInvalid if it is none of this list.
 func open(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor { // the decoder skips line ends
@@ -276,8 +283,8 @@ func collectionCursor(c CollectionRecord) string {
 }
 
 func parseCollectionCursor(cursor string) (Key, error) {
-	place, err := open(listOfCollections, cursor)
-	source, id, found := bytes.Cut(place, []byte{0})
+	position, err := open(listOfCollections, cursor)
+	source, id, found := bytes.Cut(position, []byte{0})
 	if err != nil || !found {
 		return Key{}, noCursor
 	}
@@ -292,9 +299,9 @@ func reviewCursor(at reviewstore.Position, k Key) string {
 }
 
 func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
-	place, err := open(listOfReviews(k), cursor)
-	if err != nil || len(place) < 8 {
+	position, err := open(listOfReviews(k), cursor)
+	if err != nil || len(position) < 8 {
 		return nil, noCursor
 	}
-	return &reviewstore.Position{Time: int64(binary.BigEndian.Uint64(place)), ID: string(place[8:])}, nil
+	return &reviewstore.Position{Time: int64(binary.BigEndian.Uint64(position)), ID: string(position[8:])}, nil
 }

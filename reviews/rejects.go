@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// Rejects copies the lines of a file that had an error, so that they can be mended and imported again. It reads
-// the file a second time, beside the check or the import that finds the problems, and holds no more than a buffer of it.
+// Rejects copies the lines of a file that have an error, so that they can be mended and imported again. It reads the file a
+// second time, beside the check or the import that finds the problems, and keeps no more than a buffer of it in memory.
 type Rejects struct {
 	file io.Reader
-	in   *bufio.Reader
+	in   *bufio.Reader // nil before the first line is wanted
 	to   *bufio.Writer
 	next int64 // number of the line that in reads next
-	err  error
+	err  error // the first error of reading or writing
 }
 
 // NewRejects returns Rejects that read file, as it is or compressed with gzip, from its beginning, and write to to.
@@ -21,16 +21,17 @@ func NewRejects(file io.Reader, to io.Writer) *Rejects {
 	return &Rejects{file: file, to: bufio.NewWriterSize(to, 64<<10), next: 1}
 }
 
-// Add writes the line that a problem is in, unless the problem is a warning, or the line was written for an earlier problem. The
-// line comes as it is in the file, without a byte order mark, and ends with LF also where the file does not.
-// Problems are given in the order of their lines. A file of another kind, which is one problem, has no line to mend.
+// Add writes the line that a problem is in. It writes a line once, and none for a warning. The line is written as it is in the
+// file, without a byte order mark, and ends with LF, also if the file does not. The caller gives the problems in the order of
+// their lines. A problem of the rule file-kind is about the whole file, so no line is written for it.
 func (r *Rejects) Add(p Problem) {
 	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
 		return
 	}
 	if r.in == nil {
 		lines, err := newLines(r.file)
-		if r.err = err; err != nil {
+		if err != nil {
+			r.err = err
 			return
 		}
 		r.in = bufio.NewReaderSize(lines.r, 64<<10)
@@ -62,5 +63,5 @@ func (r *Rejects) line(wanted bool) error {
 	return nil
 }
 
-// End writes what is not written yet, and returns the first error of reading or writing.
+// End writes what is still in the buffer, and returns the first error of reading or writing.
 func (r *Rejects) End() error { return errors.Join(r.err, r.to.Flush()) }

@@ -5,14 +5,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxReported is how many problems a report holds.
+// maxReported is how many problems a report has at most.
 const maxReported = 1000
 
-// Counts are what a check or an import came to, in numbers. Created to Rejected count reviews.
+// Counts are the numbers of a check or an import. Created to Rejected count reviews.
 type Counts struct {
-	Lines       int64 `json:"lines"`       // of the file, blank ones too
-	Collections int64 `json:"collections"` // records, rejected ones too
-	Reviews     int64 `json:"reviews"`     // reviews in these
+	Lines       int64 `json:"lines"`       // with blank ones
+	Collections int64 `json:"collections"` // lines that are a record, rejected or not
+	Reviews     int64 `json:"reviews"`     // in these records
 	Created     int64 `json:"created"`
 	Updated     int64 `json:"updated"`
 	Unchanged   int64 `json:"unchanged"`
@@ -40,12 +40,13 @@ type Report struct {
 	ProblemsTruncated bool      `json:"problemsTruncated"` // there were more
 }
 
-// MarshalJSON gives the report as it is answered over HTTP, where problems is an array also when there are none.
+// MarshalJSON returns the report as the HTTP API answers it. problems is an array, also if there are none.
 func (r Report) MarshalJSON() ([]byte, error) {
-	type plain Report
-	return json.Marshal(plain(r), jsontext.AllowInvalidUTF8(true))
+	type report Report // without this method
+	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
+// add adds a problem to the counts, and to the problems if there is room.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++
@@ -59,9 +60,9 @@ func (r *Report) add(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// Progress is how far a check or an import has come.
+// Progress is how far a check or an import has got.
 type Progress struct {
-	Bytes    int64 // read from the input as it is, compressed or not
+	Bytes    int64 // that were read of the file, in the form in which it is given, compressed or not
 	Lines    int64
 	Reviews  int64
 	Problems int64

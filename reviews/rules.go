@@ -10,11 +10,11 @@ type Rule struct {
 	ID       string   `json:"id"`       // stable; what Problem.Rule holds
 	Severity Severity `json:"severity"` // of a problem with this rule
 	Text     string   `json:"text"`     // what must hold
-	Source   string   `json:"source"`   // where the rule comes from: the format, RFC 8259, or Vitrine where both leave it open
+	Source   string   `json:"source"`   // where the rule comes from: "format", "RFC 8259", or "Vitrine" for what both leave open
 	Schema   bool     `json:"schema"`   // whether RecordSchema states it too
 
-	// Wrong breaks this rule and no other, Right keeps it: lines of a file, or a review, or a member of a review or of a collection.
-	// In Wrong of utf-8, \xe9 stands for that byte.
+	// Wrong breaks this rule and no other, and Right keeps it. Both are lines of a file, or a review, or a member of a review or of
+	// a collection. In Wrong of the rule utf-8, \xe9 stands for that byte.
 	Wrong string `json:"wrong"`
 	Right string `json:"right"`
 }
@@ -27,7 +27,7 @@ func Rules() []Rule {
 	return slices.Clone(rules[:])
 }
 
-// ruleID indexes the table of rules.
+// ruleID is the index of a rule in the table rules. The code that applies a rule names it by its ruleID.
 type ruleID uint8
 
 const (
@@ -74,6 +74,7 @@ const (
 	sourceVitrine = "Vitrine"
 )
 
+// rules is the list of all rules. rules.md is written from it, and tests check every example.
 var rules = [ruleCount]Rule{
 	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
 	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},

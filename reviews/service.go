@@ -9,21 +9,23 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// DefaultNetwork is the network of reviews that were stored before networks were told apart, and of
-// the command line when it names none.
+// DefaultNetwork is the network of the reviews that a store has from before reviews had networks, and of commands that name
+// none.
 const DefaultNetwork = reviewstore.DefaultNetwork
 
-// Service imports reviews into a store, exports them, and counts their ratings.
+// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It is safe for concurrent
+// use.
 //
-// Every method takes the caller, and a request that names a network or is about the only one that the
-// caller moderates. It returns ErrForbidden for a caller that does not moderate this network as a whole, and
-// ErrInvalid for a malformed caller or network. What a network holds changes no answer about another one.
+// Every method takes the caller, and a request that names a network. A request may leave the network out if the caller
+// moderates exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the
+// network as a whole, and ErrInvalid for a malformed caller or network. The reviews of one network change no answer about
+// another one.
 type Service struct {
 	store  Store
 	vendor string
 }
 
-// ServiceOptions are what a Service may be given; the zero value works.
+// ServiceOptions are the options of New. The zero value works.
 type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
 }
@@ -37,8 +39,8 @@ func New(store Store, o *ServiceOptions) *Service {
 	return s
 }
 
-// Admit returns the error with which every method refuses the caller in this network, nil for a caller
-// that may import and export. A server may ask before it reads a request.
+// Admit returns the error with which every method refuses the caller in this network; nil for a caller that may import and
+// export. A server can call it before it reads a request.
 func (s *Service) Admit(by Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
@@ -56,9 +58,8 @@ func (s *Service) Admit(by Caller, network string) error {
 	return nil
 }
 
-// NetworkOf returns the one network that the caller moderates as a whole; its sites and the networks of
-// other vendors do not count. ErrForbidden when there is none, ErrInvalid when there are several, so
-// that a request must name one.
+// NetworkOf returns the one network that the caller moderates as a whole. Sites, and networks of other vendors, do not count. It
+// returns ErrForbidden if there is none, and ErrInvalid if there are several, because the request must name one of them then.
 func (s *Service) NetworkOf(by Caller) (string, error) {
 	if err := by.check(); err != nil {
 		return "", err
@@ -79,8 +80,8 @@ func (s *Service) NetworkOf(by Caller) (string, error) {
 	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
 }
 
-// admitted returns the network of a request for a caller that may import and export there: the one that it
-// names or, without a name, the only one that the caller moderates.
+// admitted returns the network of a request if the caller may import and export there. It is the one that the request names, or
+// without a name the only one that the caller moderates.
 func (s *Service) admitted(by Caller, named string) (string, error) {
 	if named != "" {
 		return named, s.Admit(by, named)
@@ -91,8 +92,8 @@ func (s *Service) admitted(by Caller, named string) (string, error) {
 	return s.NetworkOf(by)
 }
 
-// Networks returns the names of the networks that have reviews, in ascending order. Only an operator
-// may ask for them, others get ErrForbidden.
+// Networks returns the names of the networks that have collections, in ascending order. It returns ErrForbidden unless the caller
+// is an operator.
 func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
@@ -107,11 +108,10 @@ func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
 	return names, nil
 }
 
-// prefix is what the URN of a network begins with.
+// prefix returns the URN of a network without its name.
 func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
 
-// CheckNetwork returns ErrInvalid for what cannot be the name of a network, which is one segment of a
-// URN.
+// CheckNetwork returns ErrInvalid if name cannot be the name of a network. A name is one segment of a URN.
 func CheckNetwork(name string) error {
 	if strings.Contains(name, ":") {
 		return invalid("network", "%q is not the name of a network: want the name alone, without colons, and not its URN", name)

@@ -5,15 +5,14 @@ import (
 	"iter"
 )
 
-// Session is what a Service does for one caller, near and far: the client of a remote service
-// (adapters/client) has the same methods, so a program can be written for both. Single collections and the names of
-// networks are read from the Service alone, and only it erases.
+// Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a
+// program can be written for both. A single collection, the names of networks and Delete are methods of the Service alone.
 type Session struct {
 	service *Service
 	by      Caller
 }
 
-// As returns the service as this caller may use it.
+// As returns a Session of the caller.
 func (s *Service) As(by Caller) *Session { return &Session{s, by} }
 
 // Import is Service.Import for the caller of the session.

@@ -2,27 +2,27 @@ package reviews
 
 import "math/bits"
 
-// A set of fingerprints in some 15 bytes each, growing without a second copy of itself and without
-// garbage: a check may hold as many as it has memory for.
+// set is a set of fingerprints that takes some 15 bytes for each. It grows without a second copy of itself and without
+// garbage, because a check of a large file has very many.
 //
-// It is a hash table with linear probing whose entries are in the order of their fingerprints: the
-// fingerprint, taken as a fraction, says where in the table its entry would like to be, and entries
-// that want the same place stand one after the other behind it. So the table can grow in place, by
-// moving all entries to the right and then each to where it belongs.
+// It is a hash table with linear probing. Its entries are in the order of their fingerprints: the home of an entry is the slot
+// at the fraction of the table that its fingerprint is of the highest fingerprint, and entries with the same home stand one
+// after the other behind it. So the table can grow in place: all entries move to the right, and then each to its new home.
 //
-// A map of 12-byte arrays is simpler, and was measured: it takes 18 to 29 bytes an id, and up to 40 while it grows; with the
-// ten ids of a usual collection it takes three times as long.
+// A map of 12-byte arrays would be simpler. It takes 18 to 29 bytes for an id, up to 40 while it grows, and three times as long
+// for the ten ids of a usual collection.
 type set struct {
 	pages []*page // the slots
-	homes int     // places that entries want; there are some more slots behind them
-	used  int
+	homes int     // slots that are the home of entries; some more slots are behind them
+	used  int     // entries
 }
 
 const pageSlots = 4096
 
+// page is a part of the slots. The table grows by pages.
 type page struct {
 	hi [pageSlots]uint64
-	lo [pageSlots]uint32 // the two lowest bits are taken and marked
+	lo [pageSlots]uint32 // the two lowest bits are the flags taken and marked
 }
 
 const (
@@ -33,10 +33,10 @@ const (
 
 const (
 	firstHomes = 16
-	manyHomes  = 8 * pageSlots // from here on memory counts: fuller, and growing by less
+	manyHomes  = 8 * pageSlots // a set with so many homes or more becomes fuller, and grows by less, to save memory
 )
 
-// add puts f into the set and says whether it was not there yet.
+// add puts f into the set and returns whether it is new.
 func (s *set) add(f fingerprint) bool {
 	at, found := s.find(f)
 	if found {
@@ -58,7 +58,7 @@ func (s *set) add(f fingerprint) bool {
 	return true
 }
 
-// has says whether f is in the set.
+// has returns whether f is in the set.
 func (s *set) has(f fingerprint) bool {
 	_, found := s.find(f)
 	return found
@@ -72,7 +72,7 @@ func (s *set) mark(f fingerprint) {
 	}
 }
 
-// marked says whether f is in the set and marked.
+// marked returns whether f is in the set and marked.
 func (s *set) marked(f fingerprint) bool {
 	at, found := s.find(f)
 	return found && s.slot(at).get().lo&marked != 0
@@ -87,17 +87,17 @@ func (s *set) clear() {
 		*s = set{}
 		return
 	}
-	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)]) // no entry of a half full set stands further
+	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)]) // a set that is half full has no entry behind these
 	s.used = 0
 }
 
-// slot is a place for an entry.
+// slot is where an entry can be.
 type slot struct {
 	page *page
 	i    int
 }
 
-// slot gives slot i; behind the last there is always another.
+// slot returns slot i, and makes the page that it is on if there is none.
 func (s *set) slot(i int) slot {
 	for i/pageSlots >= len(s.pages) {
 		s.pages = append(s.pages, new(page))
@@ -109,7 +109,7 @@ func (l slot) get() fingerprint  { return fingerprint{l.page.hi[l.i], l.page.lo[
 func (l slot) set(f fingerprint) { l.page.hi[l.i], l.page.lo[l.i] = f.hi, f.lo }
 func (l slot) taken() bool       { return l.page.lo[l.i]&taken != 0 }
 
-// find gives the slot of f, or the one where it belongs.
+// find returns the slot of f, or the slot where f belongs if it is not in the set.
 func (s *set) find(f fingerprint) (at int, found bool) {
 	if s.used == 0 {
 		return s.home(f), false
@@ -125,14 +125,14 @@ func (s *set) find(f fingerprint) (at int, found bool) {
 	}
 }
 
-// home is the slot that f wants.
+// home returns the home of f.
 func (s *set) home(f fingerprint) int {
 	high, _ := bits.Mul64(f.hi, uint64(s.homes))
 	return int(high)
 }
 
-// full says whether another entry would make the probing long: in a small set each second place is
-// taken, in a large one 17 of 20.
+// full returns whether the set must grow before the next entry, so that probing stays short. A small set is full at one half, a
+// large one at 17 of 20.
 func (s *set) full() bool {
 	if s.homes < manyHomes {
 		return 2*s.used >= s.homes
@@ -140,6 +140,7 @@ func (s *set) full() bool {
 	return 20*s.used >= 17*s.homes
 }
 
+// grow makes room for more entries.
 func (s *set) grow() {
 	switch {
 	case s.homes == 0:
@@ -149,8 +150,8 @@ func (s *set) grow() {
 	default:
 		s.homes += s.homes / 8
 	}
-	// All entries to the right of where they will be, and then each to its place. Fingerprints are
-	// spread evenly, so that a page behind the last home is room enough; if not, there is another.
+	// First all entries move to the right of their new slots, then each to its new slot. Fingerprints are spread evenly, so
+	// one page behind the last home is nearly always room enough; shift makes more.
 	end := max(s.homes+min(s.used, pageSlots), len(s.pages)*pageSlots)
 	from := s.gather(end)
 	next := 0
@@ -167,7 +168,7 @@ func (s *set) grow() {
 	}
 }
 
-// gather moves all entries to where the last stands before end, and gives the first.
+// gather moves all entries together in front of slot end, and returns the first slot.
 func (s *set) gather(end int) (first int) {
 	first = end
 	for i := len(s.pages)*pageSlots - 1; i >= 0; i-- {

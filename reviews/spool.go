@@ -9,18 +9,18 @@ import (
 	"sync/atomic"
 )
 
-// maxUncompressed is how much of a spool is not compressed.
+// maxUncompressed is how many bytes at the beginning of a spool are not compressed.
 const maxUncompressed = 256 << 20
 
-// spool holds the reviews of a line that is too long for memory until the line was read. What
-// is beyond a limit is compressed: a small file that unpacks to a huge line stays small on disk.
+// spool is the temporary file of a line that is too long for memory. What is written behind a limit is compressed, so that a
+// small compressed file with a huge line takes little room on disk too. First everything is written, then it is read.
 type spool struct {
 	dir          string
-	limit        int64 // of uncompressed
-	file         *os.File
-	uncompressed int64 // bytes that are not compressed
+	limit        int64    // of uncompressed
+	file         *os.File // nil before something is written
+	uncompressed int64    // bytes that are not compressed
 	zip          *gzip.Writer
-	all          *Spool // that this is a part of; nil = none
+	all          *Spool // bounds all temporary files together; nil: nothing does
 	taken        int64  // bytes of the file
 }
 
@@ -37,7 +37,7 @@ func NewSpool(most int64) *Spool { return &Spool{most: most} }
 // Used returns how many bytes the temporary files take.
 func (s *Spool) Used() int64 { return s.used.Load() }
 
-// take counts bytes before they are written. ErrSpool when there is no room for them.
+// take counts n bytes that are about to be written. It returns ErrSpool if there is no room for them.
 func (s *Spool) take(n int64) error {
 	if s == nil {
 		return nil
@@ -49,13 +49,14 @@ func (s *Spool) take(n int64) error {
 	return nil
 }
 
+// give takes n bytes off the count, whose file is removed.
 func (s *Spool) give(n int64) {
 	if s != nil {
 		s.used.Add(-n)
 	}
 }
 
-// disk writes to the file of a spool what there is room for.
+// disk writes to the file of a spool if there is room for it.
 type disk struct{ *spool }
 
 func (d disk) Write(p []byte) (int, error) {
@@ -66,6 +67,7 @@ func (d disk) Write(p []byte) (int, error) {
 	return d.file.Write(p)
 }
 
+// Write writes to the file, and creates it first if there is none.
 func (s *spool) Write(p []byte) (int, error) {
 	err := s.write(p)
 	if err != nil {
@@ -99,7 +101,7 @@ func (s *spool) write(p []byte) (err error) {
 	return err
 }
 
-// reader gives what was written, from an offset on. It calls watch at each step, whose error ends it.
+// reader returns a reader of what was written, from an offset on. It calls watch before each read, whose error ends the reading.
 func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
 	plain := io.NewSectionReader(s.file, 0, s.uncompressed)
 	if _, err := plain.Seek(min(from, s.uncompressed), io.SeekStart); err != nil {
@@ -121,6 +123,7 @@ func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
 	return all, err
 }
 
+// watched is a reader that calls watch before each read.
 type watched struct {
 	io.Reader
 	watch func() error
@@ -133,6 +136,7 @@ func (w watched) Read(p []byte) (int, error) {
 	return w.Reader.Read(p)
 }
 
+// close removes the file.
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()

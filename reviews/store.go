@@ -7,11 +7,11 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// Key is the identity of a collection within its network: its Source, and its ID there.
+// Key identifies a collection within its network: its Source, and its ID there.
 type Key = reviewstore.Key
 
-// StoredReview returns the row of a review from its record, as an import stores it. ErrInvalid when the record
-// has no time.
+// StoredReview returns the row that an import stores for a review with this record. It returns ErrInvalid if the record has no
+// valid time.
 func StoredReview(id string, data []byte) (Review, error) {
 	var record struct {
 		Created string `json:"created"`
@@ -26,7 +26,7 @@ func StoredReview(id string, data []byte) (Review, error) {
 	return Review{ID: id, Time: instant([]byte(record.Created)), Data: data}, nil
 }
 
-// What a storage driver implements and keeps, see reviewstore. Who uses a Service needs none of these.
+// The types of package reviewstore, for authors of storage drivers. A program that uses a Service needs none of them.
 type (
 	Collection = reviewstore.Collection
 	Review     = reviewstore.Review

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Dimension is how the reviews of a collection rate in one respect.
+// Dimension is the ratings of a collection in one dimension.
 type Dimension struct {
 	Name      string    `json:"name"`
-	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 where there are none
+	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 if there are none
 	Histogram [10]int64 `json:"histogram"` // how many ratings are 1 to 10, 11 to 20, …, 91 to 100
 }
 
-// newCollectionRecord reads what is stored of a collection.
+// newCollectionRecord returns a stored collection as callers get it.
 func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -38,6 +38,7 @@ func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	return out, nil
 }
 
+// newDimension returns the mean and the histogram of the counts of each rating.
 func newDimension(name string, values *[maxRating]int64, reviews int64) Dimension {
 	d := Dimension{Name: name}
 	var sum int64
@@ -45,16 +46,17 @@ func newDimension(name string, values *[maxRating]int64, reviews int64) Dimensio
 		sum += int64(i+1) * n
 		d.Histogram[i/10] += n
 	}
-	if reviews > 0 { // in hundredths, half rounded up
+	if reviews > 0 { // in hundredths, and half of one is rounded up
 		d.Mean = float64((200*sum+reviews)/(2*reviews)) / 100
 	}
 	return d
 }
 
-// tally counts the ratings of a collection.
+// tally is the statistics of a collection: how many reviews it has, and for each dimension how many of them have each rating.
+// It is stored with the collection and kept up to date, so that no review is read for a mean.
 type tally struct {
 	reviews int64
-	values  [][maxRating]int64 // for each dimension
+	values  [][maxRating]int64 // for each dimension; index 0 is the rating 1
 }
 
 // size sets the number of dimensions of a tally without reviews.
@@ -64,6 +66,7 @@ func (t *tally) size(dims int) {
 	}
 }
 
+// add adds the ratings of a review.
 func (t *tally) add(ratings []byte) {
 	t.reviews++
 	for i, r := range ratings {
@@ -92,8 +95,8 @@ func (t *tally) remove(data []byte) error {
 	return nil
 }
 
-// encode gives a tally as Collection.Tally holds it: reviews, dimensions, and for each dimension how
-// many ratings differ and then rating and count.
+// encode returns the tally in the form of Collection.Tally. It is numbers as unsigned varints: of reviews, of dimensions, and for
+// each dimension how many different ratings there are, and then each of these, less 1, and its count.
 func (t *tally) encode() []byte {
 	out := binary.AppendUvarint(nil, uint64(t.reviews))
 	out = binary.AppendUvarint(out, uint64(len(t.values)))
@@ -115,6 +118,7 @@ func (t *tally) encode() []byte {
 	return out
 }
 
+// parseTally returns the tally of a stored collection, or an error if it is damaged.
 func parseTally(c Collection) (t tally, err error) {
 	rest, bad := c.Tally, false
 	next := func() uint64 {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// maxTimestamp is the longest time that is looked at, in bytes: a fraction may be long.
+// maxTimestamp is how many bytes a time may have. Its fraction may be long.
 const maxTimestamp = 64 << 10
 
-// rightTime says how a time is written.
+// rightTime ends the messages about the form of a time.
 const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
 
-// timestampFault says what is wrong with a time, "" if nothing is. The form is
-// YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm].
+// timestampFault returns what is wrong with a time; "" for nothing. The form is YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm], and the
+// date must exist.
 func timestampFault(text []byte) string {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form) || !hasForm(text[:len(form)], form) {
@@ -36,7 +36,7 @@ func timestampFault(text []byte) string {
 	return zoneFault(afterFraction(text[len(form):]))
 }
 
-// instant gives a time in which timestampFault finds nothing as microseconds since 1970; what is finer is cut off.
+// instant returns a valid time in microseconds since 1970. What is finer is cut off. A time without a zone is UTC.
 func instant(text []byte) int64 {
 	const form = "0000-00-00T00:00:00"
 	at := time.Date(number(text[0:4]), time.Month(number(text[5:7])), number(text[8:10]), number(text[11:13]), number(text[14:16]), number(text[17:19]), 0, time.UTC)
@@ -57,7 +57,7 @@ func instant(text []byte) int64 {
 	return seconds*1_000_000 + micros
 }
 
-// afterFraction cuts a dot with digits off; a dot without any stays.
+// afterFraction returns text without the fraction that it begins with. A dot without digits is no fraction.
 func afterFraction(text []byte) []byte {
 	if len(text) < 2 || text[0] != '.' {
 		return text
@@ -72,6 +72,7 @@ func afterFraction(text []byte) []byte {
 	return text[n:]
 }
 
+// zoneFault returns what is wrong with what follows the fraction; "" for nothing.
 func zoneFault(text []byte) string {
 	const form = "+00:00"
 	switch {
@@ -85,7 +86,7 @@ func zoneFault(text []byte) string {
 	return ""
 }
 
-// hasForm says whether text has a digit where form has 0, and else the same.
+// hasForm returns whether text is form with any digit for each 0.
 func hasForm(text []byte, form string) bool {
 	if len(text) != len(form) {
 		return false
@@ -102,6 +103,7 @@ func hasForm(text []byte, form string) bool {
 	return true
 }
 
+// number returns the value of digits.
 func number(digits []byte) (n int) {
 	for _, c := range digits {
 		n = n*10 + int(c-'0')
@@ -109,6 +111,7 @@ func number(digits []byte) (n int) {
 	return n
 }
 
+// daysIn returns how many days a month has.
 func daysIn(year, month int) int {
 	switch month {
 	case 4, 6, 9, 11:

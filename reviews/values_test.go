@@ -104,7 +104,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// FuzzReader reads any file in any stretches: always the same comes out, and no panic.
+// FuzzReader reads any file in blocks of any size: always the same comes out, and no panic.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(record+"\r\n\n\ufeff"+record), uint16(0))
 	f.Add([]byte("[{\"\":[0],\"000000000000000\":\"0\" \r"), uint16(0)) // the window ends with the line
@@ -118,7 +118,7 @@ func FuzzReader(f *testing.F) {
 			c := reviews.Check(strings.NewReader(string(file)), o)
 			for _, err := range c.Problems() {
 				if err != nil {
-					return // gzip that is none; the lines before differ with the stretches
+					return // gzip that is none; the lines before differ with the size of blocks
 				}
 			}
 			reports[i] = c.Report()
