@@ -16,6 +16,10 @@
 // where a validator may stop early, the whole way is counted. The prices are nanoseconds of jsonschema/v6 on one core of a
 // small server. No clock is read, so the verdict depends on the schema and the config alone and not on the load of the
 // machine.
+//
+// A plain count of steps would be simpler, but steps differ too much. A step of a pattern takes 24 ns, applying a subschema
+// about 300 ns, and reporting a fault deep in a config more than 1,000 ns. A count that keeps the slowest of them within the
+// budget allows 150,000 steps. A pattern takes as many in 4 ms, so texts would be refused that are matched at once.
 package schemaguard
 
 import (
