@@ -83,7 +83,8 @@ func TestComponentsAreListedByName(t *testing.T) {
 				t.Fatalf("%d after %q, %v", len(page), after, err)
 			}
 			for _, c := range page {
-				if got = append(got, c.Name); c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" {
+				got = append(got, c.Name)
+				if c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" {
 					t.Errorf("%+v", c)
 				}
 			}
@@ -191,7 +192,8 @@ func TestCreateComponentRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, value := range changes {
-			if manifest[name] = value; string(value) == `"-"` {
+			manifest[name] = value
+			if string(value) == `"-"` {
 				delete(manifest, name)
 			}
 		}

@@ -52,7 +52,8 @@ func (w *workshop) walk(by appsvc.Caller, in appsvc.ListAppsRequest, between fun
 		for _, app := range apps {
 			ids = append(ids, app.ID)
 		}
-		if in.After = next; next == "" {
+		in.After = next
+		if next == "" {
 			return ids
 		}
 		between()
@@ -99,7 +100,8 @@ func TestAWalkMeetsAppsInOrder(t *testing.T) {
 	w := newWorkshop(t)
 	ids := w.titledApps(20)
 	for i, id := range ids {
-		if w.clock = w.clock.Add(time.Duration(i%2) * time.Millisecond); i%3 == 0 {
+		w.clock = w.clock.Add(time.Duration(i%2) * time.Millisecond)
+		if i%3 == 0 {
 			w.regroup(id, []string{site1, site2})
 		}
 	}
@@ -250,7 +252,8 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!", "ä", "\x00",
 		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
 		_, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after}))
-		if checkKind(t, err, appsvc.ErrInvalid); err == nil {
+		checkKind(t, err, appsvc.ErrInvalid)
+		if err == nil {
 			t.Errorf("after %q", after)
 		}
 	}

@@ -42,8 +42,8 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 	for _, e := range c.Elements {
 		configs = append(configs, string(e.Config))
 	}
-	if got := strings.Join(configs, " "); !strings.Contains(configs[0], `"size":7`) || !strings.Contains(configs[1], `"new":{"list":["first",2]}`) || configs[2] != `{"n":1.10}` {
-		t.Errorf("the configs are %s", got)
+	if !strings.Contains(configs[0], `"size":7`) || !strings.Contains(configs[1], `"new":{"list":["first",2]}`) || configs[2] != `{"n":1.10}` {
+		t.Errorf("the configs are %s", configs)
 	}
 	if patch, err = appsvc.NewPatch(after).RemoveConfig(1, "/new").SetComponent(0, appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
 		t.Fatal(err)

@@ -137,7 +137,8 @@ func TestTagsAreListedByName(t *testing.T) {
 				t.Fatalf("limit %d after %q: %+v, %v", limit, in.After, page, err)
 			}
 			for _, tag := range page.Items {
-				if got = append(got, tag.Name); tag.App.Version != tag.AppVersion || tag.App.ID != id {
+				got = append(got, tag.Name)
+				if tag.App.Version != tag.AppVersion || tag.App.ID != id {
 					t.Errorf("tag %+v comes with version %s", tag, tag.App.Version)
 				}
 			}

@@ -117,7 +117,8 @@ func (w *Watch) Close() {
 	defer a.mu.Unlock()
 	delete(a.all, w)
 	a.index(w, func(in map[string]map[*Watch]struct{}, key string) {
-		if delete(in[key], w); len(in[key]) == 0 {
+		delete(in[key], w)
+		if len(in[key]) == 0 {
 			delete(in, key)
 		}
 	})

@@ -27,7 +27,8 @@ func TestTheCacheKeepsWhatWasUsedLastWithinItsBytes(t *testing.T) {
 		t.Errorf("%d entries of %d bytes", c.by.Len(), c.by.Size())
 	}
 	big := kept{"big", "etag", make([]byte, 4000)}
-	if c.put(big); c.by.Len() != 3 || c.by.Size() != c.most {
+	c.put(big)
+	if c.by.Len() != 3 || c.by.Size() != c.most {
 		t.Errorf("after one that is larger than the cache: %d entries of %d bytes", c.by.Len(), c.by.Size())
 	}
 	var none *cache = newCache(0)

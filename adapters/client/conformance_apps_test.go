@@ -322,7 +322,8 @@ var appBehaviours = []behaviour{
 			for _, app := range list {
 				seen = append(seen, app.ID)
 			}
-			if in.After = next; next == "" {
+			in.After = next
+			if next == "" {
 				if pages != 3 {
 					t.Errorf("%d pages", pages)
 				}
@@ -330,7 +331,8 @@ var appBehaviours = []behaviour{
 			}
 		}
 		slices.Sort(ids)
-		if slices.Sort(seen); !slices.Equal(seen, ids) {
+		slices.Sort(seen)
+		if !slices.Equal(seen, ids) {
 			t.Errorf("seen %q of %q", seen, ids)
 		}
 		for _, in := range []appsvc.ListAppsRequest{{Sort: "title"}, {Limit: 501}, {Limit: -1}, {After: "x"}} {
@@ -384,30 +386,36 @@ var appBehaviours = []behaviour{
 		app := newApp(t, s, "x", site)
 		next := ok(s.apps.Patch(t.Context(), app.ID, retitle(appsvc.NewVersion(0), "y")))(t)
 		tag, err := s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)})
-		if must(t, err); tag != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(0)}) {
+		must(t, err)
+		if tag != (appsvc.Tag{AppID: app.ID, Name: "live", AppVersion: appsvc.NewVersion(0)}) {
 			t.Errorf("%+v", tag)
 		}
 		tag, err = s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.Latest, Embed: true})
-		if must(t, err); tag.App == nil || tag.AppVersion.Number() != 1 {
+		must(t, err)
+		if tag.App == nil || tag.AppVersion.Number() != 1 {
 			t.Fatalf("%+v", tag)
 		}
 		same(t, next, *tag.App)
 		same(t, next, ok(s.apps.TaggedApp(t.Context(), app.ID, "live"))(t))
 		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "a.b-c_", Version: appsvc.NewVersion(0)}))(t)
 		page, err := s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID, Limit: 1, Embed: true})
-		if must(t, err); len(page.Items) != 1 || page.Items[0].Name != "a.b-c_" || page.Items[0].App == nil || page.Next == "" {
+		must(t, err)
+		if len(page.Items) != 1 || page.Items[0].Name != "a.b-c_" || page.Items[0].App == nil || page.Next == "" {
 			t.Errorf("%+v", page)
 		}
 		page, err = s.apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID, After: page.Next})
-		if must(t, err); len(page.Items) != 1 || page.Items[0].Name != "live" || page.Items[0].App != nil || page.Next != "" {
+		must(t, err)
+		if len(page.Items) != 1 || page.Items[0].Name != "live" || page.Items[0].App != nil || page.Next != "" {
 			t.Errorf("%+v", page)
 		}
 		tag, err = s.apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: "live", Embed: true})
-		if must(t, err); tag.Name != "live" || tag.App == nil {
+		must(t, err)
+		if tag.Name != "live" || tag.App == nil {
 			t.Errorf("%+v", tag)
 		}
 		tags, err := s.apps.TagsNamed(t.Context(), "live", []string{"none", app.ID, app.ID})
-		if must(t, err); len(tags) != 1 || tags[0].AppVersion.Number() != 1 {
+		must(t, err)
+		if len(tags) != 1 || tags[0].AppVersion.Number() != 1 {
 			t.Errorf("%+v", tags)
 		}
 		must(t, s.apps.DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}))
@@ -477,7 +485,8 @@ var appBehaviours = []behaviour{
 		}
 		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{}}`)}))(t)
 		list, more, err := listed(as(stranger).apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{}))
-		if must(t, err); len(list) != 2 || more || list[0].Name != c.Name || list[0].ID != "p1" || list[1].Name != "a" {
+		must(t, err)
+		if len(list) != 2 || more || list[0].Name != c.Name || list[0].ID != "p1" || list[1].Name != "a" {
 			t.Errorf("%+v", list)
 		}
 		if list, _, err := listed(s.apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{After: c.Name})); err != nil || len(list) != 1 {

@@ -117,7 +117,8 @@ func TestSmallRequestsAreOnlyCounted(t *testing.T) {
 		all = append(all, h)
 	}
 	late := b.holder("a")
-	if b.takes(late, smallHold, true); late.place == nil {
+	b.takes(late, smallHold, true)
+	if late.place == nil {
 		t.Error("with an eighth of the budget in use, a small request is not on record and cannot be cut off")
 	}
 	for _, h := range append(all, late) {
@@ -198,7 +199,8 @@ func TestARequestThatIsWorkedOnIsNotCutOff(t *testing.T) {
 	h := b.writes("a", 7*mib)
 	h.rest()
 	defer b.waits("b", mib)()
-	if b.pass(time.Minute, nil); h.cut {
+	b.pass(time.Minute, nil)
+	if h.cut {
 		t.Error("it was: its client was not waited for")
 	}
 }
@@ -235,14 +237,16 @@ func TestTheOldestMakesRoom(t *testing.T) {
 	second, third, fast := b.writes("b", 2*mib), b.writes("c", 2*mib), b.writes("d", mib)
 	rates := map[*holder]int{first: oldRate - 1, second: oldRate - 1, third: oldRate - 1, fast: 2 * oldRate}
 	defer b.waits("e", 3*mib)()
-	if b.pass(28*time.Second, rates); first.cut {
+	b.pass(28*time.Second, rates)
+	if first.cut {
 		t.Fatal("cut off before 30 s")
 	}
 	b.pass(time.Second, rates)
 	if !first.cut || second.cut {
 		t.Errorf("after 30 s of the oldest: %v %v", first.cut, second.cut)
 	}
-	if b.pass(time.Minute, rates); !second.cut || fast.cut {
+	b.pass(time.Minute, rates)
+	if !second.cut || fast.cut {
 		t.Errorf("after a minute: %v, the fast one: %v", second.cut, fast.cut)
 	}
 }

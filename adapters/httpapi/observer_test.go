@@ -92,7 +92,8 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 		if got.Duration <= 0 || got.Duration > time.Minute {
 			t.Errorf("%s %s took %s", c.method, c.path, got.Duration)
 		}
-		if got.Duration = 0; got != want {
+		got.Duration = 0
+		if got != want {
 			t.Errorf("%s %s: told of %+v, want %+v", c.method, c.path, got, want)
 		}
 	}

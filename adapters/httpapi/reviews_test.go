@@ -322,7 +322,8 @@ func (h halfReader) Reviews(ctx context.Context, key reviews.Key) iter.Seq2[revi
 			if n == h.after {
 				r, err = reviews.Review{}, fmt.Errorf("%w: canary of the store", reviews.ErrBusy)
 			}
-			if n++; !yield(r, err) || err != nil {
+			n++
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
@@ -361,7 +362,8 @@ func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			body, err := io.ReadAll(answer.Body)
-			if answer.Body.Close(); err == nil || answer.StatusCode != 200 || len(body) == 0 {
+			answer.Body.Close()
+			if err == nil || answer.StatusCode != 200 || len(body) == 0 {
 				t.Errorf("after %d reviews: %d, %d bytes, %v", after, answer.StatusCode, len(body), err)
 			}
 		}

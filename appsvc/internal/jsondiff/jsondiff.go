@@ -313,7 +313,8 @@ func commonMiddle(a, b [][]byte, budget *Budget) ([]Pair, bool) {
 		}
 		// Too many equal items: the nth in a is matched with the nth in b alone.
 		n := seen[id]
-		if seen[id]++; n >= len(places[id]) {
+		seen[id]++
+		if n >= len(places[id]) {
 			return nil
 		}
 		return places[id][n : n+1]

@@ -119,7 +119,8 @@ func Lookup(data []byte, name string, index int) (at int, kind byte, err error) 
 			if !s.takes(':') {
 				return -1, kind, ErrNotJSON
 			}
-			if s.space(); isName(quoted, name) {
+			s.space()
+			if isName(quoted, name) {
 				return s.at, kind, nil
 			}
 			s.value()
@@ -127,7 +128,8 @@ func Lookup(data []byte, name string, index int) (at int, kind byte, err error) 
 	case s.takes('['):
 		kind = '['
 		for more := !s.takes(']'); more; more = s.separates(']') {
-			if s.space(); index == 0 {
+			s.space()
+			if index == 0 {
 				return s.at, kind, nil
 			}
 			s.value()
