@@ -36,9 +36,9 @@ func (w *workshop) textApp(by appsvc.Caller, group string, configs ...string) ap
 }
 
 // change builds and sends a patch.
-func (w *workshop) change(id string, fn func(p *appsvc.Patch)) {
+func (w *workshop) change(id string, fn func(p *appsvc.PatchBuilder)) {
 	w.t.Helper()
-	if _, err := w.As(admin).Change(context.Background(), id, func(_ appsvc.App, p *appsvc.Patch) error { fn(p); return nil }); err != nil {
+	if _, err := w.As(admin).Edit(context.Background(), id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { fn(p); return nil }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -64,12 +64,12 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	was := w.textApp(admin, site1, `{"size":"tagged"}`) // uses it in a tagged version only
 	w.putTag(was.ID, "production", appsvc.NewVersion(0))
 	w.putTag(was.ID, "Stable", appsvc.NewVersion(0))
-	w.change(was.ID, func(p *appsvc.Patch) { p.RemoveElement(0) })
+	w.change(was.ID, func(p *appsvc.PatchBuilder) { p.RemoveElement(0) })
 	past := w.textApp(admin, site1, `{"size":"past"}`) // used it in a version that nobody is shown
-	w.change(past.ID, func(p *appsvc.Patch) { p.RemoveElement(0) })
+	w.change(past.ID, func(p *appsvc.PatchBuilder) { p.RemoveElement(0) })
 	w.putTag(past.ID, "production", appsvc.NewVersion(1))
 	w.putTag(first.ID, "production", appsvc.NewVersion(0)) // the latest, looked at once
-	w.change(first.ID, func(p *appsvc.Patch) { p.SetConfig(1, "/size", 2) })
+	w.change(first.ID, func(p *appsvc.PatchBuilder) { p.SetConfig(1, "/size", 2) })
 	before := w.everything(first.ID)
 	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil { // it need not exist
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestACheckAndAWriteAgree(t *testing.T) {
 			}
 			id := w.textApp(admin, site1, configs...).ID
 			for range random.IntN(3) {
-				w.change(id, func(p *appsvc.Patch) {
+				w.change(id, func(p *appsvc.PatchBuilder) {
 					p.AppendElement(appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "0"}, Config: json.RawMessage(config())})
 				})
 			}
@@ -357,7 +357,7 @@ func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	for range 3 {
 		id := w.textApp(admin, site1, slices.Repeat([]string{`{}`}, 7)...).ID
 		w.putTag(id, "a", appsvc.NewVersion(0))
-		w.change(id, func(p *appsvc.Patch) { p.SetTitle("y") })
+		w.change(id, func(p *appsvc.PatchBuilder) { p.SetTitle("y") })
 	}
 	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"required":["a"]}`)}
 	elements, answers := 0, 0

@@ -81,7 +81,7 @@
 // An element whose config or component changes gets the current manifest of the component. The
 // order of members in a config does not count as a change; the text of a number does.
 //
-// The type [Patch] builds a patch in Go. Session.Change and [ChangeApp] read an app, let a function build a patch, and
+// A [PatchBuilder] builds a patch in Go. Session.Edit and [EditApp] read an app, let a function build a patch, and
 // send it; they start again when somebody else has changed the app meanwhile.
 //
 // # History

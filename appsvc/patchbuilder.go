@@ -11,13 +11,13 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 )
 
-// Patch builds a JSON Patch for one version of an app, beginning with the version test that
+// PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that
 // Service.Patch requires. Each method adds one operation; later operations see the effect of
 // earlier ones, so indices are those of the elements as they stand at that moment.
 //
 // After the first mistake, such as an index that is out of range, the methods do nothing; Err and Bytes return
 // the mistake.
-type Patch struct {
+type PatchBuilder struct {
 	version Version
 	doc     []byte // {"apps":[App]} with the operations so far applied
 	ops     []patchOp
@@ -32,28 +32,30 @@ type patchOp struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// NewPatch returns a Patch for app. It does not change app.
-func NewPatch(app App) *Patch {
+// NewPatchBuilder returns a PatchBuilder for app. It does not change app.
+func NewPatchBuilder(app App) *PatchBuilder {
 	doc := append(app.AppendJSON([]byte(docBegin)), docEnd...)
-	return &Patch{version: app.Version, doc: doc}
+	return &PatchBuilder{version: app.Version, doc: doc}
 }
 
 // SetTitle sets the title of the app.
-func (p *Patch) SetTitle(title string) *Patch { return p.set(appPath+"/title", title) }
+func (p *PatchBuilder) SetTitle(title string) *PatchBuilder { return p.set(appPath+"/title", title) }
 
 // SetGroups replaces the groups of the app.
-func (p *Patch) SetGroups(groups ...string) *Patch { return p.set(appPath+"/groups", groups) }
+func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
+	return p.set(appPath+"/groups", groups)
+}
 
 // SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a
 // missing member; "-" as the last token appends to a list. The pointer starts at the config; ""
 // replaces the whole config. The value is encoded by encoding/json; a json.RawMessage is copied.
-func (p *Patch) SetConfig(element int, pointer string, value any) *Patch {
+func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchBuilder {
 	return p.set(elementPath(element)+"/config"+pointer, value)
 }
 
 // RemoveConfig removes a member or an item from the config of an element. The pointer starts at
 // the config.
-func (p *Patch) RemoveConfig(element int, pointer string) *Patch {
+func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
 	if pointer == "" {
 		return p.fail(errors.New("RemoveConfig needs a pointer to a member or an item: an element always has a config"))
 	}
@@ -61,14 +63,14 @@ func (p *Patch) RemoveConfig(element int, pointer string) *Patch {
 }
 
 // SetComponent changes the component of an element, or its version.
-func (p *Patch) SetComponent(element int, c ComponentRef) *Patch {
+func (p *PatchBuilder) SetComponent(element int, c ComponentRef) *PatchBuilder {
 	at := elementPath(element) + "/component"
 	return p.set(at+"/name", c.Name).set(at+"/version", c.Version)
 }
 
 // InsertElement adds an element before the one at this index. If at is the number of elements, it appends
 // the element.
-func (p *Patch) InsertElement(at int, e NewElement) *Patch {
+func (p *PatchBuilder) InsertElement(at int, e NewElement) *PatchBuilder {
 	value, err := json.Marshal(e)
 	if err != nil {
 		return p.fail(err)
@@ -77,7 +79,7 @@ func (p *Patch) InsertElement(at int, e NewElement) *Patch {
 }
 
 // AppendElement adds an element after the last one.
-func (p *Patch) AppendElement(e NewElement) *Patch {
+func (p *PatchBuilder) AppendElement(e NewElement) *PatchBuilder {
 	value, err := json.Marshal(e)
 	if err != nil {
 		return p.fail(err)
@@ -86,23 +88,23 @@ func (p *Patch) AppendElement(e NewElement) *Patch {
 }
 
 // RemoveElement removes an element.
-func (p *Patch) RemoveElement(at int) *Patch {
+func (p *PatchBuilder) RemoveElement(at int) *PatchBuilder {
 	return p.do(patchOp{Op: "remove", Path: elementPath(at)})
 }
 
 // MoveElement moves the element at index from, so that its index becomes to.
-func (p *Patch) MoveElement(from, to int) *Patch {
+func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
 	return p.do(patchOp{Op: "move", From: elementPath(from), Path: elementPath(to)})
 }
 
 // Empty reports whether the patch has no operation beside its version test.
-func (p *Patch) Empty() bool { return len(p.ops) == 0 }
+func (p *PatchBuilder) Empty() bool { return len(p.ops) == 0 }
 
 // Err returns the first mistake, nil if there is none.
-func (p *Patch) Err() error { return p.err }
+func (p *PatchBuilder) Err() error { return p.err }
 
 // Bytes returns the patch as JSON for Service.Patch. It returns the first mistake, if there was one.
-func (p *Patch) Bytes() ([]byte, error) {
+func (p *PatchBuilder) Bytes() ([]byte, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -116,7 +118,7 @@ func (p *Patch) Bytes() ([]byte, error) {
 func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
 
 // set replaces the value at path, or adds it if there is none yet.
-func (p *Patch) set(path string, value any) *Patch {
+func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 	if p.err != nil {
 		return p
 	}
@@ -132,7 +134,7 @@ func (p *Patch) set(path string, value any) *Patch {
 	return p.do(patchOp{Op: "add", Path: path, Value: text})
 }
 
-func (p *Patch) do(op patchOp) *Patch {
+func (p *PatchBuilder) do(op patchOp) *PatchBuilder {
 	if p.err != nil {
 		return p
 	}
@@ -144,7 +146,7 @@ func (p *Patch) do(op patchOp) *Patch {
 	return p
 }
 
-func (p *Patch) apply(op patchOp) ([]byte, error) {
+func (p *PatchBuilder) apply(op patchOp) ([]byte, error) {
 	text, err := json.Marshal([]patchOp{op})
 	if err != nil {
 		return nil, err
@@ -156,7 +158,7 @@ func (p *Patch) apply(op patchOp) ([]byte, error) {
 	return jsonpatch.Apply(p.doc, ops, jsonpatch.Limits{Document: math.MaxInt, Looks: math.MaxInt, Moves: math.MaxInt})
 }
 
-func (p *Patch) fail(err error) *Patch {
+func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	if p.err == nil {
 		p.err = fmt.Errorf("operation %d of the patch: %w", len(p.ops), err)
 	}
@@ -169,26 +171,26 @@ type Patcher interface {
 	Patch(ctx context.Context, id string, patch []byte) (App, error)
 }
 
-// Change reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
-// the app meanwhile; see ChangeApp.
-func (s *Service) Change(ctx context.Context, by Caller, id string, fn func(App, *Patch) error) (App, error) {
-	return ChangeApp(ctx, s.As(by), id, fn)
+// Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
+// the app meanwhile; see EditApp.
+func (s *Service) Edit(ctx context.Context, by Caller, id string, fn func(App, *PatchBuilder) error) (App, error) {
+	return EditApp(ctx, s.As(by), id, fn)
 }
 
-// changeAttempts is how often ChangeApp reads and sends before it gives up on a busy app.
-const changeAttempts = 10
+// editAttempts is how often EditApp reads and sends before it gives up on a busy app.
+const editAttempts = 10
 
-// ChangeApp reads the latest version of an app, lets fn build a patch for it, and sends the patch.
+// EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch.
 // If somebody else has changed the app meanwhile, it starts over with the new latest version. It returns
 // ErrConflict after ten attempts. It returns an error of fn at once. It does not send a patch without
 // operations, and returns the version that it read then.
-func ChangeApp(ctx context.Context, apps Patcher, id string, fn func(App, *Patch) error) (App, error) {
+func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)
 		if err != nil {
 			return App{}, err
 		}
-		p := NewPatch(app)
+		p := NewPatchBuilder(app)
 		if err := fn(app, p); err != nil {
 			return App{}, err
 		}
@@ -200,7 +202,7 @@ func ChangeApp(ctx context.Context, apps Patcher, id string, fn func(App, *Patch
 			return app, nil
 		}
 		app, err = apps.Patch(ctx, id, patch)
-		if !errors.Is(err, ErrConflict) || attempt == changeAttempts {
+		if !errors.Is(err, ErrConflict) || attempt == editAttempts {
 			return app, err
 		}
 	}

@@ -15,7 +15,7 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app := w.app()
 	added := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{"n":1.10}`)}
-	patch, err := appsvc.NewPatch(app).
+	patch, err := appsvc.NewPatchBuilder(app).
 		SetTitle("Second").
 		SetGroups(site1).
 		SetConfig(0, "/size", 7).
@@ -45,7 +45,7 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 	if !strings.Contains(configs[0], `"size":7`) || !strings.Contains(configs[1], `"new":{"list":["first",2]}`) || configs[2] != `{"n":1.10}` {
 		t.Errorf("the configs are %s", configs)
 	}
-	if patch, err = appsvc.NewPatch(after).RemoveConfig(1, "/new").SetComponent(0, appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
+	if patch, err = appsvc.NewPatchBuilder(after).RemoveConfig(1, "/new").SetComponent(0, appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
 		t.Fatal(err)
 	}
 	if after, err = w.Patch(ctx, editor, app.ID, patch); err != nil || strings.Contains(string(after.Body), `"new"`) {
@@ -55,15 +55,15 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 
 func TestTheFirstMistakeInAPatchIsTold(t *testing.T) {
 	app := newWorkshop(t).app()
-	for name, p := range map[string]*appsvc.Patch{
-		"an element that is not there":  appsvc.NewPatch(app).SetConfig(9, "/size", 1),
-		"a removal of what is missing":  appsvc.NewPatch(app).RemoveConfig(0, "/none"),
-		"a removal of a whole config":   appsvc.NewPatch(app).RemoveConfig(0, ""),
-		"a value that is not JSON":      appsvc.NewPatch(app).SetConfig(0, "/size", func() {}),
-		"a config that is not JSON":     appsvc.NewPatch(app).AppendElement(appsvc.NewElement{Config: json.RawMessage(`{`)}),
-		"an insertion beyond the end":   appsvc.NewPatch(app).InsertElement(7, appsvc.NewElement{Config: json.RawMessage(`{}`)}),
-		"a move of what is not there":   appsvc.NewPatch(app).MoveElement(5, 0),
-		"a mistake before what is good": appsvc.NewPatch(app).RemoveElement(8).SetTitle("x"),
+	for name, p := range map[string]*appsvc.PatchBuilder{
+		"an element that is not there":  appsvc.NewPatchBuilder(app).SetConfig(9, "/size", 1),
+		"a removal of what is missing":  appsvc.NewPatchBuilder(app).RemoveConfig(0, "/none"),
+		"a removal of a whole config":   appsvc.NewPatchBuilder(app).RemoveConfig(0, ""),
+		"a value that is not JSON":      appsvc.NewPatchBuilder(app).SetConfig(0, "/size", func() {}),
+		"a config that is not JSON":     appsvc.NewPatchBuilder(app).AppendElement(appsvc.NewElement{Config: json.RawMessage(`{`)}),
+		"an insertion beyond the end":   appsvc.NewPatchBuilder(app).InsertElement(7, appsvc.NewElement{Config: json.RawMessage(`{}`)}),
+		"a move of what is not there":   appsvc.NewPatchBuilder(app).MoveElement(5, 0),
+		"a mistake before what is good": appsvc.NewPatchBuilder(app).RemoveElement(8).SetTitle("x"),
 	} {
 		if _, err := p.Bytes(); err == nil || p.Err() == nil {
 			t.Errorf("%s is not told", name)
@@ -75,14 +75,14 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app, runs := w.app(), 0
 	other := func() {
-		if _, err := w.Change(ctx, editor, app.ID, func(_ appsvc.App, p *appsvc.Patch) error {
+		if _, err := w.Edit(ctx, editor, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(fmt.Sprint("other ", runs))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	after, err := w.Change(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.Patch) error {
+	after, err := w.Edit(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
 		if runs++; runs < 4 {
 			other()
 		}
@@ -93,7 +93,7 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 		t.Errorf("after %d runs: version %s, %s, %v", runs, after.Version, after.Body, err)
 	}
 	runs = 0
-	_, err = w.Change(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.Patch) error {
+	_, err = w.Edit(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
 		runs++
 		other()
 		p.SetConfig(0, "/size", runs)
@@ -103,11 +103,11 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 		t.Errorf("an app that never rests: %d runs, %v", runs, err)
 	}
 	stop := errors.New("stop")
-	if _, err := w.Change(ctx, editor, app.ID, func(appsvc.App, *appsvc.Patch) error { return stop }); !errors.Is(err, stop) {
+	if _, err := w.Edit(ctx, editor, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("an error of the function is %v", err)
 	}
 	before, _ := w.App(ctx, editor, app.ID)
-	if same, err := w.Change(ctx, editor, app.ID, func(appsvc.App, *appsvc.Patch) error { return nil }); err != nil || same.Version != before.Version {
+	if same, err := w.Edit(ctx, editor, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error { return nil }); err != nil || same.Version != before.Version {
 		t.Errorf("nothing to change: version %s, %v", same.Version, err)
 	}
 }

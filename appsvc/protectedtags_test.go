@@ -124,7 +124,7 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	both := []string{site1, site2}
 	half := appsvc.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}} // owns the app too
 	regroup := func(w *workshop, by appsvc.Caller, id string, groups ...string) error {
-		_, err := w.As(by).Change(ctx, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(groups...); return nil })
+		_, err := w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(groups...); return nil })
 		return err
 	}
 	restore := func(w *workshop, by appsvc.Caller, id string, v int) error {
@@ -268,7 +268,7 @@ func TestNobodyGainsAProtectedTag(t *testing.T) {
 				} else if len(groups) > 1 {
 					next = groups[1:]
 				}
-				_, err = w.As(by).Change(ctx, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(next...); return nil })
+				_, err = w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(next...); return nil })
 			}
 			return err
 		}

@@ -71,10 +71,10 @@ func (s *Session) Patch(ctx context.Context, id string, patch []byte) (App, erro
 	return s.service.Patch(ctx, s.by, id, patch)
 }
 
-// Change reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
-// the app meanwhile; see ChangeApp.
-func (s *Session) Change(ctx context.Context, id string, fn func(App, *Patch) error) (App, error) {
-	return ChangeApp(ctx, s, id, fn)
+// Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
+// the app meanwhile; see EditApp.
+func (s *Session) Edit(ctx context.Context, id string, fn func(App, *PatchBuilder) error) (App, error) {
+	return EditApp(ctx, s, id, fn)
 }
 
 // Restore stores the content of a version of an app as its new latest version.

@@ -13,7 +13,7 @@ import (
 // A form shows each message at its field. The pointers of violations begin at the config, to which Pointer points.
 func ExampleError() {
 	apps, me, app := example()
-	_, err := apps.Change(context.Background(), me, app.ID, func(_ appsvc.App, patch *appsvc.Patch) error {
+	_, err := apps.Edit(context.Background(), me, app.ID, func(_ appsvc.App, patch *appsvc.PatchBuilder) error {
 		patch.SetConfig(0, "/question", 7)
 		return nil
 	})
@@ -29,9 +29,9 @@ func ExampleError() {
 }
 
 // A patch begins with the version test. Each method adds an operation.
-func ExamplePatch() {
+func ExamplePatchBuilder() {
 	apps, me, app := example()
-	patch, err := appsvc.NewPatch(app).SetTitle("Winter").SetConfig(0, "/question", "Mulled wine?").Bytes()
+	patch, err := appsvc.NewPatchBuilder(app).SetTitle("Winter").SetConfig(0, "/question", "Mulled wine?").Bytes()
 	if err != nil {
 		panic(err)
 	}

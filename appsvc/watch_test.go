@@ -99,15 +99,15 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			}
 		}
 		expect("nothing")
-		change(svc.Change(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle("One more"); return nil }))
+		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("One more"); return nil }))
 		expect("a change of one", "all", "reader", "app")
-		change(svc.Change(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle("Two more"); return nil }))
+		change(svc.Edit(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Two more"); return nil }))
 		expect("a change of two", "all", "site2", "owner")
 		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: appsvc.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a tag of two", "all", "site2", "owner", "tags")
-		change(svc.Change(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetGroups(site2); return nil }))
+		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(site2); return nil }))
 		expect("one moves", "all", "reader", "site2", "app", "left")
 		if _, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 				if n%7 == i {
 					time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
 				}
-				_, err = svc.Change(ctx, admin, id, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle(fmt.Sprint("App ", n)); return nil })
+				_, err = svc.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle(fmt.Sprint("App ", n)); return nil })
 				if n%5 == 0 {
 					_, tagged := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: appsvc.Latest})
 					err = errors.Join(err, tagged)

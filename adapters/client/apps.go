@@ -35,9 +35,9 @@ func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2
 }
 
 // Change patches the latest version of an app, and again when somebody else was faster; see
-// appsvc.ChangeApp.
-func (a *Apps) Change(ctx context.Context, id string, fn func(appsvc.App, *appsvc.Patch) error) (appsvc.App, error) {
-	return appsvc.ChangeApp(ctx, a, id, fn)
+// appsvc.EditApp.
+func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error) {
+	return appsvc.EditApp(ctx, a, id, fn)
 }
 
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.

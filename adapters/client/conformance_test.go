@@ -31,7 +31,7 @@ type (
 		Version(context.Context, string, appsvc.Version) (appsvc.App, error)
 		ListVersions(context.Context, appsvc.ListVersionsRequest) (appsvc.Page[appsvc.App], error)
 		Patch(context.Context, string, []byte) (appsvc.App, error)
-		Change(context.Context, string, func(appsvc.App, *appsvc.Patch) error) (appsvc.App, error)
+		Edit(context.Context, string, func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error)
 		Restore(context.Context, appsvc.RestoreRequest) (appsvc.App, error)
 		Diff(context.Context, appsvc.DiffRequest) (appsvc.Diff, error)
 		ListHistory(context.Context, appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error)

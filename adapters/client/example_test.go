@@ -58,7 +58,7 @@ func publish(ctx context.Context, apps interface {
 	if err != nil {
 		panic(err)
 	}
-	app, err = appsvc.ChangeApp(ctx, apps, app.ID, func(_ appsvc.App, patch *appsvc.Patch) error {
+	app, err = appsvc.EditApp(ctx, apps, app.ID, func(_ appsvc.App, patch *appsvc.PatchBuilder) error {
 		patch.SetTitle("Winter")
 		return nil
 	})

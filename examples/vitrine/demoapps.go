@@ -44,9 +44,9 @@ type demoStep struct {
 type demoAction func(ctx context.Context, apps *appsvc.Session, id string) error
 
 // edited makes a version.
-func edited(change func(p *appsvc.Patch)) demoAction {
+func edited(change func(p *appsvc.PatchBuilder)) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
-		_, err := appsvc.ChangeApp(ctx, apps, id, func(_ appsvc.App, p *appsvc.Patch) error {
+		_, err := appsvc.EditApp(ctx, apps, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			change(p)
 			return p.Err()
 		})
@@ -73,23 +73,23 @@ func restored(v appsvc.Version) demoAction {
 // The edits that the sample apps are made of.
 
 func titled(title string) demoAction {
-	return edited(func(p *appsvc.Patch) { p.SetTitle(title) })
+	return edited(func(p *appsvc.PatchBuilder) { p.SetTitle(title) })
 }
 
 func set(element int, pointer string, value any) demoAction {
-	return edited(func(p *appsvc.Patch) { p.SetConfig(element, pointer, value) })
+	return edited(func(p *appsvc.PatchBuilder) { p.SetConfig(element, pointer, value) })
 }
 
 func inserted(at int, e appsvc.NewElement) demoAction {
-	return edited(func(p *appsvc.Patch) { p.InsertElement(at, e) })
+	return edited(func(p *appsvc.PatchBuilder) { p.InsertElement(at, e) })
 }
 
 func moved(from, to int) demoAction {
-	return edited(func(p *appsvc.Patch) { p.MoveElement(from, to) })
+	return edited(func(p *appsvc.PatchBuilder) { p.MoveElement(from, to) })
 }
 
 func removed(at int) demoAction {
-	return edited(func(p *appsvc.Patch) { p.RemoveElement(at) })
+	return edited(func(p *appsvc.PatchBuilder) { p.RemoveElement(at) })
 }
 
 func element(name, version, config string) appsvc.NewElement {
@@ -166,7 +166,7 @@ func demoApps(clock *demoClock) []demoApp {
 			{demoTime{8, 15, 0}, byRelease, tagged("production", latest)},
 			{demoTime{6, 9, 30}, byNewsdesk, set(1, "/introduction", "The square is being paved until spring, so the market needs another place. Every vote counts once.")},
 			{demoTime{6, 9, 33}, byNewsdesk, set(1, "/contact", "newsdesk@demo.test")},
-			{demoTime{5, 14, 2}, byEditor, edited(func(p *appsvc.Patch) {
+			{demoTime{5, 14, 2}, byEditor, edited(func(p *appsvc.PatchBuilder) {
 				p.SetComponent(0, appsvc.ComponentRef{Name: "@demo/feed", Version: "1.1.0"}).SetConfig(0, "/theme", "auto")
 			})},
 			{demoTime{5, 14, 4}, byEditor, set(0, "/source", map[string]string{"tag": "harbour"})},

@@ -40,7 +40,7 @@ func BenchmarkCheckComponent(b *testing.B) {
 					_, err = svc.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
 				}
 				if err == nil {
-					_, err = svc.As(me).Change(ctx, app.ID, func(_ appsvc.App, p *appsvc.Patch) error { p.SetTitle("y"); return nil })
+					_, err = svc.As(me).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("y"); return nil })
 				}
 				if err != nil {
 					b.Fatal(err)
