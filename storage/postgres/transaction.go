@@ -147,6 +147,10 @@ func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
+// poolerLost is the class of errors with which a pooler says that it has lost the server. It does not know either whether
+// the COMMIT has arrived.
+const poolerLost = "08"
+
 // outcome says what err, met after a COMMIT was sent, tells of it: the server refused it, or never
 // got it, or nobody knows.
 func (c *conn) outcome(err error, atCommit bool) error {
@@ -156,7 +160,7 @@ func (c *conn) outcome(err error, atCommit bool) error {
 		return nil
 	case pgconn.SafeToRetry(err) || c.onStandby(err):
 		return fmt.Errorf("%w: %w", errLost, err)
-	case errors.As(err, &told) && !(atCommit && fatal(told)):
+	case errors.As(err, &told) && !(atCommit && fatal(told)) && code(err)[:2] != poolerLost:
 		return err
 	case !c.raw.IsClosed() && told == nil: // an answer came that is no error of the server
 		return err
