@@ -158,7 +158,7 @@ const (
 	originBytes   = 4 << 20 // of assets that come in one round trip, unless the first one has more
 )
 
-// AssetsFrom yields the assets with these origins. In an Update it notes the terms.
+// AssetsFrom yields the assets with these origins.
 func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.Record) bool) error {
 		for rest := origins; len(rest) > 0; {
@@ -183,6 +183,9 @@ func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out
 		r.tx.added.insert(r.c, r.key)
 	}
 	found := r.c.query(ctx, assetsFrom, r.key, wanted, originBytes)
+	if r.tx != nil {
+		r.tx.noteTerms(found.values)
+	}
 	for found.next() {
 		for number := int(found.int(0)) - 1; known < number; known++ {
 			if !out(assetstore.Record{}) {
@@ -192,11 +195,7 @@ func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out
 		if !found.bool(1) {
 			return known, true, nil
 		}
-		a := assetAt(found, 2)
-		if r.tx != nil {
-			r.tx.terms[a.Ordinal] = lists.Split(found.blob(8))
-		}
-		if !out(a) {
+		if !out(assetAt(found, 2)) {
 			return known, false, nil
 		}
 		known++
@@ -210,6 +209,17 @@ func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out
 		}
 	}
 	return known, true, nil
+}
+
+// noteTerms keeps the terms of rows of assetsFrom. It is called when the rows have just been read: the Update may write
+// these assets before it has been given all of them, and then the rows are out of date.
+func (t *assetTx) noteTerms(found [][]any) {
+	for i := range found {
+		row := rows{values: found, at: i + 1}
+		if sent := row.bool(1); sent {
+			t.terms[row.int(2)] = lists.Split(row.blob(8))
+		}
+	}
 }
 
 const assetColumns = "ordinal, origin, created, updated, folders, body"

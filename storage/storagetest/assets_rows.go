@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets/assetstore"
@@ -94,6 +95,34 @@ var assetRowRules = []assetRule{
 				t.Errorf("it ends before the origins of %d", ordinals)
 			}
 			return nil
+		})
+		m.checkIn(t, s, library)
+	}},
+	{"assets of given origins may be ranged over again, and written before they are yielded", func(t *testing.T, s assetstore.Store) {
+		m := newAssetModel()
+		change(t, s, library, func(w assetstore.Tx) error {
+			return errors.Join(m.put(w, record(1), index("x")), m.put(w, record(2), index("x")), m.put(w, record(3), index("x")))
+		})
+		change(t, s, library, func(w assetstore.Tx) error {
+			from := w.AssetsFrom(ctx, []assetstore.Origin{record(1).Origin, record(9).Origin, record(2).Origin, record(3).Origin})
+			want := []assetstore.Record{record(1), {}, record(2), record(3)}
+			for range 2 {
+				if got, err := collect(from); err != nil || !slices.EqualFunc(got, want, equalRecords) {
+					t.Errorf("AssetsFrom: %+v, error %v, want %+v", got, err, want)
+				}
+			}
+			for a, err := range from {
+				if err != nil {
+					return err
+				}
+				if a.Ordinal == 1 {
+					err = errors.Join(m.put(w, record(2), index("y")), m.delete(w, 3))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return errors.Join(m.put(w, record(2), index("x")), m.put(w, record(3), index("x")))
 		})
 		m.checkIn(t, s, library)
 	}},
