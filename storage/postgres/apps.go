@@ -42,11 +42,14 @@ func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error 
 
 // Update runs fn in a transaction that locks what it reads.
 func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
-	err := s.db.update(ctx, func(c *conn) error {
-		t := &appTx{appReader{db: s.db, c: c, apps: map[string]*appRow{}, locks: map[string]bool{}}}
-		defer func() { t.ended = true }()
-		return fn(t)
-	})
+	done, err := s.db.updateInGroup(ctx, fn)
+	if !done {
+		err = s.db.update(ctx, func(c *conn) error {
+			t := &appTx{appReader{db: s.db, c: c, apps: map[string]*appRow{}, locks: map[string]bool{}}}
+			defer func() { t.ended = true }()
+			return fn(t)
+		})
+	}
 	return appErrors.wrap(err)
 }
 
@@ -57,7 +60,8 @@ type appReader struct {
 	apps  map[string]*appRow // that were read, and are as they were: the snapshot's, or locked; nil = not there
 	locks map[string]bool    // tables and claims; nil in a View
 
-	announced map[appsvc.ComponentRef]*appsvc.Component // components that an Update has read ahead; nil = not there
+	announced announcedComponents // what an Update has read ahead
+	member    *member             // of a group of updates; nil outside of one
 
 	alone bool       // the next read may be done before the transaction begins
 	first *statement // the one that was, which finds

@@ -52,7 +52,7 @@ func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	var found *rows
 	if r.locks != nil {
-		found = r.c.query(ctx, "SELECT "+headColumns+", body, recent FROM app WHERE id = $1 FOR UPDATE", id)
+		found = r.c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = $1 FOR UPDATE", id)
 	} else {
 		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
 		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // of which all else is immutable
@@ -66,8 +66,13 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	if !found.next() {
 		return nil, found.err
 	}
-	return &appRow{scanHead(found), found.blob(8), found.blob(9)}, nil
+	return lockedRow(found), nil
 }
+
+// lockedColumns are what lockedRow reads.
+const lockedColumns = headColumns + ", body, recent"
+
+func lockedRow(r *rows) *appRow { return &appRow{scanHead(r), r.blob(8), r.blob(9)} }
 
 // there returns an app that is there, else ErrNotFound.
 func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {

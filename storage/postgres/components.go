@@ -69,29 +69,36 @@ func (t *appTx) Announce(ctx context.Context, appID string, components []appsvc.
 	if err := t.check(ctx); err != nil {
 		return err
 	}
+	if t.mayJoin() && len(components) <= maxAnnounced && t.db.joinGroup(t.member, appID, components) {
+		return t.readInGroup(ctx)
+	}
 	if components = components[:min(len(components), maxAnnounced)]; len(components) > 0 {
-		t.readAhead(components)
+		t.lockTable("components", toRead)
+		t.c.alsoComponents(components, func(found announcedComponents) { t.announced = found })
 	}
 	_, err := t.row(ctx, appID)
 	return err
 }
 
-// readAhead reads components in the round trip of the next statement.
-func (t *appTx) readAhead(components []appsvc.ComponentRef) {
+// announcedComponents are components that were read ahead; nil = there is none.
+type announcedComponents map[appsvc.ComponentRef]*appsvc.Component
+
+// alsoComponents reads components in the round trip of the next statement.
+func (c *conn) alsoComponents(refs []appsvc.ComponentRef, take func(announcedComponents)) {
 	var names, versions []string
-	for _, ref := range components {
+	for _, ref := range refs {
 		names, versions = append(names, ref.Name), append(versions, ref.Version)
 	}
-	t.lockTable("components", toRead)
-	t.c.also(func(found *rows) error {
-		t.announced = map[appsvc.ComponentRef]*appsvc.Component{}
-		for _, ref := range components {
-			t.announced[ref] = nil
+	c.also(func(found *rows) error {
+		components := announcedComponents{}
+		for _, ref := range refs {
+			components[ref] = nil
 		}
 		for found.next() {
-			c := componentOf(found)
-			t.announced[appsvc.ComponentRef{Name: c.Name, Version: c.Version}] = &c
+			one := componentOf(found)
+			components[appsvc.ComponentRef{Name: one.Name, Version: one.Version}] = &one
 		}
+		take(components)
 		return found.err
 	}, "SELECT id, name, version, main, manifest FROM components WHERE (name, version) IN (SELECT * FROM unnest($1::bytea[], $2::bytea[]))", names, versions)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // conn is a connection within a transaction. One goroutine uses it at a time.
@@ -15,7 +16,10 @@ import (
 // Keys and texts are stored as bytea, since PostgreSQL's text cannot hold every string and has
 // orders of its own: an argument that is a string or a list of strings goes out as bytes.
 type conn struct {
-	raw *pgx.Conn
+	raw  *pgx.Conn
+	from *pgxpool.Conn // what raw belongs to
+	// open sets raw at the first statement, if the transaction has no connection before.
+	open func(context.Context) error
 	// ahead goes out with the next statement whose result is waited for, in one round trip. What opens
 	// the transaction is in it at first, so a transaction that runs nothing costs nothing.
 	ahead []statement
@@ -130,6 +134,9 @@ func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.opens }
 
 // run sends what waits, and the last statement, whose rows take reads and closes.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {
+	if c.raw == nil && c.broken == nil {
+		c.broken = c.open(ctx)
+	}
 	if c.broken != nil {
 		return c.broken
 	}

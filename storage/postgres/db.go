@@ -36,6 +36,7 @@ type DB struct {
 	released  atomic.Int64  // when a connection was given back last, in nanoseconds since opened
 	writers   queue         // updates that have a connection, or wait for one
 	libraries queues        // updates of each library
+	groups    groups        // updates of apps that share a transaction
 
 	// builder is who builds the store, "" when it is whole.
 	builder string

@@ -20,7 +20,10 @@
 // [Options].Busy, with the domain's ErrBusy.
 //
 // A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it
-// needs, and one writes and commits. A batch of some thousand assets takes four or five: what it adds is
+// needs, and one writes and commits. Patches of different apps share the last two, and one transaction, when more of them come
+// than two at a time. With 32 clients this takes half of the processor time that a transaction for each takes. A patch of an
+// app that another transaction has locked gets a transaction of its own, so it holds up no other. If the answer to a shared
+// COMMIT is lost, the outcome of each of its patches is unknown. A batch of some thousand assets takes four or five: what it adds is
 // looked up, and inserted, in one statement each.
 //
 // An update locks an existing row with SELECT FOR UPDATE. It locks a key that has no row yet with a claim: it
@@ -89,7 +92,8 @@
 // app_used, the projections that lists and checks need, by scope and component, written in the same transaction; answer
 // by caller; webhook by name; components as a reference table; claim by its digest. There is no sequence but those of the feeds,
 // no foreign key between tables, no trigger, no LISTEN, and no lock but those of rows and tables. A patch touches one app's
-// rows and nothing else, unless it changes groups or components. A list asks for positions in one
+// rows and nothing else, unless it changes groups or components. Patches that share a transaction may touch several
+// machines, which then commit in two phases. A list asks for positions in one
 // statement and for apps in others, so no join crosses machines; one by time of change asks all of
 // them, and so does deleting expired idempotency keys.
 //

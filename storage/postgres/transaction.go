@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -74,6 +73,19 @@ func nothing(*conn) error { return nil }
 
 // attempt runs fn in one transaction, which end ends if fn returns nil.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
+	c := new(conn)
+	if err := db.connect(ctx, c, begin); err != nil {
+		return err
+	}
+	defer db.leave(c) // whether fn fails, panics or ends its goroutine
+	if err := c.result(fn(c)); err != nil {
+		return err
+	}
+	return end(c)
+}
+
+// connect gives c a connection of the pool. The statement begin and what belongs to it go out before all that waits.
+func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -86,15 +98,18 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 		return err
 	}
 	opening := db.opening(begin)
-	c := &conn{raw: pooled.Conn(), ahead: opening, opens: len(opening), writes: begin == beginUpdate, pooled: db.pooled}
-	defer db.leave(pooled) // whether fn fails, panics or ends its goroutine
-	if err = fn(c); err == nil || repeatable(c.broken) {
-		err = errors.Join(c.broken) // whatever fn has made of it
+	c.from, c.raw, c.ahead, c.opens = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
+	c.writes, c.pooled = begin == beginUpdate, db.pooled
+	return nil
+}
+
+// result returns the error of a function that has used c and returned err. An error of the connection counts, whatever the
+// function has made of it.
+func (c *conn) result(err error) error {
+	if err == nil || repeatable(c.broken) {
+		return c.broken
 	}
-	if err != nil {
-		return err
-	}
-	return end(c)
+	return err
 }
 
 // commit ends the transaction. It goes on when the caller's context ends, since it is too late to
@@ -170,12 +185,15 @@ func (c *conn) outcome(err error, atCommit bool) error {
 
 // leave ends the transaction on a connection, if one is open still, and gives it back. Nobody waits
 // for that, since nothing depends on it.
-func (db *DB) leave(pooled *pgxpool.Conn) {
+func (db *DB) leave(c *conn) {
+	raw, pooled := c.raw, c.from
+	if raw == nil {
+		return
+	}
 	back := func() {
 		db.release(pooled)
 		db.users.Done()
 	}
-	raw := pooled.Conn()
 	if raw.IsClosed() || raw.PgConn().TxStatus() == 'I' {
 		back()
 		return

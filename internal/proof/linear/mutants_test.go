@@ -188,6 +188,11 @@ var mutants = []mutant.Mutant{
 		Old:  "note(&c.removed, ordinal)",
 		New:  "if MUTANT { note(&c.changed, ordinal); return }\n\tnote(&c.removed, ordinal)",
 	}}},
+	{Name: "PostgreSQL: a group of updates does not lock what it reads", By: "postgres", Edits: []program.Edit{{
+		File: "storage/postgres/group.go",
+		Old:  `FROM app WHERE id = ANY($1) FOR UPDATE SKIP LOCKED", ids)`,
+		New:  `FROM app WHERE id = ANY($1)"+map[bool]string{false: " FOR UPDATE SKIP LOCKED"}[MUTANT], ids)`,
+	}}},
 	{Name: "PostgreSQL: a position is a number from a sequence alone", By: "postgres", Edits: []program.Edit{{
 		File: "storage/postgres/feed.go",
 		Old:  "func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {",

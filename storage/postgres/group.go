@@ -1,0 +1,236 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Updates that begin with Announce, as each patch does, are committed in groups. The updates of a group change
+// different apps and share one transaction: their apps are locked and read in one round trip, and what they write goes out
+// with one COMMIT in another. While two groups are under way, the updates that come wait for the next one.
+//
+// An update stays in its group if it reads only what it has announced. Otherwise its function is called again in a
+// transaction of its own. So it is if the app is not there, or is locked by somebody else. A group that fails, because of
+// whichever update, is rolled back, and each of its updates is run in a transaction of its own.
+
+const (
+	maxGroups  = 2  // that are under way
+	maxMembers = 32 // of a group
+)
+
+// errAlone means that an update cannot stay in its group.
+var errAlone = errors.New("postgres: the update needs a transaction of its own; the function is called again")
+
+// groups are the groups of updates.
+type groups struct {
+	mu      sync.Mutex
+	waiting []*member // for the next group
+	running int       // goroutines that run groups
+}
+
+// member is an update that takes part in a group.
+type member struct {
+	app        string
+	components []appsvc.ComponentRef
+	joined     bool
+	read       chan groupRead // gets what was announced
+	wrote      []statement
+	writes     chan []statement // gets wrote when the function has returned
+	committed  chan error       // gets the result of the commit, if the update wrote something
+}
+
+// groupRead is what a group has read for a member.
+type groupRead struct {
+	row        *appRow // nil if the app is not there, or locked
+	components announcedComponents
+	err        error
+}
+
+func newMember() *member {
+	return &member{read: make(chan groupRead, 1), writes: make(chan []statement, 1), committed: make(chan error, 1)}
+}
+
+// updateInGroup runs fn as a member of a group. If fn does not begin with Announce, it gets a transaction of its own when
+// it runs its first statement. done is false if fn has to be called again.
+func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return true, err
+	}
+	m, c := newMember(), new(conn)
+	own := false
+	c.open = func(ctx context.Context) error {
+		if m.joined {
+			return errAlone
+		}
+		if err := db.writers.enter(ctx, db.busy); err != nil {
+			return err
+		}
+		own = true
+		return db.connect(ctx, c, beginUpdate)
+	}
+	defer func() {
+		if own {
+			db.leave(c)
+			db.writers.leave()
+			db.changed.committed()
+		}
+	}()
+	t := &appTx{appReader{db: db, c: c, member: m, apps: map[string]*appRow{}, locks: map[string]bool{}}}
+	err = m.run(t, fn)
+	if m.joined {
+		return m.end(t, err)
+	}
+	if err = c.result(err); err == nil && c.raw == nil {
+		err = c.open(ctx)
+	}
+	if err == nil {
+		err = c.commit()
+	}
+	return !repeatable(err), err
+}
+
+// run calls fn, and tells the group what it has written: nothing, if it has failed or needs a transaction of its own.
+func (m *member) run(t *appTx, fn func(appsvc.Tx) error) (err error) {
+	defer func() { // also when fn panics
+		t.ended = true
+		m.writes <- m.wrote
+	}()
+	if err = fn(t); err == nil && m.joined && t.inGroup() {
+		m.wrote = t.c.ahead
+	}
+	return err
+}
+
+// inGroup reports that an update that has joined a group has asked for nothing that a group does not do.
+func (t *appTx) inGroup() bool { return t.c.broken == nil && len(t.locks) == 0 }
+
+// end returns the result of an update that has joined a group, and whose function has returned err.
+func (m *member) end(t *appTx, err error) (done bool, result error) {
+	switch broken := t.c.broken; {
+	case broken != nil && broken != errAlone:
+		return true, broken
+	case !t.inGroup():
+		return false, nil
+	case len(m.wrote) == 0:
+		return true, err
+	}
+	err = <-m.committed
+	return err == nil || errors.Is(err, errUnknown) || isBusy(err), err
+}
+
+// mayJoin reports that the update has done nothing yet.
+func (t *appTx) mayJoin() bool {
+	return t.member != nil && !t.member.joined && t.c.raw == nil && t.inGroup() && len(t.c.ahead) == 0
+}
+
+// readInGroup waits for the group to read what was announced.
+func (t *appTx) readInGroup(ctx context.Context) error {
+	select {
+	case found := <-t.member.read:
+		if found.err == nil && found.row == nil {
+			found.err = errAlone
+		}
+		t.c.broken = found.err
+		t.apps[t.member.app], t.announced = found.row, found.components
+	case <-ctx.Done():
+		t.c.broken = ctx.Err()
+	}
+	return t.c.broken
+}
+
+// joinGroup adds a member to the next group. It returns false if that group has an update of the same app.
+func (db *DB) joinGroup(m *member, appID string, components []appsvc.ComponentRef) bool {
+	db.groups.mu.Lock()
+	defer db.groups.mu.Unlock()
+	if slices.ContainsFunc(db.groups.waiting, func(other *member) bool { return other.app == appID }) {
+		return false
+	}
+	m.joined, m.app, m.components = true, appID, components
+	db.groups.waiting = append(db.groups.waiting, m)
+	if db.groups.running < maxGroups {
+		db.groups.running++
+		go db.runGroups()
+	}
+	return true
+}
+
+// runGroups runs one group after another until no update waits.
+func (db *DB) runGroups() {
+	for {
+		members := db.nextGroup()
+		if len(members) == 0 {
+			return
+		}
+		db.runGroup(members)
+	}
+}
+
+func (db *DB) nextGroup() []*member {
+	db.groups.mu.Lock()
+	defer db.groups.mu.Unlock()
+	n := min(len(db.groups.waiting), maxMembers)
+	members := slices.Clone(db.groups.waiting[:n])
+	db.groups.waiting = slices.Delete(db.groups.waiting, 0, n)
+	if n == 0 {
+		db.groups.running--
+	}
+	return members
+}
+
+// runGroup reads for the members, waits for what they write, and commits it.
+func (db *DB) runGroup(members []*member) {
+	ctx := context.Background()
+	given := false
+	var writers []*member
+	err := db.update(ctx, func(c *conn) error {
+		if given { // what the members have made of it is out of date
+			return errAlone
+		}
+		found, components, err := c.readAnnounced(ctx, members)
+		if err != nil {
+			return err
+		}
+		given = true
+		for _, m := range members {
+			m.read <- groupRead{row: found[m.app], components: components}
+		}
+		for _, m := range members {
+			if writes := <-m.writes; len(writes) > 0 {
+				writers = append(writers, m)
+				c.ahead = append(c.ahead, writes...)
+			}
+		}
+		return nil
+	})
+	if !given {
+		for _, m := range members {
+			m.read <- groupRead{err: err}
+		}
+	}
+	for _, m := range writers {
+		m.committed <- err
+	}
+}
+
+// readAnnounced locks the apps of members, and reads them and the components that the members need. Apps that somebody else has
+// locked are left out: waiting for one would hold up the others.
+func (c *conn) readAnnounced(ctx context.Context, members []*member) (apps map[string]*appRow, components announcedComponents, err error) {
+	var ids []string
+	var refs []appsvc.ComponentRef
+	for _, m := range members {
+		ids, refs = append(ids, m.app), append(refs, m.components...)
+	}
+	c.later("LOCK TABLE components IN " + toRead + " MODE")
+	c.alsoComponents(refs, func(found announcedComponents) { components = found })
+	apps = map[string]*appRow{}
+	found := c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = ANY($1) FOR UPDATE SKIP LOCKED", ids)
+	for found.next() {
+		row := lockedRow(found)
+		apps[row.ID] = row
+	}
+	return apps, components, found.err
+}
