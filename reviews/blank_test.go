@@ -12,7 +12,7 @@ import (
 )
 
 // Stretches of a file in which nothing is found leave nothing behind that later findings fall into.
-func TestBlankStretchesLoseNoRecord(t *testing.T) {
+func TestBlankLinesLoseNoRecord(t *testing.T) {
 	const count, buffer = 3000, 4096
 	var file bytes.Buffer
 	for i := range count {

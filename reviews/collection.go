@@ -32,7 +32,8 @@ type collection struct {
 	late   position // of the reviews, if they wait until the rest was read; offset 0: they do not
 }
 
-// readCollection reads a collection, and its reviews unless these wait.
+// readCollection reads a collection, and its reviews unless these wait. source, title, created, id and reviews are required. An
+// absent dimensions is taken as ["default"], with a warning.
 func (c *lineChecker) readCollection() verdict {
 	seen, v := c.object(&c.ofCollection, (*lineChecker).collectionMember)
 	if v == broken {
@@ -50,7 +51,7 @@ func (c *lineChecker) readCollection() verdict {
 	return accepted
 }
 
-// collectionMember reads the value of the member with index i.
+// collectionMember reads the value of the member with index i. The title may be any text, also an empty one.
 func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
@@ -75,7 +76,7 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 	return c.takeField(collectionMembers[i], start)
 }
 
-// readSource reads the source of a collection.
+// readSource reads the source of a collection: a string that is not empty. It need not be an address.
 func (c *lineChecker) readSource() verdict {
 	text, v := c.identity("/source")
 	if v != accepted {
@@ -89,7 +90,8 @@ func (c *lineChecker) readSource() verdict {
 	return accepted
 }
 
-// collectionID reads the id of a collection: Base64 of at most 150 characters.
+// collectionID reads the id of a collection: Base64 of at most 150 characters. It is compared as it is written, so two ways to
+// write the same bytes are two ids.
 func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
@@ -110,8 +112,8 @@ func (c *lineChecker) collectionID() verdict {
 	return accepted
 }
 
-// dimensions reads the names of the dimensions. If the value is no array, their number stays unknown, and the ratings of
-// the reviews are not counted.
+// dimensions reads the names of the dimensions: 1 to 1,000, each once. A single one is called default. If their number has an
+// error, it stays unknown, and the ratings of the reviews are not counted.
 func (c *lineChecker) dimensions() verdict {
 	c.next()
 	at := c.offset()
@@ -143,7 +145,7 @@ func (c *lineChecker) dimensions() verdict {
 	return accepted
 }
 
-// dimension reads the name of a dimension.
+// dimension reads the name of a dimension: a string that is not empty.
 func (c *lineChecker) dimension() verdict {
 	c.next()
 	at := c.offset()

@@ -84,7 +84,8 @@ func (in DeleteRequest) check() error {
 	return nil
 }
 
-// eraser carries out one request.
+// eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together with
+// their part of the tally, so that counts and means are right between two transactions too.
 type eraser struct {
 	ctx   context.Context
 	store Store
@@ -306,7 +307,9 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 	})
 }
 
-// erase erases those of the reviews that are wanted, gives replies to them another parent, and returns how many it has erased.
+// erase erases those of the reviews that are wanted, and returns how many. wanted is asked inside the transaction, since an import
+// may have replaced a review after it was found. Replies to the erased reviews get another parent, and the tally of the
+// collection is written without the erased ones.
 func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
 	counts, err := parseTally(c)
 	if err != nil {

@@ -28,7 +28,7 @@ func erasable() string {
 		from("t", collection("YQ", single, by("ann", review("1", 70, "")), review("9", 80, "")))
 }
 
-func TestErasing(t *testing.T) {
+func TestDeleteErasesWhatItNames(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		in    reviews.DeleteRequest
@@ -113,7 +113,7 @@ func line(file string, n int) string { return strings.SplitAfter(file, "\n")[n] 
 func after(file string, n int) string { return strings.Join(strings.SplitAfter(file, "\n")[n:], "") }
 
 // More than one transaction erases leaves nothing behind.
-func TestErasingVeryMany(t *testing.T) {
+func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	var file strings.Builder
 	for i := range 2500 {
 		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))

@@ -10,7 +10,7 @@ import (
 )
 
 // What is refused is looked into all the same: a file is mended in one go.
-func TestRefusedValuesAreLookedInto(t *testing.T) {
+func TestRefusedValuesAreSearchedForRepeatedNamesAndBadCharacters(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	for _, test := range []struct {
 		name, line string // a mark stands at each place, in the order of want

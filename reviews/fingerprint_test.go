@@ -6,7 +6,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-func TestSetOfFingerprints(t *testing.T) {
+func TestASetHasWhatWasAdded(t *testing.T) {
 	s := reviews.NewSet()
 	for _, n := range []int{0, 1, 7, 8, 500, 513, 100_000, 3} { // a small one again after a large one
 		if s.Has(0) || s.Marked(0) {
@@ -42,7 +42,7 @@ func TestSetTakesSixteenBytesAnID(t *testing.T) {
 }
 
 // Fingerprints that are spread as unevenly as can be make the set slow, not wrong.
-func TestSetOfFingerprintsThatWantOnePlace(t *testing.T) {
+func TestASetOfFingerprintsWithOneHomeIsRight(t *testing.T) {
 	s := reviews.NewSet()
 	const n = 5_000 // more than a page holds
 	for i := range n {

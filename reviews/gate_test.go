@@ -56,14 +56,14 @@ func (s *slowStore) Update(ctx context.Context, network string, fn func(reviews.
 
 func largeReview(id string) string { return review(id, 5, `,"subparts":{"s":"`+large+`"}`) }
 
-func TestALargeReviewWaitsForAPlace(t *testing.T) {
+func TestALargeReviewWaitsUntilTheGateHasRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
 		plain := memory.New().Reviews()
 		slow := &slowStore{Store: plain, goOn: make(chan struct{})}
 		first := startImport(ctx, slow, gate, strings.NewReader(collection("YQ", single, largeReview("1"), largeReview("2"))))
 		if !first.waits() || gate.Taken() != 1 {
-			t.Fatalf("the first import has taken %d places", gate.Taken())
+			t.Fatalf("%d imports are inside of the gate", gate.Taken())
 		}
 		second := startImport(ctx, plain, gate, strings.NewReader(collection("YWI", single, largeReview("1"))))
 		if !second.waits() {
@@ -80,12 +80,12 @@ func TestALargeReviewWaitsForAPlace(t *testing.T) {
 		checkCounts(t, first.report, 1, 1, 2, 2, 0, 0, 0, 0, 0)
 		checkCounts(t, second.report, 1, 1, 1, 1, 0, 0, 0, 0, 0)
 		if gate.Taken() != 0 {
-			t.Errorf("%d places are taken in the end", gate.Taken())
+			t.Errorf("%d imports are inside in the end", gate.Taken())
 		}
 	})
 }
 
-func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
+func TestWaitingForTheGateEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := reviews.NewGate(1)
 		slow := &slowStore{Store: memory.New().Reviews(), goOn: make(chan struct{})}
@@ -107,8 +107,8 @@ func TestWaitingForAPlaceEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// Whatever is stored of a large collection is stored while the import has its place.
-func TestALargeCollectionKeepsItsPlace(t *testing.T) {
+// A large collection is stored, with all of its reviews, while the import is inside of the gate.
+func TestALargeCollectionStaysInTheGateUntilItIsStored(t *testing.T) {
 	titled := strings.Replace(collection("YQ", single, largeReview("1"), largeReview("2"), review("3", 5, "")), `"title":"t"`,
 		`"title":"`+strings.Repeat(`\u0061`, 200_000)+`"`, 1) // its stored form is short
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestALargeCollectionKeepsItsPlace(t *testing.T) {
 		one := startImport(ctx, slow, gate, strings.NewReader(titled))
 		for one.waits() {
 			if gate.Taken() != 1 {
-				t.Errorf("%d places are taken while the collection is stored", gate.Taken())
+				t.Errorf("%d imports are inside while the collection is stored", gate.Taken())
 			}
 			slow.goOn <- struct{}{}
 		}
@@ -125,8 +125,8 @@ func TestALargeCollectionKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// An import whose source is slow holds no place, whatever it has given already.
-func TestNoPlaceIsHeldForASlowSource(t *testing.T) {
+// An import whose source is slow is outside of the gate, however much the source has sent already.
+func TestAnImportIsOutsideTheGateWhileItWaitsForItsSource(t *testing.T) {
 	whole := collection("YQ", `,"dimensions":["default"]`, largeReview("1"))
 	titled := strings.Replace(collection("YQ", single, largeReview("1")), `"title":"t"`, `"title":"`+large+`"`, 1)
 	for name, file := range map[string]string{"a review": whole, "a collection": titled} {
@@ -141,7 +141,7 @@ func TestNoPlaceIsHeldForASlowSource(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !slow.waits() || gate.Taken() != 0 {
-						t.Fatalf("%d places are taken while the source is waited for", gate.Taken())
+						t.Fatalf("%d imports are inside while the source is waited for", gate.Taken())
 					}
 				}
 				if other := startImport(ctx, store, gate, strings.NewReader(collection("YWI", single, largeReview("1")))); other.waits() || other.err != nil {
@@ -150,7 +150,7 @@ func TestNoPlaceIsHeldForASlowSource(t *testing.T) {
 				_, _ = io.WriteString(w, file[len(file)-2:])
 				_ = w.Close()
 				if slow.waits() || slow.err != nil || gate.Taken() != 0 {
-					t.Errorf("it does not end, or ended with %v; %d places are taken", slow.err, gate.Taken())
+					t.Errorf("it does not end, or ended with %v; %d imports are inside", slow.err, gate.Taken())
 				}
 				checkCounts(t, slow.report, 1, 1, 1, 1, 0, 0, 0, 0, 0)
 			})
@@ -158,8 +158,8 @@ func TestNoPlaceIsHeldForASlowSource(t *testing.T) {
 	}
 }
 
-// What is large passes through the smallest gate alone, as it is, and gives the place back however it ends.
-func TestWhatIsLargePassesAlone(t *testing.T) {
+// Large reviews and collections pass through the smallest gate one at a time, and the import leaves it however it ends.
+func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 	titled := func(line string) string {
 		return strings.Replace(line, `"title":"t","created":"2020-01-02T03:04:05Z"`, `"title":"`+large+`","created":"2020-01-02T03:04:05Z"`, 1)
 	}
@@ -192,7 +192,7 @@ func TestWhatIsLargePassesAlone(t *testing.T) {
 				t.Errorf("%d reviews, %d created, %d errors, want %d, %d, %d; %.500v", r.Reviews, r.Created, r.Errors, test.reviews, test.created, test.errors, r.Problems)
 			}
 			if gate.Taken() != 0 {
-				t.Fatalf("%d places are taken in the end", gate.Taken())
+				t.Fatalf("%d imports are inside in the end", gate.Taken())
 			}
 			if strings.Contains(test.name, "source") {
 				in := reviews.CollectionRequest{Network: network, Source: large, ID: "YQ"}
@@ -210,15 +210,15 @@ func TestWhatIsLargePassesAlone(t *testing.T) {
 	}
 }
 
-// A store that fails, and no room for the temporary file of a large collection, end an import. It gives its place back.
-func TestAFailedImportGivesItsPlaceBack(t *testing.T) {
+// A store that fails, and no room for the temporary file of a large collection, end an import. It leaves the gate.
+func TestAFailedImportLeavesTheGate(t *testing.T) {
 	gate := reviews.NewGate(1)
 	file := collection("YQ", single, largeReview("1"), largeReview("2"))
 	failing := errors.New("failed")
 	_, err := reviews.New(failingStore{memory.New().Reviews(), failing}, nil).Import(ctx, operator,
 		request(network, strings.NewReader(file), &reviews.ImportRequest{Options: reviews.Options{Gate: gate}}))
 	if !errors.Is(err, failing) || gate.Taken() != 0 {
-		t.Errorf("%v, and %d places are taken", err, gate.Taken())
+		t.Errorf("%v, and %d imports are inside", err, gate.Taken())
 	}
 	titled := strings.Replace(collection("YQ", single, review("1", 5, "")), `"title":"t"`, `"title":"`+large+`"`, 1)
 	_, err = reviews.New(memory.New().Reviews(), nil).Import(ctx, operator,

@@ -118,7 +118,8 @@ func (i *importer) commit() {
 	i.queue, i.size = i.queue[:0], 0
 }
 
-// commitQueue stores the queue, or compares it with the store in a dry run, and reports what that has found.
+// commitQueue stores the queue in one Update, or compares it with the store in one View in a dry run. Then it reports the problems
+// of the queue. The store may call the function again, so each call begins with an empty outcome.
 func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
@@ -190,7 +191,9 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 	return nil
 }
 
-// merge is apply for one collection.
+// merge is apply for one collection. If the stored collection has reviews with another number of dimensions, all reviews of the
+// line are rejected. Otherwise the tally follows the reviews that are new or changed, and the collection is written if its
+// fields or its tally have changed.
 func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
 	old, err := r.Collection(ctx, in.collection.Key)
 	known := err == nil
@@ -224,7 +227,8 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	return tx.PutReviews(ctx, now.Key, put)
 }
 
-// compare compares reviews with the stored ones. It returns those that are new or changed, and counts their ratings.
+// compare compares reviews with the stored ones. It returns those that are new or changed, and counts their ratings: those of a
+// changed review replace the old ones. The data of both is canonical, so equal bytes mean equal content.
 func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
 	stored := map[string][]byte{}
 	if known && len(in.reviews) > 0 {

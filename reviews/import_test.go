@@ -224,7 +224,7 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 	}
 }
 
-func TestStoredDimensions(t *testing.T) {
+func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 	two := `,"dimensions":["a","b"]`
 	for _, buffer := range []int{150, 1 << 20} {
 		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
@@ -261,7 +261,7 @@ func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 	}
 }
 
-func TestStoredSize(t *testing.T) {
+func TestAReviewOfMoreThanTheLimitIsAnError(t *testing.T) {
 	const limit = 3000
 	if reviews.MaxStored != 16<<20 {
 		t.Error("the rule says 16 MiB")
@@ -328,7 +328,7 @@ func TestExportHasParentsBeforeReplies(t *testing.T) {
 	checkCounts(t, importInto(t, store, out, nil), 1, 1, 4, 0, 0, 4, 0, 0, 0)
 }
 
-func TestReportAsJSON(t *testing.T) {
+func TestAReportInJSONHasAllMembers(t *testing.T) {
 	r := importInto(t, memory.New().Reviews(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)
 	want := `{"lines":1,"collections":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
@@ -365,7 +365,7 @@ func (fullStore) Update(context.Context, string, func(reviews.Tx) error) error {
 }
 
 // A line without end is read no further when nobody waits for it, and its temporary file goes.
-func TestALongLineIsLeft(t *testing.T) {
+func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 	open := `{"reviews":[` + review("0", 5, "")
 	endless := func(more func(to []byte, i int) []byte) *generated {
 		return &generated{next: []byte(open), part: more, left: 1 << 62}

@@ -146,6 +146,7 @@ func simpleName(name []byte) string {
 	return string(bytes.TrimSuffix(simple, []byte("s")))
 }
 
+// unknownMessage returns the message for an unknown member. It names the member of the format that may be meant, if there is one.
 func unknownMessage(name []byte) string {
 	if message := unknownMessages[simpleName(name)]; message != "" {
 		return message
@@ -153,7 +154,8 @@ func unknownMessage(name []byte) string {
 	return unknownMessages[""]
 }
 
-// missing reports the required members that an object does not have. start is its offset.
+// missing reports the required members that an object does not have, one problem for each. start is the offset of the object,
+// where they are reported. seen has a bit for each member that it has.
 func (c *lineChecker) missing(members *members, seen uint, start int64) {
 	for i, name := range members.names[:members.required] {
 		if seen&(1<<i) == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// The long form: go test ./reviews -run FlatMemory -megabytes 1000 -v
-var megabytes = flag.Int("megabytes", 32, "size of the files of TestFlatMemory")
+// The long form: go test ./reviews -run MemoryDoesNotGrow -megabytes 1000 -v
+var megabytes = flag.Int("megabytes", 32, "size of the files of TestMemoryDoesNotGrowWithTheFile")
 
 // generated is a file that is made while it is read, without garbage: head, then part(0), part(1) …
 // up to size bytes, then tail.
@@ -72,8 +72,8 @@ func counted(part, separator string) func(to []byte, i int) []byte {
 	}
 }
 
-// TestFlatMemory checks files whose size, lines, problems or values grow without end.
-func TestFlatMemory(t *testing.T) {
+// TestMemoryDoesNotGrowWithTheFile checks files whose size, lines, problems or values grow without end.
+func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20
 	if testing.Short() {
 		size = 3 << 20
@@ -157,7 +157,7 @@ func TestFlatMemory(t *testing.T) {
 }
 
 // One bad line in very many is found at its place.
-func TestOneBadLineInMany(t *testing.T) {
+func TestOneBadLineInManyIsFound(t *testing.T) {
 	size := *megabytes << 20
 	if testing.Short() {
 		size = 3 << 20
@@ -192,7 +192,7 @@ func TestOneBadLineInMany(t *testing.T) {
 
 // An import holds no more than a check, and what one transaction stores. It makes garbage, for which
 // the collector lets the heap grow to twice what is held.
-func TestFlatMemoryOfImport(t *testing.T) {
+func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20 / 4
 	if testing.Short() {
 		size = 4 << 20

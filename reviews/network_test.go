@@ -171,7 +171,7 @@ func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
 	}
 }
 
-func TestNetworkOfACaller(t *testing.T) {
+func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 	for _, test := range []struct {
 		by   reviews.Caller
 		name string

@@ -92,7 +92,7 @@ func TestStoredDimensionsComeByOffset(t *testing.T) {
 }
 
 // A line with more problems than are put in order at once loses none of them.
-func TestALineWithVeryManyProblems(t *testing.T) {
+func TestVeryManyProblemsOfALineAreAllReported(t *testing.T) {
 	for _, n := range []int{999, 1000, 1001, 5000} {
 		for _, buffer := range []int{64, 1 << 20} {
 			file := collection("YQ", single, slices.Repeat([]string{"7"}, n)...)

@@ -79,7 +79,7 @@ func TestVeryManyProblemsNameTheirReviews(t *testing.T) {
 	}
 }
 
-func TestReportsWithoutEmail(t *testing.T) {
+func TestWithoutEmailRemovesWhatMayHoldAnAddress(t *testing.T) {
 	const email = "ann@example.test"
 	file := collection("YQ", single, `{"id":"1","imported_email":"`+email+`","imported_display_name":"N"}`, review("1", 0, ""),
 		`{"id":"2","imported_email":["`+email+`"],"imported_email":1}`, `{"id":"2","author_id":"a","imported_email":{"x":"`+email+`\u0000"}}`, `["`+email+`"]`) +

@@ -207,7 +207,7 @@ func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsReque
 	})
 }
 
-// page returns the network and the limit of a request for a page.
+// page returns the network of a request for a page, and how many items the page has: 100 if the request does not say.
 func (s *Service) page(by Caller, network string, limit int) (string, int, error) {
 	network, err := s.admitted(by, network)
 	switch {
@@ -248,7 +248,7 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 	return found, nil
 }
 
-// newReviewRecord returns a stored review as callers get it.
+// newReviewRecord returns a stored review as callers get it. ReviewRecord has no member for imported_email, so decoding drops it.
 func newReviewRecord(r Review) (out ReviewRecord, err error) {
 	if err := json.Unmarshal(r.Data, &out); err != nil {
 		return out, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)

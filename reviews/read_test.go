@@ -26,7 +26,7 @@ func collectionNamed(t *testing.T, s reviews.Store, id string) reviews.Collectio
 	return c
 }
 
-func TestCountsAndMeans(t *testing.T) {
+func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 	store := memory.New().Reviews()
 	two := `,"dimensions":["quality","price"]`
 	importInto(t, store, collection("YQ", two, review("1", "1,100", ""), review("2", "3,100", ""), review("3", "3,50", ""), review("4", "0,1", ""))+collection("YWI", ""), nil)

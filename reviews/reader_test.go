@@ -15,7 +15,7 @@ import (
 )
 
 // The samples again, in one file: each must be found at its place, behind and before all others.
-func TestSamplesInOneFile(t *testing.T) {
+func TestSamplesInOneFileHaveTheirProblems(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\n\n", "\n \t\r\n"} {
 		for _, o := range []*reviews.Options{nil, {Workers: 1}, reviews.WithBuffer(reviews.Options{Workers: 2}, 1<<10),
 			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<14)} {
@@ -81,7 +81,7 @@ func zipped(data string) string {
 	return out.String()
 }
 
-func TestReading(t *testing.T) {
+func TestFilesAreReadAsTheyAre(t *testing.T) {
 	bad := strings.Replace(record, "[5]", "[0]", 1)
 	at := int64(strings.Index(bad, "0]"))
 	for _, test := range []struct {
@@ -136,7 +136,7 @@ func TestReading(t *testing.T) {
 func same(r io.Reader) io.Reader { return r }
 
 // A string in several pieces has its faults where they are, whichever piece they are in.
-func TestFaultsInALongString(t *testing.T) {
+func TestFaultsInALongStringAreFound(t *testing.T) {
 	filler := strings.Repeat(`some words\n`, 20_000)
 	for _, fault := range []string{`\u0000`, `\ud800`} {
 		for _, text := range []string{fault + filler, filler + fault, filler + fault + filler, fault + filler + fault} {
@@ -152,7 +152,7 @@ func TestFaultsInALongString(t *testing.T) {
 	}
 }
 
-func TestReadingFails(t *testing.T) {
+func TestAnErrorOfReadingIsReturned(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	long := strings.Replace(record, `"title":"t"`, `"title":"`+strings.Repeat("t", 1000)+`"`, 1)
 	z := zipped(strings.Repeat(record+"\n", 100))
@@ -260,7 +260,7 @@ func TestTemporaryFileIsCompressedBeyondItsLimit(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoUTF8(t *testing.T) {
+func TestWhatIsNotUTF8IsRejected(t *testing.T) {
 	for _, in := range []string{"{\"\xff\":1}", "{\x80}", "\xc0\n"} {
 		if problems := check(t, []byte(in), nil); len(problems) != 1 || problems[0].Rule != "utf-8" {
 			t.Errorf("%q: %v", in, problems)

@@ -38,7 +38,8 @@ type review struct {
 	created int64       // as an instant, for an import
 }
 
-// readReview reads one review. The review is rejected if it has an error, and an import keeps it if it has none.
+// readReview reads one review, which is an object. The review is rejected if it has an error, and an import keeps it if it has
+// none. Its id must not be that of an earlier review of the collection, accepted or not. With white space it may have 16 MiB.
 func (c *lineChecker) readReview() verdict {
 	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
 	c.item = -1
@@ -75,7 +76,9 @@ func (c *lineChecker) readReview() verdict {
 	return accepted
 }
 
-// reviewObject reads the members of a review, and applies the rules that are about several of them.
+// reviewObject reads the members of a review, and applies the rules that are about several of them. id, title, body_html,
+// created and ratings are required. The author is either author_id alone, or imported_display_name with or without
+// imported_email and imported_url.
 func (c *lineChecker) reviewObject(start int64) verdict {
 	seen, v := c.object(&c.ofReview, (*lineChecker).reviewMember)
 	if v == broken {
@@ -92,7 +95,8 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 	return accepted
 }
 
-// reviewMember reads the value of the member with index i.
+// reviewMember reads the value of the member with index i. The title may be any text, also an empty one. imported_email may be
+// any text or null, and is not checked to be an address.
 func (c *lineChecker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
@@ -122,7 +126,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	return v
 }
 
-// readID reads the id of a review.
+// readID reads the id of a review: a string of any length that is not empty.
 func (c *lineChecker) readID() verdict {
 	text, v := c.identity("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
@@ -136,7 +140,7 @@ func (c *lineChecker) readID() verdict {
 	return accepted
 }
 
-// parent reads parent_id. The parent stands before its replies, so it is known already whether it is accepted.
+// parent reads parent_id, the id of an earlier, accepted review of the same line. A reply to a rejected review is rejected too.
 func (c *lineChecker) parent() verdict {
 	c.next()
 	at := c.offset()
@@ -147,7 +151,8 @@ func (c *lineChecker) parent() verdict {
 	return v
 }
 
-// readRatings reads the ratings, one for each dimension.
+// readRatings reads the ratings, one for each dimension. They are not counted if the number of dimensions is not known, because
+// dimensions has an error itself.
 func (c *lineChecker) readRatings() verdict {
 	c.next()
 	at := c.offset()
@@ -165,7 +170,7 @@ func (c *lineChecker) readRatings() verdict {
 	return accepted
 }
 
-// rating reads one rating, an integer from 1 to 100.
+// rating reads one rating: a number from 1 to 100 that is written as an integer, without fraction, exponent and quotes.
 func (c *lineChecker) rating() verdict {
 	first := c.next()
 	at := c.offset()

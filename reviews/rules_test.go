@@ -92,7 +92,7 @@ func TestEveryRuleHasAcceptedAndRefusedSamples(t *testing.T) {
 	}
 }
 
-func TestSamples(t *testing.T) {
+func TestSamplesHaveTheirProblems(t *testing.T) {
 	for _, s := range samples(t) {
 		t.Run(s.where, func(t *testing.T) {
 			s.judge(t, s.problems(t), 0, 0)
@@ -151,7 +151,7 @@ func check(t testing.TB, file []byte, o *reviews.Options) []reviews.Problem {
 }
 
 // The examples of a rule in the list are what they are said to be.
-func TestExamplesOfRules(t *testing.T) {
+func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 	for _, rule := range reviews.Rules() {
 		if (rule.Wrong == "") != (rule.ID == "file-empty") || rule.Right == "" || rule.Wrong == rule.Right {
 			t.Errorf("%s: wrong %q, right %q", rule.ID, rule.Wrong, rule.Right)

@@ -13,7 +13,8 @@ type Dimension struct {
 	Histogram [10]int64 `json:"histogram"` // how many ratings are 1 to 10, 11 to 20, …, 91 to 100
 }
 
-// newCollectionRecord returns a stored collection as callers get it.
+// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in Fields, its numbers in Tally.
+// A collection that was imported without dimensions has the one called default.
 func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -59,7 +60,8 @@ type tally struct {
 	values  [][maxRating]int64 // for each dimension; index 0 is the rating 1
 }
 
-// size sets the number of dimensions of a tally without reviews.
+// size sets the number of dimensions. It has no effect if the tally has as many, and else it forgets all counts, so it is called
+// for a tally without reviews.
 func (t *tally) size(dims int) {
 	if len(t.values) != dims {
 		t.values = make([][maxRating]int64, dims)
@@ -74,7 +76,8 @@ func (t *tally) add(ratings []byte) {
 	}
 }
 
-// remove takes the ratings of a stored review out.
+// remove takes out the ratings of a stored review, which is about to be replaced or erased. It returns an error if the review does
+// not fit the tally, which only a damaged store can cause.
 func (t *tally) remove(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`

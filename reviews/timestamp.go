@@ -72,7 +72,8 @@ func afterFraction(text []byte) []byte {
 	return text[n:]
 }
 
-// zoneFault returns what is wrong with what follows the fraction; "" for nothing.
+// zoneFault returns what is wrong with the zone, which follows the fraction; "" for nothing. The zone is Z, ±hh:mm below 24 hours,
+// or absent for UTC.
 func zoneFault(text []byte) string {
 	const form = "+00:00"
 	switch {
@@ -111,7 +112,7 @@ func number(digits []byte) (n int) {
 	return n
 }
 
-// daysIn returns how many days a month has.
+// daysIn returns how many days a month has in the Gregorian calendar.
 func daysIn(year, month int) int {
 	switch month {
 	case 4, 6, 9, 11:

@@ -63,7 +63,8 @@ const (
 // flawed returns whether the string that was just read has characters that no string may contain.
 func (t *tokens) flawed() bool { return t.str.nul >= 0 || t.str.surrogate >= 0 }
 
-// flaws reports the characters that no string may contain in the string that was just read.
+// flaws reports the characters that no string may contain in the string that was just read: U+0000, which other programs take
+// for the end of a text, and half of a surrogate pair, which no UTF-8 can express. It reports the first of each.
 func (c *lineChecker) flaws(member string) {
 	if c.str.nul >= 0 {
 		c.report(ruleNUL, c.str.nul, member, "U+0000 is not allowed in a string; take it out")
@@ -73,7 +74,7 @@ func (c *lineChecker) flaws(member string) {
 	}
 }
 
-// anyText reads a string of any text.
+// anyText reads a string of any length with any text.
 func (c *lineChecker) anyText(member string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
@@ -101,7 +102,7 @@ func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte)
 	return accepted
 }
 
-// timestamp reads a time.
+// timestamp reads a time of at most 64 KiB, see timestampFault. For an import it keeps the instant in c.time.
 func (c *lineChecker) timestamp(member string) verdict {
 	return c.judged(member, ruleTimestamp, func(text []byte) string {
 		if len(text) > maxTimestamp {
@@ -123,7 +124,8 @@ func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, 
 	return value(c, member)
 }
 
-// address reads imported_url: an http or https address, or "".
+// address reads imported_url: an http or https address of at most 64 KiB, or "". A caller may show it as a link, so other schemes,
+// such as javascript, are refused.
 func (c *lineChecker) address(member string) verdict {
 	return c.judged(member, ruleURL, func(text []byte) string {
 		if len(text) > maxAddress {
@@ -136,7 +138,7 @@ func (c *lineChecker) address(member string) verdict {
 	})
 }
 
-// bodyHTML reads body_html, see markup.
+// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported.
 func (c *lineChecker) bodyHTML(member string) verdict {
 	if v := c.is('"', member, "a string"); v != accepted {
 		return v
@@ -190,7 +192,7 @@ func (c *lineChecker) identity(member string) (text []byte, v verdict) {
 	return text, refused
 }
 
-// limited reads an identity of at most limit characters.
+// limited reads an identity of at most limit characters. A longer one is a problem with the given rule.
 func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
 	text, v = c.identity(member)
 	if len(text) > limit && utf8.RuneCount(text) > limit {

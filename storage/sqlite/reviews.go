@@ -17,8 +17,8 @@ type reviewStore struct{ db *DB }
 
 var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
 
-// Networks yields the names of the networks that have collections. It looks each one up by the index,
-// since a network may have many collections.
+// Networks yields the names of the networks that have collections. It looks up each name in the index behind the one before, since a
+// network may have many collections.
 func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error {
 		err := s.db.view(ctx, func(c *conn) error {
@@ -51,11 +51,11 @@ func (s reviewStore) View(ctx context.Context, network string, fn func(reviewsto
 // Update runs fn as an update of the writer.
 func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		// What is deleted or replaced is overwritten with zeros: people have a right to it.
+		// SQLite overwrites what is deleted or replaced with zeros, because people have a right to the erasure of their reviews.
 		if err := c.script("PRAGMA secure_delete=ON"); err != nil {
 			return err
 		}
-		defer func() { _ = c.script("PRAGMA secure_delete=OFF") }() // other updates free more than they need to overwrite
+		defer func() { _ = c.script("PRAGMA secure_delete=OFF") }() // other updates free much that needs no overwriting
 		t := &reviewTx{reviewReader: reviewReader{c: c, network: network}}
 		defer func() { t.ended = true }()
 		return fn(t)
@@ -69,10 +69,10 @@ type reviewReader struct {
 	network string
 	ended   bool
 
-	// The collection that was read last. An import reads the same one again and again.
+	// The collection that was looked for last. An import looks for the same one again and again.
 	last   reviewstore.Key
 	looked bool
-	row    int64 // its key; 0 where it is absent
+	row    int64 // the key of its row; 0: the collection does not exist
 }
 
 func (r *reviewReader) remember(key reviewstore.Key, row int64) {
@@ -110,7 +110,7 @@ func (r *reviewReader) Collection(ctx context.Context, key reviewstore.Key) (rev
 	return reviewstore.Collection{}, noCollection(key)
 }
 
-// collectionsInOrder reads the index of the network alone, however many collections others have.
+// collectionsInOrder reads the index review_collection_in_order, so it reads no collection of another network.
 const collectionsInOrder = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 ORDER BY key"
 
 // Collections yields all collections in the order of adding.
@@ -118,7 +118,7 @@ func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Co
 	return eachRow(ctx, r, scanCollection, collectionsInOrder, r.network)
 }
 
-// collectionsByKey reads the index of the keys.
+// collectionsByKey reads the index of network, source and id.
 const collectionsByKey = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1"
 
 // CollectionsByKey yields collections by source and id.
@@ -130,7 +130,7 @@ func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.Colle
 	return eachRow(ctx, r, scanCollection, collectionsByKey+" AND (source, id) > ($2, $3)"+order+"$4", r.network, q.After.Source, q.After.ID, rowLimit(q.Limit))
 }
 
-// rowLimit is a LIMIT; there is none below zero.
+// rowLimit returns the LIMIT of a query for n rows, where 0 means all: SQLite takes a negative LIMIT for none.
 func rowLimit(n int) int64 {
 	if n == 0 {
 		return -1
@@ -138,8 +138,8 @@ func rowLimit(n int) int64 {
 	return int64(n)
 }
 
-// withID sorts by an expression, so that SQLite finds the few rows by the index of ids rather than reading all in the order of
-// sources.
+// withID orders by an expression. Otherwise SQLite would read all collections of the network in the order of their sources, rather
+// than the few with the id by the index review_collection_by_id.
 const withID = " AND id = $2 ORDER BY +source"
 
 // CollectionsWithID yields the collections of all sources with an id.
@@ -153,7 +153,7 @@ func scanReview(r *rows) reviewstore.Review {
 	return reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
 }
 
-// reviewsByTime reads the index of times.
+// reviewsByTime reads the index review_by_time.
 const reviewsByTime = "SELECT " + reviewColumns + " FROM review WHERE collection = $1"
 
 // ReviewsByTime yields reviews of a collection, the latest first.
@@ -206,7 +206,7 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, key reviewstore.Key, ids
 	}
 }
 
-// eachRow yields what scan makes of each row of a query.
+// eachRow yields the result of scan for each row of a query.
 func eachRow[T any](ctx context.Context, r *reviewReader, scan func(*rows) T, sql string, args ...any) iter.Seq2[T, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(T) bool) error {
 		if err := r.check(ctx); err != nil {
@@ -220,7 +220,7 @@ func eachRow[T any](ctx context.Context, r *reviewReader, scan func(*rows) T, sq
 	})
 }
 
-// number returns the key of a collection's row.
+// number returns the key of the row of a collection; found is false if the collection does not exist.
 func (r *reviewReader) number(ctx context.Context, key reviewstore.Key) (number int64, found bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return 0, false, err
@@ -235,7 +235,8 @@ func (r *reviewReader) number(ctx context.Context, key reviewstore.Key) (number 
 	return r.row, r.row != 0, nil
 }
 
-// firstReview is the lowest key of a review in the collection with the given key.
+// firstReview returns the lowest key of a review in a collection. The key of a review has the key of its collection in the upper
+// 32 bits, so the reviews of a collection are next to each other in the file, in the order in which they were added.
 func firstReview(number int64) int64 { return number << 32 }
 
 // reviewTx is a writing transaction, on the writer's connection.
@@ -245,10 +246,10 @@ type reviewTx struct {
 	next   int64 // the key of its next review
 }
 
-// Announce has nothing to lock: updates run one after another.
+// Announce does nothing. Updates run one after another, so there is nothing to lock.
 func (t *reviewTx) Announce(ctx context.Context, _ []reviewstore.Key) error { return t.check(ctx) }
 
-// PutCollection adds a collection or replaces its data. Its reviews stay.
+// PutCollection adds a collection, or replaces its fields and its tally.
 func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
 	_, found, err := t.number(ctx, c.Key)
 	if err != nil {
@@ -268,7 +269,8 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) 
 	return nil
 }
 
-// PutReviews adds reviews, or replaces them without changing their order.
+// PutReviews adds reviews behind those of the collection. An upsert replaces a review that is there, which keeps its key and so its
+// place in the order.
 func (t *reviewTx) PutReviews(ctx context.Context, key reviewstore.Key, list []reviewstore.Review) error {
 	number, found, err := t.number(ctx, key)
 	if err != nil {
@@ -306,7 +308,7 @@ func (t *reviewTx) PutReviews(ctx context.Context, key reviewstore.Key, list []r
 	return nil
 }
 
-// rowsTogether is how many reviews one statement puts: each statement has a cost of its own.
+// rowsTogether is how many reviews one statement puts, to share the cost of a statement.
 const rowsTogether = 5
 
 const (
@@ -351,6 +353,7 @@ func (t *reviewTx) DeleteReviews(ctx context.Context, key reviewstore.Key, ids [
 	return nil
 }
 
+// noCollection returns the error for a collection that does not exist.
 func noCollection(key reviewstore.Key) error {
 	return fmt.Errorf("%w: collection %q of %q", reviewstore.ErrNotFound, key.ID, key.Source)
 }

@@ -50,7 +50,7 @@
 //	Stored content
 //	HTML of assets                                  here TestMarkupIsAnsweredAsJSON, adapters/httpapi TestEveryAnswerHasItsHeaders
 //	addresses that run script                       here TestAddressesThatRunScript
-//	HTML of reviews                                 reviews FuzzHTML, TestSamples
+//	HTML of reviews                                 reviews FuzzHTML, TestSamplesHaveTheirProblems
 //	imported_email leaves by export alone           here TestAddressesStaySecret
 //
 //	cors.html
@@ -75,10 +75,10 @@
 //
 //	Import
 //	uploads that fill the disk or hold every slot   here TestUploadsFillNoDisk, adapters/httpapi TestUploadsHaveSlots, TestTheSlowestUploadMakesRoom
-//	32 uploads of large reviews and titles at once  here TestMemoryUnderLoads, reviews TestALargeReviewWaitsForAPlace, TestNoPlaceIsHeldForASlowSource
-//	long lines, gzip bombs, many problems           here TestImports, reviews TestFlatMemory, TestFlatMemoryOfImport
-//	one bad line among many, BOM, CRLF, no end      here TestTheOneBadLine, reviews TestReading
-//	dates, zones, lengths                           reviews TestTimestampsKnowTheCalendar, TestSamples
+//	32 uploads of large reviews and titles at once  here TestMemoryUnderLoads, reviews TestALargeReviewWaitsUntilTheGateHasRoom, TestAnImportIsOutsideTheGateWhileItWaitsForItsSource
+//	long lines, gzip bombs, many problems           here TestImports, reviews TestMemoryDoesNotGrowWithTheFile, TestMemoryOfAnImportDoesNotGrowWithTheFile
+//	one bad line among many, BOM, CRLF, no end      here TestTheOneBadLine, reviews TestFilesAreReadAsTheyAre
+//	dates, zones, lengths                           reviews TestTimestampsKnowTheCalendar, TestSamplesHaveTheirProblems
 //	kill and resume, run twice                      storage/sqlite TestKilledImportIsRunAgain, reviews TestImportTwiceChangesNothing
 //
 //	Webhooks
