@@ -32,6 +32,9 @@ var programs = sync.OnceValue(func() string {
 	return ""
 })
 
+// Programs is the directory with PostgreSQL's own programs.
+func Programs() string { return programs() }
+
 // whole reports whether a directory has what a cluster needs.
 func whole(dir string) bool {
 	for _, name := range []string{"initdb", "postgres"} {

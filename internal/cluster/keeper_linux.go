@@ -1,0 +1,188 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Keeper runs programs for a test, as somebody else than root. A program's processes are known by the
+// directory they work in, so those that a program puts into the background belong to it as well. All
+// of them end with the test, however that ends.
+type Keeper struct {
+	Dir string // holds a directory for each program, which has its output in the file log
+
+	shell  *exec.Cmd
+	orders io.WriteCloser
+}
+
+// keeping is what the shell does: it runs the scripts that it is told until its standard input ends,
+// which it does with the test process at the latest. Then it kills all that works below the directory,
+// and removes the shared memory by which PostgreSQL servers of one directory notice each other.
+const keeping = `
+while read -r script; do sh "$script" & done
+found=1
+while [ -n "$found" ]; do
+	found=
+	for process in /proc/[0-9]*; do
+		case $(readlink "$process/cwd" 2>/dev/null)/ in
+		"$1"/*) kill -9 "${process#/proc/}" 2>/dev/null && found=1 ;;
+		esac
+	done
+done
+for server in "$1"/*/data/postmaster.pid; do
+	[ ! -e "$server" ] || ipcrm -m "$(sed -n '7s/.* //p' "$server")"
+done
+rm -rf "$1"
+`
+
+// NewKeeper makes the directory, in memory if there is room for it.
+func NewKeeper(t testing.TB) *Keeper {
+	t.Helper()
+	k, err := newKeeper()
+	if err != nil {
+		t.Fatalf("cluster: %v", err)
+	}
+	t.Cleanup(func() {
+		k.orders.Close()
+		_ = k.shell.Wait()
+		os.RemoveAll(k.Dir)
+	})
+	return k
+}
+
+func newKeeper() (*Keeper, error) {
+	const name, enough = "vitrine-ha-", 4 << 30
+	parent := ""
+	var room syscall.Statfs_t
+	if syscall.Statfs("/dev/shm", &room) == nil && room.Bavail*uint64(room.Bsize) > enough {
+		parent = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(parent, name)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{Dir: dir, shell: exec.Command("sh", "-c", keeping, "sh", dir)}
+	if err := k.own(dir); err != nil {
+		return nil, err
+	}
+	k.shell.Dir = "/"
+	unprivileged(k.shell)
+	if k.orders, err = k.shell.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return k, k.shell.Start()
+}
+
+// own gives a file to whom the programs run as.
+func (k *Keeper) own(path string) error {
+	if uid, gid, other := owner(); other {
+		return os.Chown(path, uid, gid)
+	}
+	return nil
+}
+
+// Write writes a file below the directory, and makes the directories above it.
+func (k *Keeper) Write(name, text string, mode fs.FileMode) (path string, err error) {
+	path = filepath.Join(k.Dir, name)
+	if err := k.Mkdir(filepath.Dir(name)); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		return "", err
+	}
+	return path, k.own(path)
+}
+
+// Mkdir makes a directory below the directory, and those above it.
+func (k *Keeper) Mkdir(name string) error {
+	at := k.Dir
+	for part := range strings.SplitSeq(filepath.Clean(name), "/") {
+		at = filepath.Join(at, part)
+		if err := os.Mkdir(at, 0o700); err != nil && !os.IsExist(err) {
+			return err
+		}
+		if err := k.own(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start runs a program in its directory, with env and a PATH as all its environment.
+func (k *Keeper) Start(name string, env []string, program string, args ...string) error {
+	var script strings.Builder
+	fmt.Fprintf(&script, "cd %s\nexec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$PWD", quoted(filepath.Join(k.Dir, name)))
+	for _, word := range append(append(env, program), args...) {
+		script.WriteString(" " + quoted(word))
+	}
+	script.WriteString(" >>log 2>&1 </dev/null\n")
+	path, err := k.Write(filepath.Join(name, "start.sh"), script.String(), 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(k.orders, path+"\n")
+	return err
+}
+
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// Log is what a program has written.
+func (k *Keeper) Log(name string) string {
+	text, _ := os.ReadFile(filepath.Join(k.Dir, name, "log"))
+	return string(text)
+}
+
+// Processes are the numbers of all processes of a program.
+func (k *Keeper) Processes(name string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		at, err := os.Readlink(link)
+		pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+		if err == nil && strings.HasPrefix(at+"/", filepath.Join(k.Dir, name)+"/") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Kill kills all processes of a program, and returns when they have ended.
+func (k *Keeper) Kill(name string) {
+	for len(k.Processes(name)) > 0 {
+		k.Signal(name, syscall.SIGKILL)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Signal sends a signal to all processes of a program, also to those that come meanwhile.
+func (k *Keeper) Signal(name string, signal syscall.Signal) {
+	for told := map[int]bool{}; ; {
+		before := len(told)
+		for _, pid := range k.Processes(name) {
+			if !told[pid] {
+				_ = syscall.Kill(pid, signal) // it may have ended
+				told[pid] = true
+			}
+		}
+		if len(told) == before {
+			return
+		}
+	}
+}
+
+// Command is a command that runs as the programs do, in the directory of one of them.
+func (k *Keeper) Command(name string, env []string, program string, args ...string) *exec.Cmd {
+	command := exec.Command(program, args...)
+	command.Dir = filepath.Join(k.Dir, name)
+	command.Env = append([]string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + command.Dir, "LC_ALL=C.UTF-8"}, env...)
+	unprivileged(command)
+	return command
+}

@@ -1,0 +1,27 @@
+// Package cluster shows that Vitrine on a PostgreSQL cluster loses nothing and goes on by itself, whatever happens to
+// the cluster. The cluster is that of examples/deploy/postgres: three nodes with Patroni and etcd, and HAProxy and
+// PgBouncer before four processes of Vitrine. It runs on one machine, from the very files, with other addresses,
+// ports and directories.
+//
+// Clients patch and read apps at the same time, each request through any process, and a follower goes along with the feed of
+// changes through each. Meanwhile PostgreSQL and whole nodes are killed, the primary's node stands still and wakes up, members
+// of etcd are killed, nodes are restarted in turn, the primary is switched over, and PostgreSQL is restarted everywhere.
+// After each of these every process must acknowledge writes again. In the end the history of all answers must hold:
+//
+//   - no acknowledged write is lost, none that was refused is kept, and no version is given to two bodies;
+//   - each write and read took effect at one moment between its call and its answer;
+//   - each follower met each version once, in order.
+//
+// A primary that wakes up when another has taken over must not acknowledge a write, also not on a session that was open
+// before. A base backup and the WAL archive restore the database to a moment: with all that was acknowledged before it
+// and nothing that was begun after it.
+//
+// That a fault would be found is shown by histories with faults in them, and by a cluster whose commits wait for no
+// standby, which loses writes.
+//
+// A plain run of the tests checks the checker and the files. It takes minutes to put the cluster through trouble, and needs
+// etcd, Patroni, HAProxy and PgBouncer: that is done when it is asked for, in rounds of all trouble, one at least. How long
+// no write was acknowledged is printed and not judged, since a test may run on a busy machine:
+//
+//	go test ./internal/proof/cluster -v -timeout 0 -args -long 1h
+package cluster

@@ -1,0 +1,414 @@
+//go:build linux
+
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/program"
+)
+
+const (
+	processes = 4 // of Vitrine
+	writers   = 6
+	shared    = 3   // apps that the writers patch at a time
+	longLife  = 200 // versions that an app gets before another takes its place
+	network   = "urn:vitrine:example.test"
+)
+
+// load is writers and followers on some processes of Vitrine.
+type load struct {
+	servers [processes]*program.Server
+	token   string
+	http    *http.Client
+	begun   time.Time
+	writing sync.WaitGroup
+	stop    context.CancelFunc
+	ended   chan struct{} // closed when no more is written
+
+	mu     sync.Mutex
+	h      history
+	apps   [shared]string
+	made   int                         // apps
+	acks   [processes]int              // patches that each process has acknowledged
+	count  map[outcome]int             // answers to patches, but for 409
+	broken map[string]int              // answers that no client may get, and how often
+	met    [processes]map[string][]int // by the follower of each process
+}
+
+// newLoad starts the processes, and writers and followers. db is what Vitrine gets as -db.
+func newLoad(t *testing.T, binary, db string) *load {
+	t.Helper()
+	const key = "a key for this test, nothing more"
+	keyFile := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(keyFile, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := httpapi.NewTokens([]byte(key), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &load{http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}, begun: time.Now(),
+		ended: make(chan struct{}), count: map[outcome]int{}, broken: map[string]int{}}
+	t.Cleanup(l.http.CloseIdleConnections)
+	who := httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}}
+	if l.token, err = tokens.Sign(who, time.Now().Add(24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range l.servers {
+		group.Go(func() {
+			s, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(s.Kill)
+			l.servers[i] = s
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	for i := range l.apps {
+		l.create(i)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	l.stop = stop
+	for range writers {
+		l.writing.Go(func() { l.write(ctx) })
+	}
+	for i := range processes {
+		l.met[i] = map[string][]int{}
+		l.h.feeds = append(l.h.feeds, l.met[i])
+		group.Go(func() { l.follow(t.Context(), i) })
+	}
+	t.Cleanup(func() {
+		stop()
+		l.writing.Wait()
+		group.Wait()
+	})
+	return l
+}
+
+var (
+	errRefused  = errors.New("refused")
+	errUnknown  = errors.New("the outcome is unknown")
+	errConflict = errors.New("another patch was first")
+)
+
+// ask sends a request to a process and decodes the answer.
+func (l *load) ask(process int, method, path, key string, body, out any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequest(method, l.servers[process].URL+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.GetBody = nil // the transport may not send it again by itself
+	r.Header.Set("Authorization", "Bearer "+l.token)
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := l.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnknown, err)
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(answer.Body); err != nil {
+		return fmt.Errorf("%w: %w", errUnknown, err)
+	}
+	switch answer.StatusCode {
+	case http.StatusOK, http.StatusCreated:
+		return json.Unmarshal(text, out)
+	case http.StatusConflict:
+		return errConflict
+	case http.StatusServiceUnavailable:
+		if strings.Contains(string(text), "unknown_outcome") {
+			return errUnknown
+		}
+		return errRefused
+	}
+	l.breaks(fmt.Sprintf("%s answers %d %s", method, answer.StatusCode, text))
+	return errUnknown
+}
+
+// breaks notes something that may not happen.
+func (l *load) breaks(what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken[what]++
+}
+
+func (l *load) now() time.Duration { return time.Since(l.begun) }
+
+// create makes an app, which takes a place among those that are written to.
+func (l *load) create(place int) {
+	l.mu.Lock()
+	l.made++
+	n := l.made
+	l.mu.Unlock()
+	var app struct{ ID string }
+	in := map[string]any{"title": fmt.Sprintf("app %d", n), "groups": []string{network}}
+	for l.ask(rand.IntN(processes), "POST", "/apps/", fmt.Sprint("app-", n), in, &app) != nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.apps[place] = app.ID
+	if l.h.stored == nil {
+		l.h.stored = map[string][]string{}
+	}
+	l.h.stored[app.ID] = nil // read in the end
+}
+
+// versions is an answer about apps.
+type versions struct {
+	Apps []struct{ ID, Version, Title string }
+}
+
+// write patches apps until the load ends. It reads an app before it patches it.
+func (l *load) write(ctx context.Context) {
+	who := rand.Uint64()
+	for n := 0; ctx.Err() == nil; n++ {
+		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+		place := rand.IntN(shared)
+		l.mu.Lock()
+		app := l.apps[place]
+		l.mu.Unlock()
+		head, err := l.head(app)
+		if err != nil {
+			continue
+		}
+		if head >= longLife {
+			l.replace(place, app)
+			continue
+		}
+		l.patch(app, head, fmt.Sprintf("%x-%d", who, n))
+	}
+}
+
+// replace puts a new app in the place of one, unless somebody else does.
+func (l *load) replace(place int, app string) {
+	l.mu.Lock()
+	first := l.apps[place] == app
+	if first {
+		l.apps[place] = l.apps[(place+1)%shared] // until there is a new one
+	}
+	l.mu.Unlock()
+	if first {
+		l.create(place)
+	}
+}
+
+// head reads the newest version of an app.
+func (l *load) head(app string) (version int, err error) {
+	var out versions
+	call := l.now()
+	if err := l.ask(rand.IntN(processes), "GET", "/apps/"+app, "", nil, &out); err != nil {
+		return 0, err
+	}
+	version, err = strconv.Atoi(out.Apps[0].Version)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.h.reads = append(l.h.reads, read{app, version, out.Apps[0].Title, call, l.now()})
+	return version, err
+}
+
+// patch makes the version after head, unless another client was first.
+func (l *load) patch(app string, head int, title string) {
+	body := []map[string]string{
+		{"op": "test", "path": "/apps/0/version", "value": strconv.Itoa(head)},
+		{"op": "replace", "path": "/apps/0/title", "value": title},
+	}
+	process := rand.IntN(processes)
+	p := patch{app: app, title: title, call: l.now()}
+	var out versions
+	err := l.ask(process, "PATCH", "/apps/"+app, "", body, &out)
+	p.answer = l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		p.outcome = acknowledged
+		p.version, _ = strconv.Atoi(out.Apps[0].Version)
+		l.acks[process]++
+	case errors.Is(err, errRefused), errors.Is(err, errConflict):
+		p.outcome = refused
+	default:
+		p.outcome = unknown
+	}
+	l.h.patches = append(l.h.patches, p)
+	if !errors.Is(err, errConflict) {
+		l.count[p.outcome]++
+	}
+}
+
+// follow goes along with the feed of changes through one process, until it has met every version that was acknowledged.
+func (l *load) follow(ctx context.Context, process int) {
+	after, deadline := "", time.Time{}
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		select {
+		case <-l.ended:
+			if deadline.IsZero() {
+				deadline = time.Now().Add(patience)
+			}
+			if l.complete(process) || time.Now().After(deadline) {
+				return
+			}
+		default:
+		}
+		var page appsvc.ChangesPage
+		query := url.Values{"limit": {"500"}}
+		if after != "" {
+			query.Set("after", after)
+		}
+		if l.ask(process, "GET", "/x/changes?"+query.Encode(), "", nil, &page) != nil {
+			continue
+		}
+		after = page.Next
+		l.mu.Lock()
+		for _, e := range page.Changes {
+			l.met[process][e.AppID] = append(l.met[process][e.AppID], int(e.Version.Number()))
+		}
+		l.mu.Unlock()
+	}
+}
+
+// complete reports that a follower has met as many versions of each app as there are in the end.
+func (l *load) complete(process int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for app, titles := range l.h.stored {
+		if len(l.met[process][app]) < len(titles) {
+			return false
+		}
+	}
+	return true
+}
+
+// running returns an error unless all processes run that were started.
+func (l *load) running() (err error) {
+	for i, s := range l.servers {
+		if dead := s.Signal(syscall.Signal(0)); dead != nil {
+			err = errors.Join(err, fmt.Errorf("process %d has ended: %w: %s", i, dead, s.Log()))
+		}
+	}
+	return err
+}
+
+// more returns an error until each process has acknowledged some more patches than before.
+func (l *load) more(before [processes]int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, n := range l.acks {
+		if n < before[i]+5 {
+			return fmt.Errorf("process %d has acknowledged %d patches since", i, n-before[i])
+		}
+	}
+	return nil
+}
+
+// acked is how many patches each process has acknowledged.
+func (l *load) acked() [processes]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acks
+}
+
+// gap is the longest time without an acknowledged patch in what was after a moment.
+func (l *load) gap(since time.Duration) (longest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var at []time.Duration
+	for _, p := range l.h.patches {
+		if p.outcome == acknowledged && p.answer > since {
+			at = append(at, p.answer)
+		}
+	}
+	slices.Sort(at)
+	for _, next := range at {
+		longest, since = max(longest, next-since), next
+	}
+	return longest
+}
+
+// end ends the load, reads all that is stored, and returns what is wrong.
+func (l *load) end(t *testing.T) []string {
+	t.Helper()
+	l.stop()
+	l.writing.Wait()
+	for app := range l.h.stored {
+		titles, err := l.read(app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.mu.Lock()
+		l.h.stored[app] = titles
+		l.mu.Unlock()
+	}
+	close(l.ended)
+	for i := range processes {
+		deadline := time.Now().Add(patience)
+		for !l.complete(i) && time.Now().Before(deadline) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	faults := l.h.faults()
+	for what, n := range l.broken {
+		faults = append(faults, fmt.Sprintf("%d times: %s", n, what))
+	}
+	if err := l.running(); err != nil {
+		faults = append(faults, err.Error())
+	}
+	return faults
+}
+
+// read returns the titles of all versions of an app.
+func (l *load) read(app string) (titles []string, err error) {
+	before := ""
+	for deadline := time.Now().Add(patience); ; {
+		var page versions
+		err := l.ask(rand.IntN(processes), "GET", "/apps/"+app+"/versions/?limit=500"+before, "", nil, &page)
+		switch {
+		case err != nil && time.Now().After(deadline):
+			return nil, fmt.Errorf("the versions of app %s cannot be read: %w", app, err)
+		case err != nil:
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		for _, v := range page.Apps {
+			titles = append(titles, v.Title)
+			before = "&before=" + v.Version
+		}
+		if len(page.Apps) < 500 {
+			slices.Reverse(titles)
+			return titles, nil
+		}
+	}
+}
