@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -18,6 +19,7 @@ type load struct {
 	readers int
 	view    time.Duration // how long a View lasts
 	updates int           // after which it ends
+	enough  func() bool   // whether it ends after this update; nil = not before the last one
 	size    int           // bytes that an update writes
 }
 
@@ -82,6 +84,9 @@ func (l load) run(tb testing.TB, db *DB) (f figures) {
 		if info, err := os.Stat(db.path + "-wal"); err == nil {
 			f.log = max(f.log, info.Size())
 		}
+		if l.enough != nil && l.enough() {
+			break
+		}
 	}
 	f.took = time.Since(start)
 	f.stalled = time.Duration(db.log.stalled.Load())
@@ -95,24 +100,35 @@ func (l load) run(tb testing.TB, db *DB) (f figures) {
 
 const mib = 1 << 20
 
-// limit is how long the log may be: 64 MiB and what is written during the longest View. That is estimated
-// by the average rate; during one View writers may have been twice as fast.
-func (f figures) limit() int64 {
-	return logKept + int64(2*float64(f.written)/f.took.Seconds()*f.view.Seconds())
-}
-
-func TestTheLogStaysShortWhileViewsOverlap(t *testing.T) {
+// While Views overlap and updates go on, the log restarts again and again. How long it is until then depends on the
+// machine: that is for BenchmarkLogWhileViewsOverlap.
+func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
+	restarts := 3
+	if testing.Short() {
+		restarts = 2
+	}
 	for _, view := range []time.Duration{5 * time.Millisecond, 100 * time.Millisecond} {
 		t.Run(fmt.Sprint("32 readers of ", view), func(t *testing.T) {
-			l := load{readers: 32, view: view, updates: 2000, size: 100_000}
-			if testing.Short() {
-				l.updates = 1200
-			}
 			db := openTest(t, nil)
-			f := l.run(t, db)
-			t.Log(f)
-			if f.log > f.limit() {
-				t.Errorf("the log had %d MiB, want at most %d", f.log/mib, f.limit()/mib)
+			begun, n, frames := time.Now(), 0, uint32(0)
+			l := load{readers: 32, view: view, updates: math.MaxInt, size: 100_000}
+			l.enough = func() bool {
+				before := frames
+				now := db.watch.now()
+				if frames = now.frames(); frames < before {
+					n++
+				}
+				if waiting := int64(frames)*db.log.page > 256*mib; waiting { // the disk need not take all that is written in vain
+					time.Sleep(50 * time.Millisecond)
+				}
+				return n == restarts || time.Since(begun) > 5*time.Minute
+			}
+			t.Log(l.run(t, db))
+			if n < restarts {
+				t.Errorf("the log has restarted %d times in %v, want %d", n, time.Since(begun), restarts)
+			}
+			if info, err := os.Stat(db.path + "-wal"); err != nil || info.Size() > logKept {
+				t.Errorf("the file of the log keeps %d MiB: %v", info.Size()/mib, err)
 			}
 		})
 	}
@@ -240,7 +256,7 @@ func TestClosingDoesNotWaitForTheLog(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("closing waits for a View of another process")
 	}
 	other.end(c)
@@ -254,7 +270,7 @@ func TestViewsThatAreHeldBackBeginAgain(t *testing.T) {
 	if err := db.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a View that may not begin: %v", err)
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- db.Ping(ctx) }()

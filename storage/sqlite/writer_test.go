@@ -45,9 +45,9 @@ func inBubble(check func(t *testing.T)) func(t *testing.T) {
 
 func waitFor(t *testing.T, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !cond(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !cond(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited 10 seconds in vain")
+			t.Fatal("waited two minutes in vain")
 		}
 	}
 }
