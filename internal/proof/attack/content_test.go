@@ -138,7 +138,7 @@ func line(t *testing.T, addr string, ends bool, text string) (int, http.Header) 
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, text) // the server may close while we write
 	if half, ok := conn.(*net.TCPConn); ok && ends {
 		_ = half.CloseWrite()

@@ -174,7 +174,7 @@ func (w *appWriter) verify(c *client, all bool) error {
 // verifyFeed holds the feed of changes against what the writer knows. The feed may lag behind while other transactions
 // are open.
 func (w *appWriter) verifyFeed(c *client) (wrong error) {
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		told, err := replay.Apps(func(after string) (page appsvc.ChangesPage, err error) {
 			path := "/x/changes?limit=500"
 			if after != "" {

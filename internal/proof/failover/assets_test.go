@@ -108,7 +108,7 @@ func (w *assetWriter) verifyFeed(c *client) error {
 	for _, a := range w.have {
 		there[a.id] = true
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		told, err := replay.Assets(func(after string) (page assets.ChangesPage, err error) {
 			query := url.Values{"limit": {"500"}}
 			if after != "" {

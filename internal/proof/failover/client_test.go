@@ -56,7 +56,7 @@ func (c *client) write(q request, out any) error {
 
 // read asks any process until it answers.
 func (c *client) read(path string, out any) (http.Header, error) {
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		text, header, err := c.send(c.r.IntN(processes), request{"GET", path, "", nil, http.StatusOK}, nil)
 		if errors.Is(err, errBusy) && time.Now().Before(deadline) {
 			continue

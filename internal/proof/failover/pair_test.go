@@ -48,7 +48,7 @@ func (p *pair) attach(ctx context.Context) error {
 
 // await returns when the primary has so many standbys like that.
 func (p *pair) await(ctx context.Context, standbys int, like string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	for {
 		have, err := p.primary.Value(ctx, "postgres", "SELECT count(*) FROM pg_stat_replication WHERE "+like)

@@ -179,7 +179,10 @@ func TestGuards(t *testing.T) {
 			}
 			t.Run(guard, func(t *testing.T) {
 				t.Parallel()
-				err := s.on(t, guard)
+				var err error
+				for i := 0; i < 3 && err == nil; i++ { // on a busy machine a flood may be over before it is looked at
+					err = s.on(t, guard)
+				}
 				if err == nil {
 					t.Errorf("%s: nothing is wrong without it", s.name)
 				}

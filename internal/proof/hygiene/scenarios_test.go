@@ -50,7 +50,11 @@ var scenarios = []scenario{
 // on puts a server, without a guard, through the scenario, and looks at what is left.
 func (sc scenario) on(t *testing.T, guard string) error {
 	s := start(t, append(slices.Clone(sc.off), guard), sc.descriptors)
-	if err := s.warm(); err != nil {
+	err := s.warm()
+	for i := 0; i < 5 && err != nil; i++ {
+		err = s.warm()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	before, err := s.settled()
@@ -104,8 +108,16 @@ func TestScenarios(t *testing.T) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			if err := sc.on(t, ""); err != nil {
-				t.Error(err)
+			// The server's limits are a second or so. A client that a busy machine keeps from running for longer meets
+			// them too, but hardly three times. What the log says counts at once.
+			for i := 0; ; i++ {
+				err := sc.on(t, "")
+				if err == nil {
+					return
+				}
+				if t.Log(err); i == 2 || errors.Is(err, errUnsound) {
+					t.Fatal(err)
+				}
 			}
 		})
 	}
@@ -126,7 +138,7 @@ func (s *server) ended() error {
 	case err != nil:
 		return err
 	case status == program.RaceStatus:
-		return fmt.Errorf("the race detector has found something: %s", s.said())
+		return fmt.Errorf("%w: the race detector has found something: %s", errUnsound, s.said())
 	case status != 0:
 		return fmt.Errorf("the server ended with status %d: %s", status, s.said())
 	}

@@ -135,7 +135,7 @@ func (s *server) probe() (h holds, err error) {
 	if err := s.Signal(syscall.SIGUSR1); err != nil {
 		return h, err
 	}
-	for range 5000 {
+	for range 60_000 {
 		log := s.Log()
 		if strings.Count(log, "probe ") > before && strings.HasSuffix(log, "\n") {
 			line := log[strings.LastIndex(log, "probe "):]
@@ -179,7 +179,7 @@ func (s *server) resident() (int, error) {
 func (s *server) returned(to holds) error {
 	const files = 150
 	var now holds
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var err error
 		if now, err = s.probe(); err != nil {
 			return err
@@ -198,13 +198,16 @@ func (s *server) said() string {
 	return log[max(0, len(log)-2000):]
 }
 
+// errUnsound is what no busy machine brings about.
+var errUnsound = errors.New("the server is not sound")
+
 // sound is what must hold of every log: nothing was found by the race detector or ended a goroutine,
 // and no token was written.
 func (s *server) sound() error {
 	log := s.Log()
 	for _, bad := range []string{"WARNING: DATA RACE", "fatal error", "http: panic serving", s.token, s.token[len(s.token)/2:]} {
 		if at := strings.Index(log, bad); at >= 0 {
-			return fmt.Errorf("the log says %.2000s", log[at:])
+			return fmt.Errorf("%w: the log says %.2000s", errUnsound, log[at:])
 		}
 	}
 	return nil

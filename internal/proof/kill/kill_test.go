@@ -59,7 +59,7 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("%d kills, %d acknowledged changes and %d acknowledged imports, %d changes without an answer; lost: 0",
 		n.kills, n.acknowledged.Load(), n.imports, n.cut)
-	if n.cut == 0 || n.acknowledged.Load() < int64(kills) {
+	if n.cut == 0 || n.acknowledged.Load() < int64(kills)/2 {
 		t.Error("hardly anything was written: this shows nothing")
 	}
 }
@@ -72,14 +72,16 @@ func TestALossIsFound(t *testing.T) {
 	binary, err := program.Build{Module: module, Package: "./examples/vitrine", Edits: []program.Edit{{
 		File: "storage/sqlite/writer.go",
 		Old:  "lost := w.commit(others)\n",
-		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(20 * time.Millisecond)\n" +
+		New: "for _, f := range followers { f.settled <- nil }\n\t\ttime.Sleep(200 * time.Millisecond)\n" +
 			"\t\tlost := w.commit(others)\n",
 	}}}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var n tally
-	err = oneStore(t.Context(), binary, t.TempDir(), perStore, &n)
+	for i := 0; i < 5 && err == nil; i++ { // a kill may come before anything is acknowledged
+		err = oneStore(t.Context(), binary, t.TempDir(), perStore, &n)
+	}
 	if !errors.Is(err, errLost) {
 		t.Errorf("after %d kills of a server that acknowledges before it commits: %v", n.kills, err)
 	}
@@ -127,6 +129,7 @@ func oneLife(ctx context.Context, binary, db string, tokens *httpapi.Tokens, wri
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: len(writers)}
 	defer transport.CloseIdleConnections()
+	before := n.acknowledged.Load()
 	errs := make([]error, len(writers))
 	var wg sync.WaitGroup
 	for i, w := range writers {
@@ -143,6 +146,11 @@ func oneLife(ctx context.Context, binary, db string, tokens *httpapi.Tokens, wri
 		})
 	}
 	time.Sleep(time.Duration(20+rand.IntN(280)) * time.Millisecond)
+	if n.kills%2 == 1 { // on a busy machine nothing may be acknowledged yet
+		for end := time.Now().Add(time.Minute); n.acknowledged.Load() == before && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+	}
 	acknowledged := imports.kill()
 	server.Kill()
 	wg.Wait()

@@ -149,7 +149,7 @@ func (h *history) note(c int, o op, out outcome, call, back time.Duration) {
 
 // check returns an error unless an order explains the history.
 func (h *history) check() error {
-	const patience = time.Minute
+	const patience = 10 * time.Minute
 	m := model(h.begin)
 	result := porcupine.CheckOperationsTimeout(m, h.ops, patience)
 	if result == porcupine.Ok {

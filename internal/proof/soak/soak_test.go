@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,8 +42,14 @@ func TestSoak(t *testing.T) {
 		rounds := max(int(*lasting/time.Minute), 8)
 		c = course{warm: rounds / 2, measured: rounds - rounds/2, round: time.Minute, slack: 8} // it takes a while to fill the caches
 	}
-	for _, found := range c.run(t, binary, "") {
-		t.Error(found)
+	// What rises once may be a matter of the machine and of when garbage was collected; what leaks rises each time.
+	found := c.run(t, binary, "")
+	for i := 0; i < 2 && len(found) > 0 && *lasting == 0; i++ {
+		t.Log(found)
+		found = c.run(t, binary, "")
+	}
+	for _, f := range found {
+		t.Error(f)
 	}
 }
 
@@ -75,12 +82,15 @@ func TestALeakIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := strings.Join(leakForm.run(t, binary, leaks.Name), "\n")
-	for _, figure := range []string{"goroutines", "descriptors", "memory in use"} {
-		if !strings.Contains(found, figure+":") {
-			t.Errorf("a leak of %s is not found; what was found: %q", figure, found)
+	figures := []string{"goroutines", "descriptors", "memory in use"}
+	for range 3 { // what is not found at once, on a busy machine, is found then
+		found := strings.Join(leakForm.run(t, binary, leaks.Name), "\n")
+		figures = slices.DeleteFunc(figures, func(figure string) bool { return strings.Contains(found, figure+":") })
+		if t.Log(found); len(figures) == 0 {
+			return
 		}
 	}
+	t.Errorf("leaks of %q are not found", figures)
 }
 
 // run puts the load on a server, and returns what rises.
