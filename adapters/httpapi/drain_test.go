@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // sendAll sends a whole request before it looks at the answer, as most clients do.
@@ -21,7 +24,7 @@ func (w *world) sendAll(request string, size int64) (*http.Response, error) {
 		w.t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, request); err != nil {
 		return nil, err
 	}
@@ -48,8 +51,16 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 		"405 of 5 MB":   {"PUT /apps/", token, "application/json", 5e6, 405},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer, err := w.sendAll(fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
-				c.line, c.auth, c.media, c.size), c.size)
+			text := fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", c.line, c.auth, c.media, c.size)
+			begin := time.Now()
+			answer, err := w.sendAll(text, c.size)
+			for range 20 {
+				if err == nil || time.Since(begin) < 2*time.Second {
+					break
+				}
+				begin = time.Now() // on a busy machine sending may take longer than the server reads
+				answer, err = w.sendAll(text, c.size)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,22 +71,42 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 	}
 }
 
-func TestMoreThanFourBodiesAreNotDrained(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Limits.Body = 1 << 20 })
-	begin := time.Now()
-	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 4194305\r\n\r\n").want(401)
-	if took := time.Since(begin); took > 2*time.Second {
-		t.Errorf("answered after %s", took)
-	}
+// refusedAfter sends a text to a server in a bubble, where time passes only while all wait, and returns how long the
+// server waits for the body before it refuses the request.
+func refusedAfter(t *testing.T, text string) (took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := dialer(t, httpapi.Config{
+			Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate, Limits: httpapi.Limits{Body: 1 << 20},
+		})
+		conn := dial()
+		begin := time.Now()
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		// The status would be 100 if the server asked for the body.
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 401 {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+		took = time.Since(begin)
+		conn.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
+	return took
 }
 
-func TestAClientThatWaitsToGoOnIsRefusedAtOnce(t *testing.T) {
-	w := newWorld(t)
-	begin := time.Now()
-	// The status would be 100 if the server asked for the body.
-	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5000000\r\n\r\n").want(401)
-	if took := time.Since(begin); took > 2*time.Second {
-		t.Errorf("answered after %s", took)
+func TestOnlyWhatIsWorthItIsDrained(t *testing.T) {
+	for name, c := range map[string]struct {
+		text   string
+		waited bool
+	}{
+		"four bodies":                      {"Content-Length: 4194304", true},
+		"more than four bodies":            {"Content-Length: 4194305", false},
+		"of a client that waits to go on":  {"Expect: 100-continue\r\nContent-Length: 1000", false},
+		"of one that does not wait for it": {"Content-Length: 1000", true},
+	} {
+		if took := refusedAfter(t, "POST /apps/ HTTP/1.1\r\nHost: x\r\n"+c.text+"\r\n\r\n"); (took > 0) != c.waited {
+			t.Errorf("%s: answered after %s", name, took)
+		}
 	}
 }
 

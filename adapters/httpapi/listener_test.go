@@ -24,7 +24,7 @@ func (w *world) ask(l net.Listener, text string) (*http.Response, string) {
 		w.t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	go func() { _, _ = io.WriteString(conn, text) }() // one that is too long is not read to its end
 	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

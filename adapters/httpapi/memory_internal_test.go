@@ -79,7 +79,7 @@ func (c *crowd) unread(user, path string) net.Conn {
 // until waits for what happens in other goroutines.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never is so that %s", what)
 		}
@@ -129,7 +129,7 @@ func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 64<<20)
-	c.memory.patience = 20 * time.Second
+	c.memory.patience = time.Minute
 	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=alice"}
 	taken.take(t.Context(), 7<<20, time.Second)
 	done := make(chan int)
@@ -170,7 +170,7 @@ func TestABodyThatStopsIsCutOff(t *testing.T) {
 	})
 	<-now
 	now <- mostIdle // no time of ours passes
-	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 	if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 400") || !strings.Contains(string(text), "too slowly") {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -30,7 +30,7 @@ func (x *exchanges) observe(_ context.Context, e httpapi.Exchange) {
 // last waits for the end of the request that was answered last.
 func (x *exchanges) last(t *testing.T, n int) httpapi.Exchange {
 	t.Helper()
-	for range 2000 {
+	for range 60_000 {
 		x.mu.Lock()
 		if len(x.all) == n {
 			defer x.mu.Unlock()
@@ -140,8 +140,8 @@ func TestTheAccessLogHoldsNoToken(t *testing.T) {
 	w.send("GET", "/apps/"+strings.Repeat("a", 100_000), "", header("Authorization", "svctoken a")).want(401)
 	last := w.send("OPTIONS", "/apps/%0Anext=line?svctoken="+token, "").want(204)
 	var log string
-	for range 2000 { // a line is written after its answer
-		if log = w.log.String(); strings.Contains(log, last.header.Get("X-Request-Id")) {
+	for range 60_000 { // a line is written after its answer
+		if log = w.log.String(); strings.Contains(log, last.header.Get("X-Request-Id")) && strings.Count(log, " msg=answered ") == 7 {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -202,7 +202,7 @@ func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(conn, "GET /apps/ HTTP/1.0\r\nAuthorization: svctoken %s\r\n\r\n", w.token(editor))
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestHealthIsAnsweredWithinASecond(t *testing.T) {
 	for range 2 {
 		begun := time.Now()
 		w.send("GET", "/healthz", "").want(503)
-		if took := time.Since(begun); took > 5*time.Second { // of a busy machine
+		if took := time.Since(begun); took > time.Minute { // of a busy machine: without the limit it would never be
 			t.Errorf("answered after %s", took)
 		}
 	}
@@ -308,7 +308,7 @@ func TestHealthIsAnsweredWithinASecond(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	close(release)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if r := w.send("GET", "/healthz", ""); r.status == 200 {
 			break
 		} else if time.Now().After(end) {

@@ -14,7 +14,7 @@ func TestAnImportOverHTTP2MayTakeLong(t *testing.T) {
 	w := reviewWorld(t)
 	// An import takes twice the time. A busy machine may need all of the time before the import begins, so
 	// then there is more of both.
-	const most = 3 * time.Second
+	const most = 20 * time.Second
 	for timeout := 400 * time.Millisecond; ; timeout *= 2 {
 		answered, err := importOverHTTP2(t, w, timeout)
 		if err == nil {
@@ -29,7 +29,7 @@ func TestAnImportOverHTTP2MayTakeLong(t *testing.T) {
 // importOverHTTP2 imports for twice as long as the server takes to write. It says whether the answer is
 // another than that the request was cut off.
 func importOverHTTP2(t *testing.T, w *world, timeout time.Duration) (answered bool, err error) {
-	const pause = 100 * time.Millisecond // less than the server allows
+	const pause = 100 * time.Millisecond
 	s := httptest.NewUnstartedServer(w.handler)
 	s.EnableHTTP2 = true
 	s.Config.WriteTimeout = timeout
