@@ -340,7 +340,7 @@ func TestFollowWaitsForChanges(t *testing.T) {
 			if e.Version != appsvc.NewVersion(v) || e.AppID != app.ID {
 				t.Fatalf("%+v, want version %d", e, v)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("nothing came")
 		}
 	}

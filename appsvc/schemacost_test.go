@@ -311,7 +311,7 @@ func TestAcceptedIsFast(t *testing.T) {
 				}
 			}
 			t.Logf("%d: %v", n, best)
-			if best > 400*time.Millisecond { // 250 is promised for a processor that nobody else warms
+			if best > 3*time.Second { // some 250 ms are usual: this is for what was forgotten, whatever the machine
 				t.Errorf("n = %d took %v", n, best)
 			}
 		})
@@ -359,7 +359,7 @@ func TestRefusedIsFast(t *testing.T) {
 			}
 			start := spent()
 			err := newSchemas(nil).validate([]byte(schema), []byte(config))
-			if took := spent() - start; took > time.Second {
+			if took := spent() - start; took > 10*time.Second {
 				t.Errorf("took %v: %v", took, err)
 			}
 		})

@@ -125,7 +125,7 @@ func TestFormatsAreFast(t *testing.T) {
 		if errors.Is(err, schemaguard.ErrCostly) != tc.costly {
 			t.Errorf("%s of %.20q: have %v, want too costly %v", tc.format, tc.text, err, tc.costly)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s of %.20q took %v", tc.format, tc.text, took)
 		}
 	}

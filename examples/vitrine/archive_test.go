@@ -144,7 +144,8 @@ func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
 		_ = cmd.Wait()
 		out := run(t, dir, nil, "export", "-db", db)
 		switch {
-		case out.status == 0 && out.stdout == archive: // it was done before
+		case out.status == 0 && out.stdout == archive: // it was done before: the machine has become faster
+			took = took*3/4 + time.Millisecond
 			continue
 		case out.status != 1 || out.stdout != "":
 			t.Fatalf("an unfinished store passes for one: %s", out.stderr)
@@ -153,6 +154,8 @@ func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
 			if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0", "-key-file", "v.db.key"); out.status != 1 || !strings.Contains(out.stderr, "unfinished") {
 				t.Fatalf("serve: %+v", out)
 			}
+		default: // it had not begun
+			took = took * 5 / 4
 		}
 		importAgain(t, dir, db)
 		if out := run(t, dir, nil, "export", "-db", db); out.stdout != archive {
@@ -192,7 +195,7 @@ func importAgain(t *testing.T, dir, db string) {
 		if out.status == 0 {
 			return
 		}
-		if !strings.Contains(out.stderr, "another process is building") || wait > 5*time.Second {
+		if !strings.Contains(out.stderr, "another process is building") || wait > 30*time.Second {
 			t.Fatalf("%+v", out)
 		}
 		time.Sleep(wait)

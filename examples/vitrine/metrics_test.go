@@ -25,7 +25,7 @@ func metricsOf(t *testing.T, dir string, args ...string) (s *server, address str
 	t.Helper()
 	s = start(t, dir, nil, append([]string{"-metrics-addr", "127.0.0.1:0"}, args...)...)
 	named := regexp.MustCompile(`url=(http://127\.0\.0\.1:\d+/metrics)`)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if found := named.FindStringSubmatch(s.stderr.String()); found != nil {
 			return s, found[1]
 		}
@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 		`vitrine_http_memory_bytes`:                                                              0,
 	}
 	var have map[string]float64
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // a request is counted after its response
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // a request is counted after its response
 		var wrong []string
 		have = readMetrics(t, address)
 		for name, want := range wanted {

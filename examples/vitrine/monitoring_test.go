@@ -136,7 +136,7 @@ func scrapeBinaries(t *testing.T) scraped {
 	s.do(token, "GET", "/healthz", "", 200)
 	s.do(token, "POST", "/x/reviews/import", "", 200)
 	s.do(token, "GET", "/x/reviews/export", "", 200)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // they are counted after their ends
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // they are counted after their ends
 		have := readMetrics(t, address)
 		all.add(have)
 		if have[`vitrine_webhook_delay_seconds_count{webhook="all"}`] > 0 && have[`vitrine_http_requests_total{code="200",method="GET",route="/x/reviews/export"}`] > 0 {

@@ -55,7 +55,7 @@ func run(t *testing.T, dir string, env []string, args ...string) outcome {
 // runWith does so with text on standard input.
 func runWith(t *testing.T, dir string, env []string, stdin string, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
@@ -136,7 +136,7 @@ func (s *server) line() string {
 	select {
 	case line := <-s.lines:
 		return line
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("nothing on stdout")
 	}
 	return ""
@@ -153,7 +153,7 @@ func (s *server) stop(signal os.Signal) {
 		if err != nil {
 			s.t.Fatalf("ended with %v: %s", err, s.stderr.String())
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("the server did not stop")
 	}
 }

@@ -79,7 +79,7 @@ func writeHooks(t *testing.T, dir string, mode os.FileMode, hooks ...string) {
 
 func (s *server) logs(says string) {
 	s.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(s.stderr.String(), says); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(s.stderr.String(), says); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			s.t.Fatalf("%q was not logged: %s", says, s.stderr.String())
 		}

@@ -271,11 +271,15 @@ func checkSearch(r assets.Reader, q assets.AssetQuery, terms map[int64][]string)
 
 // An update holds up the other updates of its library, and those of no other one.
 func TestUpdatesOfLibrariesDoNotMeet(t *testing.T) {
-	s := openTest(t, &Options{Busy: 100 * time.Millisecond}).Assets()
+	db := openTest(t, &Options{Busy: time.Minute})
+	s := db.Assets()
 	touch := func(tx assets.Tx) error { return tx.PutFolder(ctx, assets.FolderRecord{ID: "f"}) }
 	for _, there := range []bool{false, true} {
 		err := s.Update(ctx, testLibrary, func(tx assets.Tx) error {
 			for id, busy := range map[string]bool{testLibrary.ID: true, "other": false} {
+				if db.busy = time.Minute; busy {
+					db.busy = 100 * time.Millisecond
+				}
 				err := s.Update(ctx, assets.Library{Network: testLibrary.Network, ID: id}, touch)
 				if errors.Is(err, assets.ErrBusy) != busy || !busy && err != nil {
 					t.Errorf("there %t: an update of library %q: %v", there, id, err)

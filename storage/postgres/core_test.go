@@ -285,13 +285,14 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 }
 
 func TestALockThatIsNotGivenIsBusy(t *testing.T) {
-	db := openTest(t, &Options{Busy: 50 * time.Millisecond})
+	db := openTest(t, &Options{Busy: time.Minute})
 	own := sentinels{busy: errors.New("busy"), full: errors.New("full"), unknown: errors.New("unknown")}
 	err := db.update(ctx, func(c *conn) error {
 		c.claim("thing", "key")
 		if err := c.query(ctx, "SELECT 1").err; err != nil {
 			return err
 		}
+		db.busy = 50 * time.Millisecond
 		inner := db.update(ctx, func(c *conn) error {
 			c.claim("thing", "key")
 			return c.query(ctx, "SELECT 1").err
@@ -307,8 +308,11 @@ func TestALockThatIsNotGivenIsBusy(t *testing.T) {
 }
 
 func TestNoFreeConnectionIsBusy(t *testing.T) {
-	db := openTest(t, &Options{Busy: 50 * time.Millisecond, Connections: 1})
-	err := db.view(ctx, func(*conn) error { return db.Ping(ctx) })
+	db := openTest(t, &Options{Busy: time.Minute, Connections: 1})
+	err := db.view(ctx, func(*conn) error {
+		db.busy = 50 * time.Millisecond
+		return db.Ping(ctx)
+	})
 	if !isBusy(err) {
 		t.Errorf("error %v", err)
 	}

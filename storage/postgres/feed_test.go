@@ -103,7 +103,7 @@ func stateOfFeed(t *testing.T, s appsvc.Store) (state appsvc.FeedState) {
 func await(t *testing.T, s appsvc.Store, after appsvc.FeedPosition, want ...string) {
 	t.Helper()
 	var found []string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if found, _ = feedOf(t, s, after); len(found) >= len(want) {
 			break
 		}
@@ -202,7 +202,7 @@ func TestFollowersOfOtherProcessesAreWoken(t *testing.T) {
 		text := fmt.Sprint(i)
 		followed := make(chan error, 1)
 		go func() {
-			ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 			defer cancel()
 			for {
 				changed := reader.Changed()

@@ -48,7 +48,7 @@ func changesState(t *testing.T, s assetstore.Store, lib assetstore.Library) (out
 // readChanges reads the feed of a library when it has count entries after the position; see readFeed.
 func readChanges(t *testing.T, s assetstore.Store, lib assetstore.Library, after assetstore.FeedPosition, count int) []assetstore.FeedEntry {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		changed := s.Changed()
 		found := changesAfter(t, s, lib, after, 100_000)
 		if len(found) >= count || time.Now().After(deadline) {

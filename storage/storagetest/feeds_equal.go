@@ -188,7 +188,7 @@ func feedsEqual(t *testing.T, seed uint64, operations int, stores [][]*feedOf) {
 
 // entries reads entries when there are count of them; see readFeed.
 func (f *feedOf) entries(count int) (list []appsvc.FeedEntry, state appsvc.FeedState, err error) {
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		changed := f.changed()
 		err = f.view(func(r feedReader) (err error) {
 			if state, err = r.Feed(ctx); err == nil {

@@ -235,7 +235,7 @@ func TestNoPatternStalls(t *testing.T) {
 			}()
 			p.MatchString(s)
 		}()
-		if took := time.Since(start); took > 10*time.Second { // about 0.3 s where nobody else is at work
+		if took := time.Since(start); took > 2*time.Minute { // about 0.3 s where nobody else is at work
 			t.Errorf("%.40s: took %v", text, took)
 		}
 	}

@@ -245,7 +245,7 @@ func (p *page) timesOut(config string, headers bool, timeout int) error {
 
 // hears waits until the service was asked for something that has this in it.
 func (p *page) hears(what string) bool {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		calls, _ := p.api.calls()
 		if slices.ContainsFunc(calls, func(r request) bool { return strings.Contains(r.what, what) }) {
 			return true

@@ -283,7 +283,7 @@ func TestUploadsAreNotCollectedByAProxy(t *testing.T) {
 				site, token, length)
 		}
 		conn := p.dial(t)
-		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(conn, head(signed(t, "visitor"), 100<<20)); err != nil {

@@ -263,7 +263,7 @@ func (m *manager) start(name string) (string, error) {
 
 // listens waits until a port can be connected to.
 func listens(port string) error {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			return conn.Close()
@@ -386,7 +386,7 @@ func (m *manager) reload(name string) (string, error) {
 	if err != nil || name != "vitrine" {
 		return string(out), err
 	}
-	for end := time.Now().Add(30 * time.Second); strings.Count(s.log.String(), "read again") == before; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); strings.Count(s.log.String(), "read again") == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return s.log.String(), errors.New("nothing was read again")
 		}
@@ -414,7 +414,7 @@ func loaded(m *manager, args []string) (string, error) {
 		}
 	}
 	l.token.Store(args[0])
-	for from, end := l.answered.Load(), time.Now().Add(30*time.Second); l.answered.Load() < from+50; time.Sleep(time.Millisecond) {
+	for from, end := l.answered.Load(), time.Now().Add(time.Minute); l.answered.Load() < from+50; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return "", errors.New("the clients do not go on")
 		}

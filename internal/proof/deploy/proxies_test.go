@@ -127,7 +127,7 @@ func (k kind) before(t *testing.T, backend string, pairs ...string) *proxy {
 	}
 	t.Cleanup(s.Kill)
 	p := &proxy{s, "127.0.0.1:" + at.plain, "127.0.0.1:" + at.secure, roots, at.dir}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := tls.Dial("tcp", p.secure, p.tls("http/1.1"))
 		if err == nil {
 			_ = conn.Close()

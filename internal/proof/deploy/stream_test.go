@@ -63,7 +63,7 @@ func (p *proxy) follow(t *testing.T, token, protocol string) *stream {
 // await reads lines until one has some text in it, and returns how many others came before.
 func (s *stream) await(t *testing.T, text string) (before int) {
 	t.Helper()
-	for patience := time.After(20 * time.Second); ; before++ {
+	for patience := time.After(time.Minute); ; before++ {
 		select {
 		case line, ok := <-s.lines:
 			if !ok {
@@ -126,7 +126,7 @@ func TestIdleStreams(t *testing.T) {
 					if line = next; strings.HasPrefix(line, ":") {
 						comments++
 					}
-				case <-time.After(20 * time.Second):
+				case <-time.After(time.Minute):
 					t.Fatalf("stream %d: the event does not come after %s", i, long)
 				}
 			}

@@ -90,7 +90,7 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 		if err := syscall.Kill(pid, signal); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(20 * time.Second); signal == syscall.SIGHUP && !strings.Contains(s.Log(), "read again"); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); signal == syscall.SIGHUP && !strings.Contains(s.Log(), "read again"); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal(s.Log())
 			}

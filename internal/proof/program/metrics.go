@@ -20,7 +20,7 @@ func (s *Server) Metrics() (map[string]float64, error) {
 	if at == nil {
 		return nil, errors.New("the log of the server does not say where its metrics are")
 	}
-	client := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get(at[1])
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (b *buffer) String() string {
 
 // StartServer runs a command line with env added to a bare environment, and waits until it serves.
 func StartServer(env []string, name string, args ...string) (*Server, error) {
-	const patience = 30 * time.Second
+	const patience = 2 * time.Minute
 	s := &Server{cmd: exec.Command(name, args...), ended: make(chan struct{})}
 	s.cmd.Env, s.cmd.Stderr = env, &s.stderr
 	if s.cmd.Env == nil {

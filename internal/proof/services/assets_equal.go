@@ -37,7 +37,7 @@ func AssetsEqual(t *testing.T, a, b assets.Store, seed uint64, requests int) {
 // changes returns the feed of the library without its cursors. A driver may leave entries out while other transactions
 // are open on its server: with a feed to expect, it waits until that is there.
 func (h *history) changes(expected string) string {
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		page, err := h.svc.Outbox(ctx, h.lib, assets.ChangesRequest{Limit: 500})
 		if err != nil {
 			return err.Error()
