@@ -230,3 +230,12 @@ export function whenSeen(signal) {
 		observer.observe(element);
 	};
 }
+
+/** HTML as plain text, to be read. @param {string} html */
+export function plain(html) {
+	const names = /** @type {Record<string, string>} */ ({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" });
+	return html.replace(/<(br|\/p|\/div|\/li)\b[^>]*>/gi, "\n").replace(/<\/?[a-z!][^>]*>/gi, "").replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
+		const code = decimal ? Number(decimal) : hex ? parseInt(hex, 16) : -1;
+		return code < 0 ? names[name.toLowerCase()] ?? all : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
+	}).trim();
+}

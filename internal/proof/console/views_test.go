@@ -102,6 +102,9 @@ func TestViews(t *testing.T) {
 				p.Resize(width, 900)
 				p.view("/none")
 				p.view(d.address)
+				if d.address == "/assets" && width == 360 {
+					p.Click(named("Folders and filters"))
+				}
 				for _, c := range d.clicks {
 					p.Click(c)
 				}

@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, count, debounce, fill, h, icon, reconcile } from "../dom.js";
+import { button, count, debounce, fill, h, icon, plain, reconcile } from "../dom.js";
 import { ask, sentence, show, toast } from "../elements/dialog.js";
 import { time } from "../elements/time.js";
 import { drag } from "../elements/tree.js";
@@ -71,6 +71,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const total = h("p", { class: "state", role: "status" });
 	const news = h("p", { class: "news", role: "status", hidden: true });
 	const list = h("ul", { class: "assets", "aria-label": "Assets" });
+	const none = h("div", { class: "empty", hidden: true });
 	/** @type {Map<string, {node: HTMLElement}>} */
 	const cards = new Map();
 	const more = button("Show more", () => void load(false), { hidden: true });
@@ -118,6 +119,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				newest = found.paging.next;
 				news.hidden = true;
 				gone.clear();
+				none.hidden = assets.length > 0;
+				fill(none, h("p", null, Object.values(conditions()).some((x) => x?.length) ? "Nothing fits. Take a filter away, or search for the beginning of a word, such as harb*." : "There are no assets here yet. Add some: by a form, as JSON, or from a file."));
 			}
 			render();
 			more.disabled = false;
@@ -333,6 +336,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		loading = load(true);
 	}
 
+	// On a narrow screen the filters are out of the way until they are asked for.
+	const aside = h("aside", { "aria-label": "Filters", class: "filtering" }, folders.node, side);
+	const toggle = button("Folders and filters", () => toggle.setAttribute("aria-expanded", String(aside.toggleAttribute("data-open"))), { class: "narrow", "aria-expanded": "false" });
 	const typed = debounce(120, () => go(() => (words = search.value)));
 	search.addEventListener("input", typed);
 	void folders.load(folder);
@@ -346,8 +352,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	return { node: h("div", { class: "page" },
 		h("div", { class: "head" }, h("h1", null, "Assets"), h("div", { class: "row" }, networks.length > 1 && where, h("label", { class: "row" }, images, "Show images"), add)),
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)), chosen,
-		h("div", { class: "split" }, h("aside", { "aria-label": "Filters" }, folders.node, side),
-			h("section", { "aria-label": "Found" }, total, news, selected.node, list, h("div", { class: "foot" }, more)))) };
+		h("div", { class: "split" }, toggle, aside,
+			h("section", { "aria-label": "Found" }, total, news, selected.node, list, none, h("div", { class: "foot" }, more)))) };
 }
 
 /** The facets of attributes. @param {string[]} keys */
@@ -385,13 +391,4 @@ function pictureOf(asset) {
 		}
 	}
 	return undefined;
-}
-
-/** HTML as plain text, to be read. @param {string} html */
-function plain(html) {
-	const names = /** @type {Record<string, string>} */ ({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" });
-	return html.replace(/<(br|\/p|\/div|\/li)\b[^>]*>/gi, "\n").replace(/<\/?[a-z!][^>]*>/gi, "").replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
-		const code = decimal ? Number(decimal) : hex ? parseInt(hex, 16) : -1;
-		return code < 0 ? names[name.toLowerCase()] ?? all : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
-	}).trim();
 }

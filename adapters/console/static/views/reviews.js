@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, fill, h, icon } from "../dom.js";
+import { button, count, fill, h, icon, plain } from "../dom.js";
 import { sentence, show, toast } from "../elements/dialog.js";
 import { contentOf, dropZone, isGzip, rejectsOf, save } from "../elements/files.js";
 import { time } from "../elements/time.js";
@@ -53,7 +53,7 @@ export function view({ session, api, params, signal, shell }) {
 	async function check(file) {
 		try {
 			const report = await send(file, true);
-			fill(outcome, summary(report, file.name), report.reviews > report.rejected && button(`Import ${(report.reviews - report.rejected).toLocaleString()} reviews`, () => void store(file), { class: "main" }), faults(report, file));
+			fill(outcome, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file), { class: "main" }), faults(report, file));
 		} catch (e) {
 			fill(outcome, h("p", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. Nothing was stored."));
 		}
@@ -91,16 +91,16 @@ export function view({ session, api, params, signal, shell }) {
 		const excerpt = async (offset) => parts(await isGzip(file) ? (await (read ??= windows(file, shown.map((p) => p.offset)))).get(offset) ?? none
 			: [await bytes(file, Math.max(0, offset - around), offset), await bytes(file, offset, offset + around)]);
 		return h("div", null,
-			h("p", null, `${report.errors.toLocaleString()} errors and ${report.warnings.toLocaleString()} warnings. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
+			h("p", null, `${count(report.errors, "error")} and ${count(report.warnings, "warning")}. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
 				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${lines.size.toLocaleString()} lines with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
-			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "tag" : "chip" }, `${list.length} ${list[0]?.severity}${list.length === 1 ? "" : "s"}`), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
+			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "tag" : "chip" }, count(list.length, list[0]?.severity ?? "")), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
 				h("ul", null, list.slice(0, shownOfRule).map((p) => fault(p, excerpt))), list.length > shownOfRule && h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`))));
 	}
 
 	/** @param {Problem} p @param {(offset: number) => Promise<[string, string, string]>} excerpt */
 	function fault(p, excerpt) {
 		const record = h("pre", { class: "raw" });
-		const li = h("li", null, h("p", null, h("strong", null, `Line ${p.line}, column ${p.column}: `), p.message, p.value !== undefined && [" It has ", h("code", null, p.value), "."]), (p.collection ?? p.review) !== undefined && h("p", { class: "detail" }, `collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`), record);
+		const li = h("li", null, h("p", null, h("strong", null, `Line ${p.line}, column ${p.column}: `), `${p.message}.`, p.value !== undefined && [" It has ", h("code", null, p.value), "."]), (p.collection ?? p.review) !== undefined && h("p", { class: "detail" }, `collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`), record);
 		li.addEventListener("shown", () => void excerpt(p.offset).then(([before, at, behind]) => fill(record, before, h("mark", null, at), behind), () => record.remove()), { once: true });
 		return li;
 	}
@@ -149,7 +149,7 @@ export function view({ session, api, params, signal, shell }) {
 
 	/** @param {Collection} c */
 	function card(c) {
-		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${c.count.toLocaleString()} ${c.count === 1 ? "review" : "reviews"}`),
+		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${count(c.count, "review")}`),
 			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, d.name), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${d.name} from 1–10 to 91–100: ${d.histogram.join(", ")}`))), button("Reviews", () => void reviews(c)));
 	}
 
@@ -163,7 +163,7 @@ export function view({ session, api, params, signal, shell }) {
 			const page = await api.reviews(c.id, { network: where.value, source: c.source, after: from }, signal);
 			from = page.next;
 			next.hidden = from === undefined;
-			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, String(r["body_html"] ?? "")), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${d.name} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
+			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${d.name} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
 		}
 		try {
 			await load();
