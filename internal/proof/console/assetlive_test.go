@@ -123,6 +123,13 @@ func TestLiveAssets(t *testing.T) {
 		p.See(found(60))
 		p.Until(`() => !document.querySelector("aside").innerText.includes("Spring")`)
 	})
+	t.Run("a lost connection", func(t *testing.T) {
+		p.Offline(true)
+		w.add(newAsset(300, "Thaw", "", "thaw"))
+		p.Offline(false)
+		p.Click(`//p[contains(@class, "news")]` + named("Show"))
+		p.See(card("Thaw"))
+	})
 	t.Run("two people at once", func(t *testing.T) {
 		q := w.signIn(bob, "/assets/example.test/example.test/add")
 		q.Type(field("Text"), "Fog")

@@ -87,6 +87,24 @@ func TestAssets(t *testing.T) {
 		found(20)
 		p.See(facet("sun") + `//span[.="20"]`)
 	})
+	t.Run("a search that is overtaken", func(t *testing.T) {
+		p.Run(new(any), `async () => {
+			const fetch = window.fetch;
+			window.held = [];
+			window.fetch = (url, options) => (String(url).includes("query=snow") ? new Promise((_, fail) => {
+				window.held.push(options.signal);
+				options.signal.addEventListener("abort", () => fail(options.signal.reason));
+			}) : fetch(url, options));
+		}`)
+		p.Retype(search, "snow")
+		p.Until(`() => window.held.length > 0`)
+		p.Retype(search, "sun")
+		found(20)
+		p.Until(`() => window.held.every((x) => x.aborted)`)
+		p.Retype(search, "nothing")
+		found(0)
+		p.See(`//*[contains(@class, "empty") and contains(., "Nothing fits.")]`)
+	})
 	t.Run("filters with counts", func(t *testing.T) {
 		p.Retype(search, webdriver.Delete)
 		found(60)
@@ -199,6 +217,22 @@ func TestAssets(t *testing.T) {
 		p.Until(`() => document.querySelector(".asset p")?.textContent === "Plain"`)
 		p.Until(`() => [...document.querySelectorAll("main img")].length === 49 && [...document.querySelectorAll("main img")].every((x) => x.src.startsWith("https://")) && !document.querySelector(".asset img[src^='http:']")`)
 		w.signIn(ann, "/assets").Until(`() => document.querySelectorAll(".asset").length === 50 && document.querySelectorAll("main img").length === 0`) // another session
+	})
+	t.Run("another network, with an empty library", func(t *testing.T) {
+		both := ann
+		both.Moderates = append([]string{"urn:vitrine:other.test"}, ann.Moderates...)
+		q := w.signIn(both, "/assets")
+		q.Click(`//select[@aria-label="Library"]/option[.="other.test"]`)
+		q.See(`//*[contains(@class, "empty") and contains(., "There are no assets here yet.")]`)
+		q.Resize(360, 900)
+		q.Until(`() => !document.querySelector("aside").checkVisibility()`)
+		q.Click(named("Folders and filters"))
+		q.Click(`//aside` + named("New folder"))
+		q.Type(`//dialog//input`, "First")
+		q.Click(`//dialog` + named("Create"))
+		q.focused("First")
+		q.Click(named("Folders and filters"))
+		q.Until(`() => !document.querySelector("aside").checkVisibility()`)
 	})
 	t.Run("who may not see the network", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets")

@@ -303,9 +303,9 @@ export class Tree {
 		if (item && f) this.#update(item, f);
 	}
 
-	/** Forgets the counts, and shows those that are known already. The others follow for the folders in view. @param {Map<string, number>} counts */
-	count(counts) {
-		this.#counts = counts;
+	/** Forgets the counts. Those of the folders in view are asked for again. */
+	count() {
+		this.#counts = new Map();
 		for (const id of this.#items.keys()) this.#again(id);
 		this.#later();
 	}

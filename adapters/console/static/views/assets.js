@@ -17,6 +17,7 @@ import { Selected } from "./selected.js";
 
 /** @typedef {import("../api.js").Asset} Asset */
 /** @typedef {{name: string, value: string}} Filter */
+/** @typedef {Record<string, {value: string, count: number}[]>} Counts by facet */
 
 /** The filters that have counts, and what they are called. */
 const facets = /** @type {[string, string][]} */ ([["tags", "Tags"], ["generator", "Source"], ["via", "Via"], ["rights", "Rights"]]);
@@ -88,7 +89,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	} });
 
 	/** The facets of a search: those that all searches have, and the values of as many attributes as fit in. */
-	const counted = () => [...facets.map(([name]) => name), "folder", "attribute", ...keysOf([...open ?? []].slice(0, openFirst))].join(",");
+	const counted = () => [...facets.map(([name]) => name), "attribute", ...keysOf([...open ?? []].slice(0, openFirst))].join(",");
 	const add = h("a", { class: "button" }, icon("add"), "Add assets");
 	const addTo = () => add.setAttribute("href", `${to("assets", network, library, "add")}${folder ? `?folder=${encodeURIComponent(folder)}` : ""}`);
 	addTo();
@@ -111,7 +112,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		if (!anew && more.disabled) return;
 		more.disabled = true;
 		try {
-			const found = await lib.assets({ ...conditions(), ...anew ? { facets: counted() } : { until: older }, limit: "50" }, mine);
+			const found = await lib.assets({ ...conditions(), until: anew ? undefined : older, limit: "50" }, mine);
 			assets = anew ? found.assets : [...assets, ...found.assets];
 			older = found.paging.hasPrev ? found.paging.prev : undefined;
 			showTotal(found.paging.total);
@@ -124,7 +125,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			}
 			render();
 			more.disabled = false;
-			if (found.facets) await facet(found.facets, mine);
+			if (anew) await facet(await counts(mine), mine); // which may take longer than the list
 		} catch (e) {
 			if (mine.aborted) return;
 			more.disabled = false;
@@ -137,11 +138,13 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		total.textContent = `${n.toLocaleString()} ${n === 1 ? "asset" : "assets"}`;
 	}
 
-	/**
-	 * Shows the facets, with the values of the attributes that are open.
-	 * @param {Record<string, {value: string, count: number}[]>} counts @param {AbortSignal} mine
-	 */
-	async function facet(counts, mine) {
+	/** Counts what the search finds. @param {AbortSignal} mine */
+	function counts(mine) {
+		return lib.assets({ ...conditions(), facets: counted(), limit: "1" }, mine);
+	}
+
+	/** Shows the facets, with the values of the attributes that are open. @param {{facets?: Counts}} found @param {AbortSignal} mine */
+	async function facet({ facets: counts = {} }, mine) {
 		const keys = (counts["attribute"] ?? []).map((c) => c.value);
 		if (keys.length > 0) open ??= new Set(keys.filter(countable).slice(0, openFirst));
 		const wanted = keysOf([...open ?? []]).filter((name) => !counts[name]).slice(-openMost);
@@ -173,17 +176,17 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				if (by !== undefined) tell(`${shortURN(by)} has removed this asset.`);
 				else if (all || changed.has(id)) await lib.asset(id, signal).then(update, (e) => tell(String(e.message)));
 			}
-			const [counts, fresh] = await Promise.all([lib.assets({ ...conditions(), facets: counted(), limit: "1" }, mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
+			const [now, fresh] = await Promise.all([counts(mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
 			if (since !== newest) return; // the list was loaded anew meanwhile
-			showTotal(counts.paging.total);
-			const n = fresh ? fresh.assets.length : counts.paging.total;
+			showTotal(now.paging.total);
+			const n = fresh ? fresh.assets.length : now.paging.total;
 			news.hidden = n === 0;
 			fill(news, `${n}${fresh?.paging.hasNext ? " or more" : ""} new: `, button("Show", () => {
 				scrollTo(0, 0);
 				search.focus();
 				loading = load(true);
 			}, { class: "small" }));
-			await facet(counts.facets ?? {}, mine);
+			await facet(now, mine);
 		} catch (e) {
 			if (mine.aborted) return;
 			if (e instanceof ApiError && e.status === 404 && folder) fill(total, `The folder ${folders.label(folder)} is not there any more. `, button("Search in all folders", () => go(() => (folder = "")), { class: "small" }));
@@ -286,7 +289,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		return node;
 	}
 
-	/** @param {Record<string, {value: string, count: number}[]>} counts */
+	/** @param {Counts} counts */
 	function renderFacets(counts) {
 		const active = document.activeElement;
 		const focused = active && side.contains(active) ? /** @type {HTMLElement} */ (active).dataset["facet"] : undefined;
@@ -307,7 +310,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (now === open?.has(key)) return;
 			if (now) open?.add(key);
 			else open?.delete(key);
-			if (now) void facet(counts, searching.signal).catch((e) => fill(total, sentence(e)));
+			if (now) void facet({ facets: counts }, searching.signal).catch((e) => fill(total, sentence(e)));
 		} }, h("summary", { "data-facet": ` ${key}` }, h("span", null, key), h("span", { class: "detail" }, count?.toLocaleString() ?? "")), h("ul", null, count !== undefined && choice("attribute", key, "any", count), values(key)));
 		const listed = (counts["attribute"] ?? []).filter((c) => countable(c.value));
 		const keys = [...listed.map((c) => attribute(c.value, c.count)), ...[...open ?? []].filter((k) => !listed.some((c) => c.value === k)).map((k) => attribute(k))];
@@ -315,10 +318,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			keys.length > 0 && h("section", null, h("h2", null, "Attributes"), keys, (counts["attribute"]?.length ?? 0) >= 20 && button("Another attribute", () => void ask("Another attribute", "Its key", "Show its values", (key) => {
 				if (!countable(key)) throw new Error("A key with a comma or a colon cannot be searched.");
 				open?.add(key);
-				void facet(counts, searching.signal).catch((e) => fill(total, sentence(e)));
+				void facet({ facets: counts }, searching.signal).catch((e) => fill(total, sentence(e)));
 			}), { class: "small bare" })));
 		if (focused !== undefined) /** @type {HTMLElement | null} */ (side.querySelector(`[data-facet="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });
-		folders.count(stringify([changes, { ...conditions(), folderTree: "" }]), folder ? undefined : counts["folder"]);
+		folders.count(stringify([changes, { ...conditions(), folderTree: "" }]));
 	}
 
 	/** @param {Filter} filter */

@@ -59,19 +59,11 @@ export class Folders {
 		this.tree.choose(folder);
 	}
 
-	/**
-	 * Counts how many assets each folder and those below it have.
-	 * @param {string} what is counted; nothing is counted anew while it is the same
-	 * @param {{value: string, count: number}[]} [direct] the counts of assets directly in a folder, the most frequent ones
-	 */
-	count(what, direct) {
+	/** Counts the assets of the folders in view. @param {string} what is counted; nothing is counted anew while it is the same */
+	count(what) {
 		if (what === this.#counted) return;
 		this.#counted = what;
-		const leaf = (/** @type {string} */ id) => this.tree.known.get(id)?.children.length === 0;
-		const counts = new Map((direct ?? []).filter((c) => leaf(c.value)).map((c) => [c.value, c.count]));
-		// Of fewer than 20 none is left out.
-		if (direct && direct.length < 20) for (const id of this.tree.known.keys()) if (leaf(id) && !counts.has(id)) counts.set(id, 0);
-		this.tree.count(counts);
+		this.tree.count();
 	}
 
 	/**
