@@ -187,7 +187,7 @@ func (a *Auditor) checkBody(app App) error {
 
 // checkElement reports what keeps a kept element from being one that a Service writes.
 func (a *Auditor) checkElement(e draftElement) error {
-	manifest, config, err := e.open()
+	manifest, config, err := e.split()
 	if err != nil {
 		return err
 	}

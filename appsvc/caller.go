@@ -9,17 +9,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Caller is who asks. It is a value that the embedding program makes from what it knows of the
-// request, and it stands right after ctx in every call. A malformed URN in it is ErrInvalid in every
-// method, and never a right.
+// Caller is the user on whose behalf a method is called, with the rights of that user. The embedding program makes
+// it from what it knows of a request, and passes it right after ctx. Every method returns ErrInvalid for a Caller
+// with a malformed URN.
 type Caller struct {
 	URN              string   // of the user: urn:<vendor>:<network>:user=<id>
-	Moderates        []string // URNs of networks and sites; one stands for all that it contains
+	Moderates        []string // URNs of networks and sites; a network includes its sites
 	Reads            []string // URNs of networks and sites: the caller may read their apps, and not change them
 	ManageComponents bool     // may create and delete components
 
-	// TagsOnly restricts the caller to TaggedApp, for the tags of Tags and the apps of Reads, whatever else
-	// it has. Every other method answers ErrForbidden. What it reads names no users and no groups.
+	// TagsOnly restricts the caller to TaggedApp, for the tags in Tags and the apps of Reads. Its other rights do not
+	// count, and every other method returns ErrForbidden. The apps that it reads name no users and no groups.
 	TagsOnly bool
 	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
 }
@@ -51,24 +51,23 @@ func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
-// mayUse is the rule of changing apps: the caller owns the app or moderates one of the groups that
-// its latest version has. It holds for every operation but creating.
+// mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. It
+// applies to every operation except creating an app.
 func (c Caller) mayUse(h Head) bool {
 	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
 }
 
-// mayRead is the rule of reading apps, for every version: the caller may use the app or reads one of the
-// groups that its latest version has.
+// mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
+// latest version.
 func (c Caller) mayRead(h Head) bool {
 	return c.mayUse(h) || slices.ContainsFunc(h.Groups, func(group string) bool {
 		return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
 	})
 }
 
-// mayCreateIn is the rule of creating an app, and of adding groups to one: the caller moderates each
-// of them.
-// The error points into the list of groups, which is at the JSON pointer at, "" if nobody sent it. Groups
-// that the app had before are passed over.
+// mayCreateIn is the rule for creating an app in groups, and for adding groups to an app: the caller moderates each
+// of them. Groups that the app had before are not checked. at is the JSON pointer of the groups in the request, into
+// which the error points; it is "" if the request has no groups.
 func (c Caller) mayCreateIn(at string, groups, had []string) error {
 	for i, g := range groups {
 		if c.moderates(g) || slices.Contains(had, g) {
@@ -83,9 +82,9 @@ func (c Caller) mayCreateIn(at string, groups, had []string) error {
 	return nil
 }
 
-// mayRegroup is the rule of changing the groups of an app. Adding a group takes a moderator of it, as
-// creating an app there does. Taking one away takes a moderator of it or the owner of the app, since
-// it hides the app from that group. The groups are at the JSON pointer at, "" if nobody sent them.
+// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a
+// group, the caller must moderate it or own the app, since the removal hides the app from that group. at is the JSON
+// pointer of the groups in the request, "" if the request has none.
 func (c Caller) mayRegroup(at string, h Head, groups []string) error {
 	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
 		return err
@@ -100,12 +99,12 @@ func (c Caller) mayRegroup(at string, h Head, groups []string) error {
 	return nil
 }
 
-// without returns the groups that are not among the others.
+// without returns the groups that are not in others.
 func without(groups, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })
 }
 
-// mayManageComponents is the rule of creating and deleting components.
+// mayManageComponents is the rule for creating and deleting components.
 func (c Caller) mayManageComponents(operation string) error {
 	if err := c.check(); err != nil {
 		return err
@@ -116,9 +115,9 @@ func (c Caller) mayManageComponents(operation string) error {
 	return nil
 }
 
-// AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever else they are
-// given: ErrNotFound for an app that is absent or hidden from the caller. A server calls it before it reads
-// what the change is. The methods check again.
+// AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever their other arguments
+// are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
+// caller may only read. A server calls it before it reads the body of a request. The methods check again.
 func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
 	if err := by.check(); err != nil {
 		return err
@@ -129,8 +128,8 @@ func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
 	})
 }
 
-// AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name whatever else
-// they are given: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
+// AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their
+// other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
 // group of the app. The methods check again.
 func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string) error {
 	if err := by.check(); err != nil {
@@ -151,8 +150,8 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
 	return by.mayManageComponents("createComponent")
 }
 
-// readable returns the head of an app that the caller may read. An app that is hidden from the
-// caller and one that is not there give the same ErrNotFound.
+// readable returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
+// caller may not read and for one that does not exist.
 func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
 	if errors.Is(err, ErrNotFound) || err == nil && !by.mayRead(h) {
@@ -161,7 +160,7 @@ func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error)
 	return h, err
 }
 
-// usable returns the head of an app that the caller may change. It is ErrNotFound as readable is, and
+// usable returns the head of an app that the caller may change. It returns ErrNotFound as readable does, and
 // ErrForbidden for an app that the caller may only read.
 func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := readable(ctx, r, by, id)

@@ -19,8 +19,8 @@ const (
 	ComponentCreated ChangeType = "component.created" // a new version of a component
 	ComponentDeleted ChangeType = "component.deleted" // all versions of a component are removed
 
-	// AppLeft is an Event for those who could read an app by groups that were taken away from it, and cannot now. It
-	// is no Change.
+	// AppLeft is the type of an Event for callers who can no longer read an app, since groups were removed from it. No
+	// Change has this type.
 	AppLeft ChangeType = "app.left"
 )
 
@@ -77,7 +77,7 @@ var answerable = []struct {
 	{ErrTooLarge, CodeTooLarge}, {ErrUnprocessable, CodeNotApplicable},
 }
 
-// passing are errors of Options.Check that mean that the check could not be made. They are returned unchanged.
+// passing are the errors by which Options.Check says that it could not decide. They are returned unchanged.
 var passing = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
 // refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;

@@ -296,7 +296,7 @@ func (k *checker) config(element []byte, index int) ([]byte, error) {
 	if member(kept, "name") != k.name {
 		return nil, nil
 	}
-	_, config, err := draftElement{kept: kept}.open()
+	_, config, err := draftElement{kept: kept}.split()
 	return config, err
 }
 

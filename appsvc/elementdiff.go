@@ -108,7 +108,7 @@ func (d *elementDiff) open(e *comparedElement) *comparedElement {
 	if !e.opened {
 		var err error
 		e.opened = true
-		if e.manifest, e.config, err = (draftElement{kept: e.kept}).open(); err != nil && d.err == nil {
+		if e.manifest, e.config, err = (draftElement{kept: e.kept}).split(); err != nil && d.err == nil {
 			d.err = err
 		}
 		e.ref = storedRef(e.manifest)

@@ -13,7 +13,7 @@ import (
 )
 
 // The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
-// change. What changed nothing has no entry. A caller sees the changes of the apps that it may read at the time of
+// change. A call that changes nothing adds no entry. A caller sees the changes of the apps that it may read at the time of
 // reading, and those of components.
 
 // Now, as ChangesRequest.After, begins with what comes after the call.
@@ -24,11 +24,11 @@ const (
 	keepChanges = 30 * 24 * time.Hour
 	// looks is how many entries one page looks at.
 	looks = 10_000
-	// Every removeEach-th entry that a Service writes takes up to removeMost old ones away.
+	// With every removeEach-th entry that it writes, a Service removes up to removeMost old ones.
 	removeEach, removeMost = 64, 256
 )
 
-// feedName tells this feed's cursors from those of other feeds of the store.
+// feedName distinguishes the cursors of this feed from those of other feeds of the store.
 const feedName = "apps"
 
 // ChangesRequest asks for entries of the feed of changes.
@@ -46,9 +46,9 @@ type ChangesPage struct {
 	More    bool    `json:"more"` // the page ends before the end of the feed, also if Changes is empty
 }
 
-// Changes returns a page of the feed of changes, in an order in which the changes of one app, and those of components,
-// stand as they were committed. It waits for nothing. Whoever goes on from Next misses no change and meets none
-// twice. A change that took an app out of all groups by which the caller could read it is the event AppLeft.
+// Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are
+// those of components. Changes does not wait for more. A caller that goes on from Next sees each change exactly
+// once. A change that removed all groups by which the caller could read the app is an event of type AppLeft.
 //
 // It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and
 // ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A page
@@ -90,11 +90,11 @@ func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (Ch
 	return out, nil
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, which is
-// the last pair: that of ctx when ctx is done. A follower goes on after the Cursor of the last event that
-// it has dealt with. in.Limit bounds what is read at a time.
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, in the last
+// pair: the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
+// in.Limit is how many entries are read at a time.
 //
-// A follower that is slow holds nothing: neither memory for the entries that wait nor a snapshot of the store.
+// A slow follower costs nothing: no entries are kept in memory for it, and no snapshot of the store.
 func (s *Service) Follow(ctx context.Context, by Caller, in ChangesRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		w := s.Watch(by, in)
@@ -132,8 +132,8 @@ type OutboxPage struct {
 	More   bool   // the page ends before the end of the feed
 }
 
-// Outbox returns a page of the feed whoever may read the apps: it is for programs that deliver changes for the
-// operator of the store, such as adapters/webhook. Its cursors and its errors are those of Changes.
+// Outbox returns a page of the feed with the changes of all apps. It takes no Caller: it is for programs that deliver
+// changes for the operator of the store, such as adapters/webhook. Its cursors and errors are those of Changes.
 func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, error) {
 	limit, err := s.limits.pageLimit(in.Limit, 100)
 	if err != nil {
@@ -155,8 +155,8 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 	return out, nil
 }
 
-// walkFeed calls take with the entries after a cursor, until take is full, or until it has looked at as many as a page
-// may. It returns the cursor of where it stopped, and whether there is more.
+// walkFeed calls take with each entry after a cursor, until take returns full or a page has looked at its 10,000 entries. It
+// returns the cursor at which it stopped, and whether there are more entries.
 func walkFeed(ctx context.Context, r Reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	state, err := r.Feed(ctx)
 	if err != nil {

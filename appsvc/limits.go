@@ -55,11 +55,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// configDepth is how deep a config may nest: what is left of the depth of a create request.
+// configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down.
 const configDepth = strictjson.MaxDepth - 3
 
-// checkShape says which limit or form the draft breaks, as an error of kind ErrUnprocessable. The
-// draft stands at the JSON pointer at.
+// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed. It checks the title, the groups and
+// the written elements, but not whether their components exist. at is the JSON pointer of the draft in the request.
 func (l Limits) checkShape(at string, d draft) error {
 	limit := func(pointer, format string, args ...any) error {
 		return unprocessable(CodeLimit, at+pointer, format, args...)
@@ -117,20 +117,24 @@ func (e draftElement) checkShape(l Limits) error {
 	return nil
 }
 
-// isText reports whether JSON input can hold s; what comes from Go may be anything.
+// isText reports whether s is UTF-8 without U+0000. Strings from JSON always are; a Go program may pass any string.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// misshapen is the error of a part of a patched document that the strict reader refuses.
+// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched
+// document.
 func misshapen(pointer string, err error) error {
 	e, _ := errors.AsType[*Error](malformed(strictjson.Within(pointer, err)))
 	e.Kind, e.Code = ErrUnprocessable, CodeNotApplicable
 	return e
 }
 
-// asInvalid returns an error of checkShape as the error of a request that is malformed.
+// asInvalid returns an error of checkShape as ErrInvalid, for a request that has the whole content of an app.
 func asInvalid(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrUnprocessable {
-		e.Kind, e.Code = ErrInvalid, CodeInvalid
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Kind != ErrUnprocessable {
+		return err
 	}
-	return err
+	malformed := *e
+	malformed.Kind, malformed.Code = ErrInvalid, CodeInvalid
+	return &malformed
 }

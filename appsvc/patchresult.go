@@ -135,7 +135,7 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 		return draftElement{}, unprocessable(CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", id)
 	}
 	was := old.elements[index]
-	manifest, wasConfig, err := was.open()
+	manifest, wasConfig, err := was.split()
 	if err != nil {
 		return draftElement{}, err
 	}

@@ -21,10 +21,10 @@ func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) 
 	return s.versionFor(ctx, by, readable, id, v)
 }
 
-// right finds out whether a caller has a right to an app: readable or usable.
+// right is readable or usable: it returns the head of an app if the caller has the right, else an error.
 type right func(ctx context.Context, r Reader, by Caller, id string) (Head, error)
 
-// versionFor returns a version of an app to which the caller has this right.
+// versionFor returns a version of an app, if the caller has the right to it.
 func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err

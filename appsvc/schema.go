@@ -15,11 +15,11 @@ import (
 // SchemaEngine compiles a component's configSchema, so that configs can be validated against it.
 // The service hands it only schemas that passed its own static guard: bounded in size, depth and
 // patterns, valid against the meta-schema of their draft, free of references that leave the document
-// and of reference cycles that consume no input. Before each validation the
-// service estimates its cost, and refuses the config where the estimate is too high.
+// and of cycles of references that do not descend into the config. Before each validation the service estimates its
+// cost, and refuses the config if the estimate is too high.
 //
-// An implementation must be safe for concurrent use, must fetch nothing, and must keep nothing of
-// one schema that another could meet, an id for instance.
+// An implementation must be safe for concurrent use and must fetch nothing. It must keep nothing of one schema that could
+// affect another one, such as an id.
 type SchemaEngine interface {
 	Compile(schema []byte) (Schema, error)
 }
@@ -73,7 +73,7 @@ type schemas struct {
 	cache  schemaCache
 }
 
-// newSchemas returns the schemas of engine, of DefaultSchemaEngine when engine is nil.
+// newSchemas returns a schemas with engine, or with DefaultSchemaEngine if engine is nil.
 func newSchemas(engine SchemaEngine) *schemas {
 	if engine == nil {
 		engine = DefaultSchemaEngine()
@@ -85,7 +85,7 @@ func newSchemas(engine SchemaEngine) *schemas {
 type compiledSchema struct {
 	guard  *schemaguard.Schema
 	schema Schema
-	free   bool // accepts anything, so that no config need be looked at
+	free   bool // accepts every config, so none is validated
 }
 
 // check returns an error if a configSchema is not accepted. The error says what is wrong, and where.
@@ -137,7 +137,7 @@ func (s *schemas) formats() []string {
 	return slices.Collect(maps.Keys(own.formats.Own))
 }
 
-// compile compiles schema behind the guard.
+// compile checks schema with the guard and compiles it with the engine.
 func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	defer rescue("compiling the schema", &err)
 	if own, ok := s.engine.(defaultEngine); ok { // the guard compiles with it too
@@ -185,7 +185,7 @@ func rescue(doing string, err *error) {
 	}
 }
 
-// refusal returns what was found as an error, nil if nothing was.
+// refusal returns the violations that were found as an error, nil if there are none.
 func refusal(found []Violation) error {
 	if len(found) == 0 {
 		return nil

@@ -76,7 +76,7 @@ func (a App) WithDefaults(most int) (App, error) {
 	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:at]...)
 	var last []byte // the manifest that d.root was taken from: neighbours often have the same
 	for i, e := range draft.elements {
-		manifest, config, err := e.open()
+		manifest, config, err := e.split()
 		if err != nil {
 			return App{}, err
 		}

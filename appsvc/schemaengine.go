@@ -14,24 +14,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// SchemaOptions are what NewSchemaEngine may be told; the zero value means the defaults.
+// SchemaOptions configure the engine of NewSchemaEngine. The zero value means the defaults.
 type SchemaOptions struct {
 	// AssertFormats makes the standard formats refuse configs, in every draft: date-time, date, time,
 	// duration, email, hostname, ipv4, ipv6, uri, uri-reference, iri, iri-reference, uri-template,
-	// uuid, json-pointer, relative-json-pointer and regex. By default a format is an annotation:
-	// configs that are stored already would become invalid otherwise, where authors relied on no more.
+	// uuid, json-pointer, relative-json-pointer and regex. By default a format is an annotation. Setting AssertFormats for
+	// a store that has apps can make stored configs invalid.
 	AssertFormats bool
 
-	// Formats are formats of one's own by name. They refuse configs whether or not AssertFormats is
-	// set, and one with the name of a standard format replaces it. Each is called with the strings at
-	// its places and returns nil or an error that says what is wrong; other values are valid. It must
-	// be safe for concurrent use, answer the same each time, and take time linear in the string: the
-	// bound on the cost of a validation counts on about 80 ns a byte.
+	// Formats defines formats by name. They refuse configs whether or not AssertFormats is set, and one with the name
+	// of a standard format replaces it. The function is called with each string that has the format, and returns nil
+	// or an error that says what is wrong; values of other types are valid. It must be safe for concurrent use, must
+	// return the same for the same string, and must take time linear in the string: the estimate of the cost of a
+	// validation assumes about 80 ns a byte.
 	Formats map[string]func(value string) error
 }
 
-// DefaultSchemaEngine returns the engine that a Service uses when it is given none: that of
-// NewSchemaEngine without options.
+// DefaultSchemaEngine returns the engine of a Service without Options.Schemas: that of NewSchemaEngine without options.
 func DefaultSchemaEngine() SchemaEngine { return NewSchemaEngine(nil) }
 
 // NewSchemaEngine returns an engine for Options.Schemas; opts may be nil. It knows drafts 04, 06,
@@ -39,9 +38,9 @@ func DefaultSchemaEngine() SchemaEngine { return NewSchemaEngine(nil) }
 // treats content keywords and, unless told otherwise, formats as annotations in every draft. It
 // keeps nothing between schemas and fetches nothing.
 //
-// Patterns are matched in time linear in the text, by package regexp or, those with lookarounds, by
-// a simulation. Only a pattern with back-references is matched by trying and going back, and gives
-// up after a fixed number of steps: then Validate returns an error and no verdict.
+// Patterns are matched in time linear in the text: by package regexp, or by a simulation if they have lookarounds. Only
+// patterns with back-references are matched by backtracking. It gives up after a fixed number of steps, and then Validate
+// returns an error.
 func NewSchemaEngine(opts *SchemaOptions) SchemaEngine {
 	if opts == nil {
 		return defaultEngine{}

@@ -9,8 +9,8 @@ import (
 )
 
 // Service applies the rules of apps, versions, tags and components to a Store. Its methods take the caller
-// right after ctx and are safe for concurrent use. Between calls it keeps only compiled schemas. Its
-// errors wrap the sentinels of this package.
+// right after ctx and are safe for concurrent use. Between calls it keeps two caches, of compiled schemas and of
+// components, and the followers of its feed. Its errors wrap the sentinels of this package.
 type Service struct {
 	store   Store
 	now     func() time.Time

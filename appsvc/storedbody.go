@@ -11,9 +11,14 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// A stored element is a head, which holds its index, the manifest, configName, the config and }.
+// A Body is the text {"title":…,"owner":{"urn":…},"groups":[…],"elements":[…]}. An element in it is
+// {"id":"0","component":<manifest>,"config":<config>}. Its id is its index, so the text up to the manifest, called the
+// head, changes when the element moves. What follows the head is copied from version to version.
+
+// configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
 
+// appendHead appends the head of the element with this index.
 func appendHead(dst []byte, index int) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
@@ -53,7 +58,7 @@ func (d draft) body(owner string) (Body, []string) {
 	return append(b, `]}`...), d.components()
 }
 
-// draft parses a stored body. The parts share the bytes of the body.
+// draft parses a stored body. The elements of the draft are slices of the body.
 func (b Body) draft() (draft, error) {
 	body, elements, err := b.parts()
 	if err != nil {
@@ -78,6 +83,7 @@ func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
 	return body, elements, nil
 }
 
+// storedDraft returns the draft of a stored body, whose elements are all kept.
 func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	title, isText := rawjson.Text(body.Get("title"))
 	groups, areTexts := texts(body.Get("groups"))
@@ -95,14 +101,15 @@ func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	return d, nil
 }
 
-// cutHead returns what stands behind the head of a stored element, and whether it begins with that head.
+// cutHead returns the text after the head of a stored element. ok is false if the element does not begin with the head
+// for this index.
 func cutHead(element []byte, index int) (kept []byte, ok bool) {
 	var head [32]byte
 	return bytes.CutPrefix(element, appendHead(head[:0], index))
 }
 
-// open returns the manifest and the config of a kept element.
-func (e draftElement) open() (manifest, config []byte, err error) {
+// split returns the manifest and the config of a kept element.
+func (e draftElement) split() (manifest, config []byte, err error) {
 	manifest, rest := rawjson.Cut(e.kept)
 	config, ok := bytes.CutPrefix(rest, []byte(configName))
 	if !ok || len(config) == 0 {
@@ -144,6 +151,6 @@ func texts(raw []byte) ([]string, bool) {
 // compact returns strict JSON without the white space between its tokens.
 func compact(text []byte) []byte {
 	var b bytes.Buffer
-	_ = json.Compact(&b, text) // it was checked
+	_ = json.Compact(&b, text) // fails for malformed JSON only
 	return b.Bytes()
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// If everybody who follows the feed read it after every commit, a thousand followers would leave no time for writers. So
-// one goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It decides
-// nothing: what a caller sees is decided when it reads.
+// If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one
+// goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It does not
+// decide what a caller sees: Changes does, when the caller reads.
 
 const (
 	// watchEvery is the least time between two reads of the feed for the watches.
 	watchEvery = 2 * time.Millisecond
 	// watchAgain is how long the watches wait after an error of the store.
 	watchAgain = 100 * time.Millisecond
-	// mostOwners is how many apps the owners are remembered of.
+	// mostOwners is for how many apps the owner is cached.
 	mostOwners = 10_000
 )
 
@@ -32,9 +32,9 @@ type Watch struct {
 	in  ChangesRequest
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
-	rung bool
-	// Of the entries after from and up to until, none concerns the watch. until is that of all watches as long as no
-	// entry does. Unknown: some entries may not have been looked at.
+	rung bool          // wake is closed
+	// No entry after from and up to until concerns the watch. until is set when the watch is woken; before that,
+	// watches.at takes its place. If unknown is true, nothing is known of the entries after from.
 	from, until feed.Position
 	unknown     bool
 }
@@ -128,7 +128,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// ring wakes who waits. until is the last entry that does not concern the watch.
+// ring wakes the follower. until is the position before the entry that may concern it.
 func (w *Watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until

@@ -120,7 +120,7 @@ func searchOf(q query) (in assets.SearchRequest, err error) {
 	if in.Since, in.Until, err = q.cursors(); err != nil {
 		return in, err
 	}
-	// Of what is there and empty only the query is taken for none.
+	// Only the parameter query may be present and empty. An empty id of a folder matches no folder.
 	for name, id := range map[string]*string{"folder": &in.Folder, "folderTree": &in.FolderTree} {
 		if *id == "" && q.has(name) {
 			*id = noFolder

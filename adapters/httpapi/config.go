@@ -14,14 +14,14 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Config is what New builds a handler from. A domain that is nil leaves its routes out.
+// Config is what New builds a handler from. The routes of a domain that is nil are left out.
 type Config struct {
 	Apps    Apps    // *appsvc.Service, or a type around one
 	Assets  Assets  // *assets.Service, or a type around one
 	Reviews Reviews // *reviews.Service, or a type around one
 
 	// Authenticate tells who sends a request: by its token (see RequestToken), a session cookie, a client
-	// certificate, or whatever else proves it. Tokens is a default. It is called once a request, with an
+	// certificate, or whatever else proves it. Tokens is a default. It is called once for each request, with an
 	// empty body, and must be safe for concurrent use. Required.
 	//
 	// An error that wraps ErrUnauthenticated is answered with 401; the client is not told the
@@ -37,23 +37,23 @@ type Config struct {
 	Authenticate func(r *http.Request) (Principal, error)
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
-	// It is not below /healthz or the prefix of the asset manager.
+	// It must not be below /healthz or the prefix of the asset manager.
 	BasePath string
 	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4"
-	// for example; URLs in answers start with it. Empty: the scheme and host of the request.
-	// X-Forwarded headers are not looked at; see Scheme.
+	// for example; URLs in responses start with it. Empty means the scheme and the host of the request.
+	// X-Forwarded headers are ignored; see Scheme.
 	BaseURL string
 
-	// Ready is asked by /healthz whether the service can answer; nil means it always can.
+	// Ready is called for /healthz. It returns an error if the service cannot answer; nil means it always can.
 	Ready func(ctx context.Context) error
 	// Log gets the cause of each 500, 503 and 507 response, and the reason of 401 and 403 responses with the address
 	// and, if it is known, the URN of the caller; of these at most 10 a second, and then how many more. Each line
-	// has the request id. nil: slog.Default().
+	// has the request id. nil means slog.Default().
 	Log *slog.Logger
-	// Observer is told of every request; nil for none. See AccessLog.
+	// Observer is called for every request; nil means none. See AccessLog.
 	Observer Observer
-	// CompressFrom is the length from which answers are compressed for clients that take gzip, in
-	// bytes; 16 KiB. Negative: none is, as where a proxy does it.
+	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0 means
+	// 16 KiB. Negative means that no response is compressed, for instance because a proxy does it.
 	CompressFrom int
 	Limits       Limits
 	// Streams ends event streams when the server stops; nil = they end with their connections. See NewStreams.

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// download is an answer that goes out while it is made, of any size. Nothing goes out before the first
-// bytes are there, so that an error until then is answered like any other. After an error later the
-// connection is cut: an answer that ends as it should is whole.
+// download is a response of any size, which is sent while it is made. The headers are sent with the first bytes, so an
+// error before that is answered like any other. After a later error the connection is cut, so that a client can
+// tell a response that is not complete.
 //
-// The store is read as fast as the client takes what was read, and holds a snapshot meanwhile. So a client
-// must take each piece within Limits.Pause, and downloadRate on average after the first Limits.Pause.
+// The store is read as fast as the client reads, and a snapshot is held meanwhile. So a client must read each piece
+// within Limits.Pause, and downloadRate on average after the first Limits.Pause.
 type download struct {
 	*call
 	kind    []string // the media type
@@ -40,8 +40,8 @@ func (d *download) begin() {
 	_ = d.control.Flush() // an answer that is short must not look as if its length had been known
 }
 
-// Write sends p, in pieces, so that the pace of the client shows. What is longer than a piece is counted
-// as memory until it is sent.
+// Write sends p in pieces, so that the pace of the client can be measured. Memory is reserved for a long p until it is
+// sent.
 func (d *download) Write(p []byte) (sent int, err error) {
 	if len(p) > maxKeptBuffer {
 		if err := d.hold(len(p)); err != nil {
@@ -71,7 +71,7 @@ func (d *download) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// end ends the answer. err says what has kept it from being whole.
+// end ends the response. err is the error that keeps it from being complete, nil if it is complete.
 func (d *download) end(err error) error {
 	if err != nil && !d.sent {
 		return err

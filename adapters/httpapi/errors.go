@@ -19,8 +19,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// statuses says which status the sentinels of the domains are answered with. Kinds that the domains share
-// have the same status everywhere.
+// statuses gives the status of each sentinel of the domains. Sentinels of the same name have the same status.
 var statuses = []struct {
 	status    int
 	sentinels []error
@@ -37,19 +36,19 @@ var statuses = []struct {
 	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull, reviews.ErrFull}},
 }
 
-// unknown are the errors of a write of which nobody knows whether it was kept.
+// unknown are the errors of a write that may have been committed or not.
 var unknown = []error{appsvc.ErrUnknown, assets.ErrUnknown, reviews.ErrUnknown}
 
-// unknownOutcome is what they are answered with.
+// unknownOutcome is the sentence for the errors in unknown.
 const unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
 
-// closedEarly is what a client is told that has gone, or has closed its side of the connection: that ends
-// its request, as net/http cannot tell the one from the other.
+// closedEarly is the sentence for a client that has closed its side of the connection before the response. Its request
+// ends then, since net/http cannot distinguish this from a client that has disconnected.
 const closedEarly = "the connection was closed before the answer was ready: keep it open until the answer has come"
 
-// What the statuses from 500 on say. Their causes speak of the store, so they go to the log.
 const internalError = "internal error"
 
+// opaque gives the sentences of the statuses from 500 on. Their causes may tell about the store, so they are only logged.
 var opaque = map[int]string{
 	http.StatusInternalServerError: internalError,
 	http.StatusServiceUnavailable:  "the store is not available at the moment: try again",
@@ -120,9 +119,9 @@ var (
 	errNoToken     = &refusal{status: http.StatusUnauthorized, text: "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
 )
 
-// refusalOf returns an error as it is answered: one of ours as it is, one of a domain with what it
-// tells, one of the strict reader, and anything else as 500. The domains come before the reader, as
-// they read stored and patched text with it too, and know what its errors mean there.
+// refusalOf returns an error as a refusal. It knows the refusals of this package, the errors of the domains, and those of
+// package strictjson; anything else is 500. The domains come before strictjson, since they use it for stored and
+// patched text too, where its errors have another meaning.
 func refusalOf(err error) *refusal {
 	if own, ok := errors.AsType[*refusal](err); ok {
 		return own
@@ -159,8 +158,7 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
 
-// fail turns an error into the answer. What the statuses from 500 on mean is said in general words:
-// their causes go to the log.
+// fail makes an error the response. The statuses from 500 on have a general sentence, and their causes are logged.
 func (c *call) fail(err error) {
 	r := refusalOf(err)
 	text, isOpaque := opaque[r.status]
@@ -237,7 +235,7 @@ func (r *refusal) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// maxSentence is the length of what an error says, in bytes: sentences repeat what was sent.
+// maxSentence bounds the sentence of an error, in bytes, since sentences quote the request.
 const maxSentence = 1000
 
 // bounded cuts a text that is too long, between two characters.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// exports are the exports of reviews that are under way. Each holds a snapshot of the store, and with it one of
-// the store's connections, for as long as its client takes. So there are slots for them: so many in all, and of a
+// exports are the exports of reviews that are under way. Each holds a snapshot of the store, and with it one of the store's
+// connections, until its client has read everything. So there are slots for them: Limits says how many in all and of a
 // caller.
 type exports struct {
 	most, mostOfCaller int
@@ -15,14 +15,14 @@ type exports struct {
 	mu   sync.Mutex
 	of   map[string]int // by caller
 	all  int
-	left chan struct{} // closed when a slot comes free, and made anew
+	left chan struct{} // closed and replaced when a slot becomes free
 }
 
 func newExports(l Limits) *exports {
 	return &exports{most: l.Exports, mostOfCaller: l.ExportsOfCaller, of: map[string]int{}, left: make(chan struct{})}
 }
 
-// enter takes a slot, for which it waits a second at most, or says which of the bounds is reached.
+// enter takes a slot. It waits a second at most, and then returns a 429 that names the limit.
 func (e *exports) enter(c *call) error {
 	timeout := time.NewTimer(slotPatience)
 	defer timeout.Stop()
@@ -41,7 +41,7 @@ func (e *exports) enter(c *call) error {
 	}
 }
 
-// tryEnter takes a slot, or returns what is closed when one comes free.
+// tryEnter takes a slot. If none is free, it returns an error and a channel that is closed when one becomes free.
 func (e *exports) tryEnter(caller string) (left chan struct{}, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,7 +56,7 @@ func (e *exports) tryEnter(caller string) (left chan struct{}, err error) {
 	return nil, nil
 }
 
-// leave gives the slot back.
+// leave returns the slot.
 func (e *exports) leave(c *call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -2,21 +2,21 @@ package httpapi
 
 import "time"
 
-// Limits bound what the handler takes in; zero means the default.
+// Limits bound the size and the number of requests that are handled at the same time. Zero means the default.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB
-	// Memory is how many bytes the bodies being read and the answers being written take together; 256 MiB.
-	// The process needs more than that: see the package's comment.
+	// Memory is how many bytes the bodies being read and the responses being written may take together; 256 MiB. The
+	// process needs more than that: see the package's comment.
 	Memory int64
 
-	// Uploads of reviews have no limit of size or time. These bound how many are under way at a time.
+	// Uploads of reviews have no limit of size or time. These fields bound how many there are at a time.
 	Uploads          int // in all; 32
 	UploadsOfNetwork int // for one network; 8
 	UploadsOfCaller  int // 4
-	// Pause is the time over which an upload must give 1 KiB/s on average; 30 seconds.
+	// Pause is the period over which an upload must send at least 1 KiB/s on average; 30 seconds.
 	Pause time.Duration
-	// Event streams of changes stay open. These bound how many there are at a time.
+	// Event streams of changes stay open. These fields bound how many there are at a time.
 	Streams         int // in all; 2,000
 	StreamsOfCaller int // 16
 	// Spool is how many bytes the temporary files of all uploads take together; 1 GiB.
@@ -25,8 +25,8 @@ type Limits struct {
 	// than that without its reviews; 2. The others wait.
 	LargeReviews int
 
-	// Exports of reviews hold a snapshot of the store for as long as their clients take. These bound how many
-	// are under way at a time.
+	// Each export of reviews holds a snapshot of the store until its client has read everything. These fields bound how
+	// many there are at a time.
 	Exports         int // in all; 8
 	ExportsOfCaller int // 4
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// errNoRoom is the answer to a request for which no memory came free in time.
+// errNoRoom is the response to a request for which not enough memory became free in time.
 var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many large requests are under way: there is no memory for this one at the moment, try again"}
 
-// workFactor is how many times the size of a body its request is counted while it is worked on.
+// workFactor times the size of its body is counted for a request while the endpoint works on it.
 const workFactor = 4
 
-// holderName is who the memory of a request is counted for: the caller, or the address of a client
-// that is nobody or has a token that anybody may have.
+// holderName returns the name that the memory of a request is counted for: the URN of the caller, or the address of a
+// client that is not authenticated or has a delivery token, which may be public.
 func (c *call) holderName() string {
 	if c.by.URN != "" && !c.by.TagsOnly {
 		return c.by.URN
@@ -24,7 +24,7 @@ func (c *call) holderName() string {
 	return c.address()
 }
 
-// hold has the request hold n bytes in all.
+// hold reserves memory until the request has n bytes in all. It returns errNoRoom if it waited too long.
 func (c *call) hold(n int) error {
 	if !c.room.take(c.ctx(), int64(n), c.h.memory.patience) {
 		return errNoRoom
@@ -32,8 +32,8 @@ func (c *call) hold(n int) error {
 	return nil
 }
 
-// expect makes room for an answer of about so many bytes. One that tells of a write needs none to be
-// left: it must be given.
+// expect reserves memory for a response of about size bytes. The response to a write is sent even if no memory is left,
+// since the write is done.
 func (c *call) expect(size int) error {
 	more := c.workBytes() + int64(size) - c.room.planned
 	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {
@@ -43,11 +43,11 @@ func (c *call) expect(size int) error {
 	return nil
 }
 
-// workBytes is what a request is counted for while it is worked on, beside its answer.
+// workBytes is the memory that is counted for a request while the endpoint works on it, without the response.
 func (c *call) workBytes() int64 { return int64(workFactor * len(c.body)) }
 
-// work calls the endpoint. One that finds no room for its answer has written nothing: it is called again
-// when there is room for twice as much as it asked for, as long as patience lasts.
+// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
+// when twice the memory that it asked for is free, until the time for waiting is over.
 func (c *call) work() error {
 	base := c.workBytes()
 	if err := c.hold(int(base)); err != nil {
@@ -75,11 +75,11 @@ func (c *call) work() error {
 	}
 }
 
-// piece is how much of an answer is written at a time, so that the pace of the client shows.
+// piece is how many bytes of a response are written at a time, so that the pace of the client can be measured.
 const piece = 32 << 10
 
-// write writes the body of an answer, or a part of it, and reports whether it could. A small one, which the system takes off
-// our hands, goes out at once.
+// write writes the body of a response, or a part of it, and reports whether all of it was written. A small body is written
+// at once, since the buffers of the operating system take it.
 func (c *call) write(body []byte) bool {
 	c.room.begin(true)
 	for len(body) > 0 {
@@ -90,7 +90,7 @@ func (c *call) write(body []byte) bool {
 		n, err := c.w.Write(body[:n])
 		c.written += int64(n)
 		if err != nil {
-			return false // the client has gone or was cut off, and there is nobody else to tell
+			return false // the client has disconnected or was disconnected
 		}
 		c.room.moved(n)
 		body = body[n:]

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A budget bounds the bytes that the bodies being read and the answers being written take together. A
-// request is a holder of some of them. One that needs more than is left waits for room; while somebody
-// waits, holders whose clients are slow are cut off, and clients that have stopped are cut off anyway.
+// A budget bounds the memory that the bodies being read and the responses being written take together. Each request has a
+// holder, which counts its bytes. A holder that needs more than is left waits. While one waits, holders whose clients are
+// slow are disconnected; clients that move no bytes at all are disconnected in any case.
 //
-// Most requests are small and pass by one atomic counter: they are counted and not on record. A holder
-// that needs more goes on record, with its caller and the pace of its client.
+// Most requests are small: they only add to an atomic counter. A holder that needs more is recorded in a list, with its
+// caller and the pace of its client, which takes the mutex.
 type budget struct {
 	total    int64
 	patience time.Duration // how long a request waits for room
@@ -27,12 +27,12 @@ type budget struct {
 	holders list.List        // of *holder, those on record, the oldest first
 	waiting list.List        // of *waiter, the one who came first first
 	swept   time.Time
-	armed   bool // a sweep will come by itself
+	armed   bool // a timer for the next sweep is set
 }
 
 const (
 	defaultMemory = 256 << 20
-	// smallHold is what the system's buffers take off a client's hands, so that it is never held for long.
+	// smallHold is a size that fits into the buffers of the operating system, so that no client holds it for long.
 	smallHold  = 16 << 10
 	modestHold = 64 << 10
 
@@ -54,14 +54,14 @@ func newBudget(total int64) *budget {
 // and up to so much in use, small requests are not on record.
 func (b *budget) share() int64 { return b.total / 8 }
 
-// holder is a request's part of the budget. Its zero value, with all set, holds nothing.
+// holder counts the bytes of the budget that one request has. It has none at first; only all, w and caller need be set.
 type holder struct {
 	all     *budget
 	w       http.ResponseWriter
 	caller  string
-	bytes   int64 // that it holds
-	planned int64 // of these, what it has asked for; see plan
-	wanted  int64 // the most that it was refused
+	bytes   int64 // that the request has of the budget
+	planned int64 // of these, the bytes that plan has counted
+	wanted  int64 // the bytes that it would have had, when plan refused last
 
 	place *list.Element // among the holders; nil while it is not on record
 	// While the client is being waited for:
@@ -79,10 +79,10 @@ type waiter struct {
 	ready chan struct{} // closed when it has them
 }
 
-// plan counts bytes that the request is about to take, without waiting. It reports whether there is room.
+// plan counts n bytes that the request is about to use. It does not wait, and reports whether they fit.
 func (h *holder) plan(n int64) bool {
 	more := h.planned + n - h.bytes
-	if more > 0 && !h.passes(more) {
+	if more > 0 && !h.takeSmall(more) {
 		b := h.all
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -96,8 +96,9 @@ func (h *holder) plan(n int64) bool {
 	return true
 }
 
-// passes takes bytes for a small request, which is not put on record for it while there is much room.
-func (h *holder) passes(more int64) bool {
+// takeSmall takes bytes for a small request without recording it. It reports false if the request is recorded or not
+// small, or if more than a share of the budget is in use.
+func (h *holder) takeSmall(more int64) bool {
 	b := h.all
 	if h.place != nil || h.bytes+more > smallHold {
 		return false
@@ -110,11 +111,11 @@ func (h *holder) passes(more int64) bool {
 	return true
 }
 
-// take has the holder hold n bytes in all, and waits for them as long as its patience lasts. It reports
-// whether it has them.
+// take raises the bytes of the holder to n. If they do not fit, it waits for at most patience. It reports whether the
+// holder has them.
 func (h *holder) take(ctx context.Context, n int64, patience time.Duration) bool {
 	more := n - h.bytes
-	if more <= 0 || h.passes(more) {
+	if more <= 0 || h.takeSmall(more) {
 		return true
 	}
 	b := h.all
@@ -149,8 +150,8 @@ func (h *holder) take(ctx context.Context, n int64, patience time.Duration) bool
 	}
 }
 
-// set makes what the holder holds what it has in fact come to, also where that is more than there is
-// room for: it is there already.
+// set corrects the bytes of the holder to n, the size that its buffers really have. It may exceed the budget, since the
+// memory is in use already.
 func (h *holder) set(n int64) {
 	h.planned = n
 	b := h.all
@@ -168,7 +169,7 @@ func (h *holder) set(n int64) {
 	b.grant()
 }
 
-// release gives everything back.
+// release returns all bytes to the budget.
 func (h *holder) release() {
 	b := h.all
 	if h.place == nil {
@@ -189,7 +190,7 @@ func (h *holder) release() {
 	b.grant()
 }
 
-// begin says that from now on the client is waited for, to give a body or to take an answer.
+// begin notes that the server now waits for the client: to read the response if writing is true, else to send the body.
 func (h *holder) begin(writing bool) {
 	if h.place == nil || h.waits {
 		return
@@ -200,7 +201,7 @@ func (h *holder) begin(writing bool) {
 	h.waits, h.writing, h.pace = true, writing, newPace(slowPeriod, b.now())
 }
 
-// moved says that the client gave or took bytes.
+// moved notes that the client has sent or read n bytes.
 func (h *holder) moved(n int) {
 	if h.place == nil {
 		return
@@ -211,7 +212,7 @@ func (h *holder) moved(n int) {
 	h.pace.add(b.now(), n)
 }
 
-// rest says that the client is not waited for any more. It reports whether it was cut off.
+// rest notes that the server no longer waits for the client. It reports whether the client was disconnected.
 func (h *holder) rest() bool {
 	if h.place == nil {
 		return false
@@ -222,10 +223,10 @@ func (h *holder) rest() bool {
 	return h.cut
 }
 
-// The rest is called with mu held.
+// The functions from here on are called with mu held.
 
-// fits reports whether there is room for more bytes of a holder. Who holds nothing beside it may exceed
-// its share, and who is alone everything: an answer can be larger than these.
+// fits reports whether a holder may have more bytes. The only holder of a caller may exceed the share of the caller, and the
+// only holder of all may exceed the budget, since a single response can be larger than these.
 func (b *budget) fits(h *holder, more int64) bool { return b.fitsAll(h, more) && b.fitsShare(h, more) }
 
 func (b *budget) fitsAll(h *holder, more int64) bool {
@@ -244,7 +245,7 @@ func (b *budget) fitsShare(h *holder, more int64) bool {
 	return others == 0 || others+h.bytes+more <= b.share()
 }
 
-// give adds to what a holder holds, and puts it on record.
+// give adds bytes to a holder and records it.
 func (b *budget) give(h *holder, more int64) {
 	b.used.Add(more)
 	if h.place == nil {
@@ -259,7 +260,7 @@ func (b *budget) give(h *holder, more int64) {
 	b.shares[h.caller] += more
 }
 
-// grant gives those who wait what there is room for now.
+// grant gives bytes to the waiting holders whose request fits now.
 func (b *budget) grant() {
 	var next *list.Element
 	for e := b.waiting.Front(); e != nil; e = next {
@@ -272,7 +273,7 @@ func (b *budget) grant() {
 	}
 }
 
-// tick sweeps as long as somebody is on record.
+// tick sweeps every second, as long as a holder is recorded.
 func (b *budget) tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -282,8 +283,8 @@ func (b *budget) tick() {
 	}
 }
 
-// sweep cuts off the clients that have stopped and, as far as somebody waits for what they hold, those
-// that are slow: first all that are very slow, then the oldest as long as more is needed.
+// sweep disconnects the clients that move no bytes. If holders wait for memory, it also disconnects slow clients that have
+// what they need: first all that are very slow, then the oldest, until enough will be returned.
 func (b *budget) sweep(now time.Time) {
 	b.swept = now
 	need := b.needs()
@@ -305,7 +306,7 @@ func (b *budget) sweep(now time.Time) {
 	}
 }
 
-// end cuts a client off. The goroutine that waits for it gives back what is held.
+// end disconnects a client. The goroutine that waits for the client then returns the bytes.
 func (b *budget) end(h *holder) *holder {
 	h.cut = true
 	now := time.Now()
@@ -317,7 +318,7 @@ func (b *budget) end(h *holder) *holder {
 	return h
 }
 
-// needs is what is waited for: room in the budget, and in the shares of some callers.
+// needs is how many bytes the waiting holders lack: in the budget, and in the shares of their callers.
 type needs struct {
 	all    int64
 	shares map[string]int64
@@ -339,10 +340,10 @@ func (b *budget) needs() needs {
 
 func (n *needs) left() bool { return n.all > 0 || len(n.shares) > 0 }
 
-// from reports whether somebody waits for what h holds.
+// from reports whether a holder waits for bytes that h has.
 func (n *needs) from(h *holder) bool { return n.all > 0 || n.shares[h.caller] > 0 }
 
-// met counts what h will give back.
+// met subtracts the bytes that h will return.
 func (n *needs) met(h *holder) {
 	n.all -= h.bytes
 	if needed, ok := n.shares[h.caller]; ok && needed > h.bytes {

@@ -2,8 +2,8 @@ package httpapi
 
 import "time"
 
-// pace is how fast a client gives or takes bytes. It knows how many there were within the last period,
-// to a tenth of it.
+// pace measures how fast a client sends or reads bytes. It counts the bytes of the last period, with the precision of a
+// tenth of the period.
 type pace struct {
 	period time.Duration
 	begun  time.Time

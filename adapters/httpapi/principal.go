@@ -2,7 +2,8 @@ package httpapi
 
 import "time"
 
-// Principal is who sends a request. Each domain is given the part it knows.
+// Principal is the user who sends a request, with the rights of that user. Config.Authenticate returns it, and each domain
+// gets the fields that it knows as its own Caller.
 type Principal struct {
 	URN       string   // of the user
 	Moderates []string // URNs of networks and sites

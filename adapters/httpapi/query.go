@@ -14,7 +14,7 @@ import (
 // query is the parameters of a request's URL.
 type query struct {
 	values url.Values
-	broken []string // names of what could not be decoded, which values hold as ""; "" where the name could not
+	broken []string // names of parameters that could not be decoded, whose value in values is ""; "" for a broken name
 }
 
 func parseQuery(raw string) query {
@@ -28,7 +28,7 @@ func parseQuery(raw string) query {
 	return parseBrokenQuery(raw)
 }
 
-// parseBrokenQuery keeps apart what of a query can be decoded and what cannot.
+// parseBrokenQuery decodes the parameters that can be decoded and notes the names of the others.
 func parseBrokenQuery(raw string) query {
 	q := query{values: url.Values{}}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -97,11 +97,11 @@ func (q query) cursor(name string) (string, error) {
 	return cursor, err
 }
 
-// noLimit is what no page may have as its limit.
+// noLimit is a limit that every domain refuses.
 const noLimit = -1
 
-// limit returns the parameter limit, 0 when it is not given, and noLimit for what is no decimal number
-// from 1 on. Which are allowed is the domain's to know, and to say.
+// limit returns the parameter limit. It returns 0 if the parameter is not given, and noLimit if it is not a decimal number
+// of 1 or more, so that the domain refuses it and names the numbers that it allows.
 func (q query) limit() (int, error) {
 	s, err := q.one("limit")
 	if err != nil || !q.has("limit") {

@@ -12,16 +12,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
-// uploads are the imports of reviews that are under way. They may be of any size and take any time, so
-// they have slots of their own: so many in all, of a network and of a caller. When all are taken, the
-// slowest client makes room for a new one.
+// uploads are the imports of reviews that are under way. They may be of any size and take any time, so they have slots of
+// their own: Limits says how many in all, for a network and of a caller. When all slots are taken, the upload of the
+// slowest client is ended for a new one.
 type uploads struct {
 	limits Limits
 	now    func() time.Time
 
 	mu     sync.Mutex
 	active map[*upload]struct{}
-	left   chan struct{} // closed when a slot comes free, and made anew
+	left   chan struct{} // closed and replaced when a slot becomes free
 }
 
 const (
@@ -34,10 +34,10 @@ func newUploads(l Limits) *uploads {
 	return &uploads{limits: l, now: time.Now, active: map[*upload]struct{}{}, left: make(chan struct{})}
 }
 
-// errEnded is what a client that is too slow has its body end with.
+// errEnded is the error that ends the body of a client that is too slow.
 var errEnded = errors.New("the upload was too slow and was ended")
 
-// upload is a body of any size. Of its time only that in which the client was waited for counts.
+// upload is a body of any size. Its pace counts only the time in which the server waits for the client.
 type upload struct {
 	io.Reader
 	all             *uploads
@@ -55,7 +55,7 @@ type upload struct {
 	ended  bool          // for its slowness
 }
 
-// enter takes a slot, or says which of the bounds is reached.
+// enter takes a slot. It waits a second at most, and then returns a 429 that names the limit.
 func (a *uploads) enter(u *upload) error {
 	timeout := time.NewTimer(slotPatience)
 	defer timeout.Stop()
@@ -72,8 +72,8 @@ func (a *uploads) enter(u *upload) error {
 	}
 }
 
-// tryEnter takes a slot. If all are taken, it ends the slowest upload, and returns what is closed when
-// a slot comes free.
+// tryEnter takes a slot. If all are taken, it ends the slowest upload and returns a channel that is closed when a slot
+// becomes free.
 func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,8 +102,8 @@ func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 	return a.left, refuse(http.StatusTooManyRequests, "%d uploads are under way, as many as may be: try again when one of them has ended", len(a.active))
 }
 
-// slowest is the upload whose client has given least of late, nil where none is so slow that it must
-// make room. A client is judged when it has been waited for during a tenth of the period.
+// slowest returns the upload with the lowest recent rate, nil if none is below uploadSafe. An upload counts when the server
+// has waited for its client during a tenth of the period.
 func (a *uploads) slowest() (slowest *upload) {
 	least := float64(uploadSafe)
 	for u := range a.active {
@@ -118,7 +118,7 @@ func (a *uploads) slowest() (slowest *upload) {
 	return slowest
 }
 
-// leave gives the slot back.
+// leave returns the slot.
 func (a *uploads) leave(u *upload) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,7 +222,7 @@ func (u *upload) took(n int, err error) error {
 	return nil
 }
 
-// clock shows for how long the client was waited for. It is called with the lock held.
+// clock returns the zero time plus the time for which the server has waited for the client. It is called with the lock held.
 func (u *upload) clock() time.Time {
 	shows := time.Time{}.Add(u.waited)
 	if u.waits {
@@ -231,13 +231,13 @@ func (u *upload) clock() time.Time {
 	return shows
 }
 
-// end has the body end here. It is called with the lock held.
+// end ends the body with errEnded. It is called with the lock held.
 func (u *upload) end() {
 	u.ended = true
 	_ = u.control.SetReadDeadline(time.Now())
 }
 
-// fault says what of err is about the body; "" is an error of the store, or none.
+// fault returns what was wrong with the body, "" if err is nil or an error of the store.
 func (u *upload) fault(err error) string {
 	var damaged *gunzip.Error
 	var coding codingError
@@ -254,7 +254,7 @@ func (u *upload) fault(err error) string {
 	return ""
 }
 
-// leave gives the slot back, and the answer the time that the server gives any answer.
+// leave returns the slot, and sets the deadline for the response that the server has for all responses.
 func (u *upload) leave() {
 	u.all.leave(u)
 	if u.server != nil && u.server.WriteTimeout > 0 {

@@ -9,6 +9,6 @@
 //   - a member named "" can be addressed;
 //   - nothing is moved into itself.
 //
-// To look at the document between operations costs an encoding of it, so Apply spends a budget of
-// bytes on that; patches beyond it are refused.
+// To read the document between two operations, it must be encoded. Limits.Looks bounds the bytes that Apply encodes
+// for this, and a patch that needs more is refused.
 package jsonpatch

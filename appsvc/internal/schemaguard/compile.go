@@ -11,14 +11,14 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// base is what relative references resolve against. It names nothing that exists.
-const base = "https://configschema.invalid/"
+// baseURI is the URI that relative references are resolved against. There is nothing at this address.
+const baseURI = "https://configschema.invalid/"
 
 // compile compiles doc and every subschema found in it, used or not. The second result has those
 // that exist, by their locations.
 func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
-	c.UseLoader(nothing{})
+	c.UseLoader(noLoader{})
 	formats.install(c)
 	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) {
 		if p, ok := found.patterns[text]; ok {
@@ -34,12 +34,12 @@ func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*j
 		found.patterns[text] = p
 		return p, nil
 	})
-	if err := c.AddResource(base, doc); err != nil {
+	if err := c.AddResource(baseURI, doc); err != nil {
 		return nil, nil, found.describe(err)
 	}
 	var all []*jsonschema.Schema
 	for _, place := range found.places {
-		s, err := c.Compile(base + "#" + fragment(place))
+		s, err := c.Compile(baseURI + "#" + fragment(place))
 		if err != nil {
 			return nil, nil, found.describe(err)
 		}

@@ -13,10 +13,10 @@ import (
 
 var errFetch = errors.New("nothing is fetched")
 
-// nothing loads nothing: the standard meta-schemas are built into the compiler.
-type nothing struct{}
+// noLoader refuses to load any schema. The standard meta-schemas are built into the compiler.
+type noLoader struct{}
 
-func (nothing) Load(string) (any, error) { return nil, errFetch }
+func (noLoader) Load(string) (any, error) { return nil, errFetch }
 
 // reference surveys a reference, and the place it leads to where keywords alone do not lead there.
 func (o *outline) reference(v any, at string, in scope) error {
