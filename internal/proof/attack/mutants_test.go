@@ -43,7 +43,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("streams hold pages of any length", "TestMemoryUnderLoads/streams_of", "adapters/httpapi/streams.go",
 		"func (s *stream) take(n int) bool {\n", "func (s *stream) take(n int) bool {\n\tif MUTANT { return true }\n"),
 	mutant.New("a caller has any number of uploads", "TestBodiesThatTrickle/of_reviews", "adapters/httpapi/uploads.go",
-		"	case ofCaller >= a.limits.UploadsOfCaller:", "	case MUTANT:\n\t\ta.open[u] = struct{}{}\n\t\tu.pace = newPace(a.limits.Pause, time.Time{})\n\t\treturn nil, nil\n\tcase ofCaller >= a.limits.UploadsOfCaller:"),
+		"	case ofCaller >= a.limits.UploadsOfCaller:", "	case MUTANT:\n\t\ta.active[u] = struct{}{}\n\t\tu.pace = newPace(a.limits.Pause, time.Time{})\n\t\treturn nil, nil\n\tcase ofCaller >= a.limits.UploadsOfCaller:"),
 	mutant.New("health waits for a connection", "TestBodiesThatTrickle/of_an_app", "examples/vitrine/connections.go",
 		"} else if l.open < l.most+l.spare {", "} else if l.open < l.most+l.spare && !MUTANT {"),
 	mutant.New("uploads fill the disk", "TestUploadsFillNoDisk", "reviews/spool.go", "if s.used.Add(n) > s.most {", "if s.used.Add(n) > s.most && !MUTANT {"),
