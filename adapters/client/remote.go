@@ -16,15 +16,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// remote is a service of the server: where it is, and what its errors are.
+// remote is one service of the server: its address, and the sentinels of its errors.
 type remote struct {
 	sender *sender
 	base   string
 	kinds  kinds
 }
 
-// address returns an address of the service. The format has a %s for each id, which is escaped. An empty
-// id would lead to another endpoint, and nothing has one.
+// address returns an address of the service. The format has a %s for each id, which is escaped. It returns the error for a
+// thing that does not exist if an id is empty, since the address would be that of another endpoint.
 func (s remote) address(format string, ids ...string) (string, error) {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
@@ -44,7 +44,7 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 		err = fmt.Errorf("%s %s: %w", r.method, r.path(), err)
 	case a.status < 200 || a.status > 299:
 		err = s.kinds.refusal(r, a)
-		doubt = doubt && slices.Contains(passing, a.status) // else the service has answered for all attempts
+		doubt = doubt && slices.Contains(passing, a.status) // any other answer holds for the earlier attempts too
 	}
 	if err != nil && doubt && !errors.Is(err, s.kinds.unknown) {
 		err = fmt.Errorf("%w: %w", s.kinds.unknown, err)
@@ -56,7 +56,7 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 		return a.header, nil
 	}
 	if err := json.Unmarshal(a.body, out); err != nil {
-		return nil, fmt.Errorf("%s %s: the answer is not what this service would say: %w", r.method, r.path(), err)
+		return nil, fmt.Errorf("%s %s: the answer is not one of this service: %w", r.method, r.path(), err)
 	}
 	return a.header, nil
 }
@@ -70,7 +70,7 @@ func (s remote) get(ctx context.Context, out any, query url.Values, format strin
 	return s.call(ctx, request{method: http.MethodGet, url: to, query: query, again: true}, out)
 }
 
-// write sends body, encoded as JSON unless it is already, nil for none.
+// write sends a change with body, which is encoded as JSON unless it is a []byte; nil means no body.
 func (s remote) write(ctx context.Context, r request, body, out any) (http.Header, error) {
 	if body != nil {
 		text, encoded := body.([]byte)
@@ -102,12 +102,12 @@ func (s remote) keyed(ctx context.Context, key string, r request, body, out any)
 	return s.write(ctx, r, body, out)
 }
 
-// visible reports whether a header can hold s as it is.
+// visible reports whether s has visible ASCII characters only, so that a header can hold it.
 func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// values are parameters of a query; what is empty is left out.
+// values are parameters of a query. Empty ones are left out.
 type values url.Values
 
 func (v values) text(name, value string) values {

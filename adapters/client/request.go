@@ -16,13 +16,13 @@ type request struct {
 	query       url.Values
 	header      http.Header
 	body        []byte
-	stream      io.Reader // in place of body, sent once
-	into        io.Writer // takes the body of a success as it comes; nil: the answer has it
-	again       bool      // sending it twice does no harm
+	stream      io.Reader // sent in place of body; cannot be sent again
+	into        io.Writer // gets the body of a success while it arrives; nil = the answer has it
+	again       bool      // it may be sent again
 	cached      bool      // its answer has an ETag
 }
 
-// path is what errors call the address.
+// path returns the path of the address, by which errors name the request.
 func (r request) path() string {
 	u, err := url.Parse(r.url)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r request) path() string {
 	return u.EscapedPath()
 }
 
-// answer is an answer, read to its end.
+// answer is a response that was read completely.
 type answer struct {
 	status int
 	header http.Header
@@ -44,7 +44,7 @@ type sender struct {
 	cache *cache
 }
 
-// open sends a request, once, and returns the answer to be read.
+// open sends a request once, and returns the response without reading its body.
 func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	token, err := s.Token(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	return in, nil
 }
 
-// once sends a request, once, and reads the answer.
+// once sends a request once and reads the response, or takes it from the cache.
 func (s *sender) once(ctx context.Context, r request) (answer, error) {
 	var held kept
 	if r.cached {
@@ -94,7 +94,7 @@ func (s *sender) once(ctx context.Context, r request) (answer, error) {
 	return a, nil
 }
 
-// lost is a failure of the connection: whether the request arrived is not known.
+// lost is a failure of the connection. It is not known whether the request arrived.
 type lost struct{ error }
 
 func (l *lost) Unwrap() error { return l.error }
@@ -111,7 +111,7 @@ func (s *sender) read(body io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// take writes the body of an answer to into. Once something was written the request is not sent again.
+// take writes the body of a response to into. After something was written, the request is not sent again.
 func (r request) take(body io.Reader) error {
 	n, err := io.Copy(r.into, body)
 	if err != nil && n == 0 {
@@ -120,7 +120,7 @@ func (r request) take(body io.Reader) error {
 	return err
 }
 
-// http makes the request to send.
+// http returns the request as net/http sends it.
 func (r request) http(ctx context.Context) (*http.Request, error) {
 	address := r.url
 	if len(r.query) > 0 {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// passing are the statuses that may be another one the next time.
+// passing are the statuses for which a request may be sent again.
 var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// send sends a request until it is answered for good, as often as it may be sent. An error is of the
-// way to the service; a refusal is an answer. With doubt, some attempt may have changed something.
+// send sends a request, and retries it as often as Config allows. It returns an error if the connection failed; an error of
+// the service is an answer. doubt reports that one of the attempts may have changed something.
 func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)
@@ -25,7 +25,7 @@ func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt 
 		}
 		wait, useful := s.pause(attempt, r, a, err)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
-			useful = false // the time would be over before the next attempt
+			useful = false // ctx would be done before the next attempt
 		}
 		if !useful || !sleep(ctx, wait) {
 			return a, doubt, err
@@ -33,14 +33,14 @@ func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt 
 	}
 }
 
-// pause returns how long to wait before a request is sent again, or false when it is not to be.
+// pause returns how long to wait before a request is sent again. It returns false if the request must not be sent again.
 func (s *sender) pause(attempt int, r request, a answer, err error) (time.Duration, bool) {
 	var gone *lost
 	if !r.again || attempt >= s.Attempts || err != nil && !errors.As(err, &gone) || err == nil && !slices.Contains(passing, a.status) {
 		return 0, false
 	}
-	// Twice as long each time, and by chance up to half as long again: clients that failed together
-	// are not to come back together.
+	// The wait doubles each time. A random part of up to half of it is added, so that clients that failed at the same time
+	// do not come back at the same time.
 	wait := min(s.MaxWait, 100*time.Millisecond<<min(attempt-1, 20))
 	wait += rand.N(wait/2 + 1)
 	asked := time.Duration(0)
@@ -50,7 +50,8 @@ func (s *sender) pause(attempt int, r request, a answer, err error) (time.Durati
 	return max(min(wait, s.MaxWait), asked), asked <= s.MaxWait
 }
 
-// retryAfter reads the header Retry-After, a number of seconds or a date; 0 where it says nothing.
+// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. It returns 0 if there is
+// none.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -62,7 +63,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// sleep waits, or reports that the context has ended before.
+// sleep waits for d. It returns false if the context ends before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

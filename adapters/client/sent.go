@@ -6,7 +6,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// Bodies of changes that tell what is left out from what is empty.
+// The bodies of changes. They distinguish a member that is left out from one that is empty.
 
 type sentAssets struct {
 	Add    []sentAsset `json:"add"`

@@ -61,10 +61,10 @@ func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*
 	}
 }
 
-// beat returns a value of the lease that there never was.
+// beat returns a random value, which the lease has never had.
 func beat() []byte { return []byte(rand.Text()) }
 
-// while runs fn with a context that ends when the lease is lost, and gives the lease back when fn has returned.
+// while runs fn with a context that ends when the lease is lost, and releases the lease when fn has returned.
 // The context does not end with ctx.
 func (l *lease) while(ctx context.Context, fn func(held context.Context, lose context.CancelCauseFunc)) {
 	held, lose := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -46,8 +46,7 @@ type mark struct {
 // stored is the name under which an endpoint's position is stored.
 func (e Endpoint) stored() string { return "endpoint/" + e.Name }
 
-// receiver returns the digest of the URL and the secrets. It is made with the secrets themselves, so it tells nobody
-// what they are.
+// receiver returns a digest of the URL and the secrets. It is an HMAC with the secrets as keys, so it does not reveal them.
 func (e Endpoint) receiver() string {
 	sum := sha256.New()
 	for _, s := range e.Secrets {
@@ -87,7 +86,7 @@ func (p position) id(feed string, c change) string {
 	return "msg_" + base64.RawURLEncoding.EncodeToString(key.mac(feed, "\x00", c.Cursor)[:18])
 }
 
-// forget removes the marks of a source but those of some feeds.
+// forget removes the marks of a source, except those of the feeds in but.
 func (p *position) forget(source string, but []feed) {
 	for name := range p.Marks {
 		of := name == source || strings.HasPrefix(name, source+"/")

@@ -17,14 +17,14 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// Options changes how changes are delivered. Zero values are the defaults.
+// Options configure a Deliverer. The zero value of each field means its default.
 type Options struct {
 	// Allow are networks that deliveries may go to although their addresses are not public.
 	Allow []netip.Prefix
 	// TLS is the configuration of connections, with certificates of an own authority for instance. nil = that of
 	// the system.
 	TLS *tls.Config
-	// Log gets what happens to deliveries. nil = slog.Default.
+	// Log gets a line for each delivery that fails or is skipped, and for each change of the lease. nil = slog.Default.
 	Log *slog.Logger
 	// Observer is called after each attempt, and for each change that is given up without one, in the goroutine that
 	// delivers to the endpoint: for metrics. nil = nothing is called.
@@ -108,9 +108,9 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	return err
 }
 
-// begin adds the sources to a position that the endpoint wants and the position lacks, from what comes on, and
-// removes those that it does not want. If the endpoint asks for other feeds of a source than before, those that
-// it did not ask for begin with what comes too.
+// begin brings the sources of a position in line with the endpoint. It removes the sources that the endpoint no longer
+// wants, and adds those that are missing, beginning with the changes that come. If the endpoint asks for more feeds of
+// a source than before, the new feeds begin with the changes that come too.
 func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
 	for _, s := range d.sources {
 		scope, has := p.Sources[s.name()]
@@ -228,7 +228,7 @@ func (d *Deliverer) deliver(ctx, held context.Context, lose context.CancelCauseF
 	}
 }
 
-// adjust stops the workers of endpoints that have gone or changed, and starts those of new ones. A worker of a
+// adjust stops the workers of endpoints that were removed or changed, and starts those of new ones. A worker of a
 // changed endpoint begins when the one before has completed its delivery; nobody else waits for that.
 func (d *Deliverer) adjust(ctx, held context.Context, lose context.CancelCauseFunc, workers map[string]*running, endpoints []Endpoint, term string) {
 	for name, r := range workers {
