@@ -7,31 +7,18 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Caller is who asks. Whoever makes one vouches for it: the service checks no tokens. It checks that URN
-// names a user and that Moderates names networks and sites; a caller with any other URN there is
-// ErrInvalid in every method.
-type Caller struct {
-	URN       string   // urn:<vendor>:<network>:user=<id>
-	Moderates []string // URNs of the networks and sites that the caller moderates; a network includes its sites
-	Roles     []string // ids of roles
-	Groups    []string // URNs of groups the caller belongs to; one matches the grants to that very URN
-	TagsOnly  bool     // may read apps by some tags and nothing else: every method answers ErrForbidden
-}
-
-// userSegment stands in a user's URN between the network's URN and the user's id.
-const userSegment = ":user="
-
-// member is a caller within one network.
+// member is a caller within one network. Its methods are the rules of who may do what in a library: every read and every
+// change asks one of them.
 type member struct {
 	Caller
-	network   string // URN
-	id        string // of the user in this network; "" for one of another
-	moderator bool   // of the network: may do everything
-	best      map[*node]*Permission
+	network   string                // URN
+	id        string                // of the user in this network; "" for one of another
+	moderator bool                  // of the network: may do everything
+	best      map[*node]*Permission // results of own for folders with many permissions
 }
 
-// memberOf returns the caller as a member of the network. ErrInvalid when one of its URNs is malformed,
-// ErrForbidden when it does not belong to the network.
+// memberOf returns the caller as a member of the network. It returns ErrInvalid if one of the caller's URNs is malformed,
+// and ErrForbidden if the caller does not belong to the network.
 func memberOf(by Caller, networkURN string) (member, error) {
 	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
 		return member{}, invalid("", "%s", err)
@@ -64,8 +51,8 @@ func (m member) holds(p Permission) bool {
 	return false
 }
 
-// fewGrants is up to how many permissions of a folder are looked through whenever it is on the way. Of
-// more, the best is remembered: there may be sixty such folders above each of many thousand.
+// fewGrants is up to how many permissions of a folder are searched each time that they are needed. Of a folder with more,
+// the best permission is remembered: each of many thousand folders may be below sixty of this kind.
 const fewGrants = 8
 
 // own returns the best of the folder's own permissions that the member holds, or nil.
@@ -93,12 +80,13 @@ type right struct {
 	level level
 	grant *Permission // the best one the member holds, if any
 	at    *node       // the folder that has the grant
-	open  bool        // no grant is met on the way up, and every folder on it inherits
+	open  bool        // neither the folder nor one above it has a permission, and all of them inherit
 }
 
-// right is the one rule about folders: a folder's grants are its own and,
-// as long as it inherits, those of its parent, and so on upwards. A folder is open to every member
-// when the way up ends at the top without a grant. Whether it is deleted is another question.
+// right returns what the member may do with a folder. It is the one rule about folders: the permissions of a folder are its
+// own and, if it inherits, those of its parent, and so on upwards. The best one that the member holds counts. If all
+// folders up to the top level inherit and none has a permission, every member may see the folder. A moderator of the
+// network may do everything. Whether the folder is deleted makes no difference here: see sees.
 func (m member) right(n *node) right {
 	if m.moderator {
 		return right{level: levelManage}
@@ -128,13 +116,14 @@ func (m member) mayNest(parent *node) bool {
 	return m.right(parent).level >= levelEdit
 }
 
-// sees reports whether the folder is among those that lists, searches and answers show the member.
+// sees reports whether lists, searches and responses show the folder to the member: it is not deleted, nor is one above it,
+// and the member may view it.
 func (m member) sees(n *node) bool {
 	return n.live() && m.right(n).level >= levelView
 }
 
-// seesAsset reports whether the member may read an asset that is in these folders: in none at all,
-// or in one the member sees. A moderator reads what is in deleted folders too.
+// seesAsset reports whether the member may read an asset that is in these folders: the asset is in no folder, or the member
+// sees one of them. A moderator also reads assets that are in deleted folders alone.
 func (m member) seesAsset(t *tree, folders []string) bool {
 	return m.moderator || len(folders) == 0 || slices.ContainsFunc(folders, func(id string) bool {
 		n := t.nodes[id]
@@ -142,7 +131,8 @@ func (m member) seesAsset(t *tree, folders []string) bool {
 	})
 }
 
-// editsAsset reports whether the member may change or remove an asset that is in these folders.
+// editsAsset reports whether the member may change or remove an asset that is in these folders: the member may edit one of
+// them. An asset that is in no folder is for moderators.
 func (m member) editsAsset(t *tree, folders []string) bool {
 	return m.moderator || slices.ContainsFunc(folders, func(id string) bool {
 		n := t.nodes[id]
@@ -150,8 +140,8 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 	})
 }
 
-// visible returns what a search of the member is narrowed to: to be in one of the folders that the
-// member sees, or in none. Nothing for one who sees every folder.
+// visible returns the condition that a search of the member adds: the asset is in a folder that the member sees, or in no
+// folder. It returns nil for a member who sees every folder.
 func (m member) visible(t *tree) []AnyOf {
 	if m.moderator && t.deleted == 0 {
 		return nil

@@ -22,8 +22,8 @@ import (
 // Now, as ChangesRequest.After, begins with what comes after the call.
 const Now = feed.Now
 
-// AssetsChanged is the type of every Event.
-const AssetsChanged = "assets.changed"
+// EventType is the type of every Event.
+const EventType = "assets.changed"
 
 const (
 	// keepChanges is how long entries are kept by default.
@@ -70,7 +70,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Cursor != "" {
 		b = append(appendString(append(b, `"cursor":`...), e.Cursor), ',')
 	}
-	b = append(b, `"type":"`+AssetsChanged+`","at":"`...)
+	b = append(b, `"type":"`+EventType+`","at":"`...)
 	b = append(appendTime(b, e.At), `","by":{"urn":`...)
 	b = append(appendString(b, e.By), '}')
 	for _, list := range []struct {
@@ -229,27 +229,28 @@ func (e Event) size() int {
 	return n
 }
 
-// changes is what a request has changed so far.
-type changes struct {
+// changeSet is what a request has changed so far.
+type changeSet struct {
 	added, changed, removed map[int64]bool // ordinals of assets
 	folders                 []string       // ids
 }
 
-func (c *changes) empty() bool {
+func (c *changeSet) empty() bool {
 	return len(c.added)+len(c.changed)+len(c.removed)+len(c.folders) == 0
 }
 
-// add notes that an asset is new. put notes that an asset was stored, a new one also.
-func (c *changes) add(ordinal int64) { note(&c.added, ordinal) }
+// add notes that an asset was added.
+func (c *changeSet) add(ordinal int64) { note(&c.added, ordinal) }
 
-func (c *changes) put(ordinal int64) {
+// put notes that an asset was stored; a new one counts as added alone.
+func (c *changeSet) put(ordinal int64) {
 	if !c.added[ordinal] {
 		note(&c.changed, ordinal)
 	}
 }
 
 // remove notes that an asset was removed.
-func (c *changes) remove(ordinal int64) {
+func (c *changeSet) remove(ordinal int64) {
 	delete(c.changed, ordinal)
 	note(&c.removed, ordinal)
 }
@@ -263,7 +264,7 @@ func note(set *map[int64]bool, ordinal int64) {
 
 // entry returns the changes as they are stored: the number of the ordinals of each kind, and the differences between
 // them in ascending order, and then the ids of the folders, each with its length.
-func (c *changes) entry(by string, at int64) FeedEntry {
+func (c *changeSet) entry(by string, at int64) FeedEntry {
 	e := FeedEntry{At: at, Names: []string{by}}
 	for _, set := range []map[int64]bool{c.added, c.changed, c.removed} {
 		e.Data = binary.AppendUvarint(e.Data, uint64(len(set)))

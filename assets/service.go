@@ -139,7 +139,7 @@ type request struct {
 	before *tree // as it was before a change of folders
 	seal   seal
 
-	changes changes // that the request has made so far
+	changes changeSet // that the request has made so far
 }
 
 // view runs fn on a snapshot of the library.

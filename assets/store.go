@@ -23,7 +23,8 @@ const (
 	Manage = assetstore.Manage // change the folder itself and its permissions
 )
 
-// What a storage driver implements and is asked, see assetstore. Who uses a Service needs none of these.
+// What a storage driver implements, and the rows and queries that it is given: see assetstore. Programs that only use a
+// Service need none of these.
 type (
 	Store        = assetstore.Store
 	Reader       = assetstore.Reader
@@ -43,7 +44,7 @@ type (
 	FeedState    = assetstore.FeedState
 )
 
-// Bounds of what drivers keep.
+// Bounds of what drivers store.
 const (
 	MaxOrdinal = assetstore.MaxOrdinal // of the ordinals of a library
 	MaxTerm    = assetstore.MaxTerm    // bytes of a term

@@ -77,7 +77,7 @@ func (a assetRoutes) changes(c *call) (err error) {
 			if err != nil {
 				return nil, "", false, err
 			}
-			events, err := feedEvents(page.Changes, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.AssetsChanged })
+			events, err := feedEvents(page.Changes, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 			return events, page.Next, page.More, err
 		})
 	}

@@ -20,7 +20,7 @@ func (appSource) name() string { return "apps" }
 
 // wants reports whether the endpoint asks for a type of change that the source has.
 func (appSource) wants(e Endpoint) bool {
-	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.AssetsChanged })
+	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType })
 }
 
 func (appSource) scope(Endpoint) string { return "" } // there is one feed for all

@@ -19,7 +19,7 @@ func (assetSource) name() string { return "assets" }
 
 // wants reports whether the endpoint asks for changes of assets. Its groups may name networks that have no library yet.
 func (assetSource) wants(e Endpoint) bool {
-	return e.Types == nil || slices.Contains(e.Types, assets.AssetsChanged)
+	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
 }
 
 // scope is the groups: they choose the libraries.
@@ -60,7 +60,7 @@ func (s assetSource) read(ctx context.Context, lib assets.Library, network, afte
 	}
 	out := page{next: read.Next, more: read.More}
 	for _, event := range read.Changes {
-		c := change{Cursor: event.Cursor, Type: assets.AssetsChanged, At: time.UnixMilli(event.At), Groups: []string{network}}
+		c := change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
 		event.Cursor = ""
 		if c.Data, err = libraryEvent(lib, event); err != nil {
 			return page{}, err

@@ -17,7 +17,7 @@ func Types() []string {
 	} {
 		out = append(out, string(t))
 	}
-	return append(out, assets.AssetsChanged)
+	return append(out, assets.EventType)
 }
 
 // change is an entry of a feed.

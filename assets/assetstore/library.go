@@ -1,14 +1,14 @@
 package assetstore
 
 // Library names an asset library of a network. The library whose ID equals the network's always
-// exists; another one exists once a moderator of the network has written to it.
+// exists. Another one exists once a moderator of the network has written to it.
 type Library struct {
 	Network string
 	ID      string
 }
 
-// State is a library's own row, from which the Service numbers and encrypts what it adds. The zero State is that of a
-// library to which nothing was written yet.
+// State is the row of a library itself. The Service takes the ordinals of new assets and the key of their ids from it. A
+// library to which nothing was written yet has the zero State.
 type State struct {
 	Key   Key   // random; encrypts the ids and cursors of the library's assets
 	Last  int64 // the highest ordinal so far; ordinals start at 1 and are never reused

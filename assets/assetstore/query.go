@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Index is the index entries of an asset. Terms are opaque to a driver: non-empty strings of valid UTF-8 without U+0000, of
-// at most MaxTerm bytes, sorted, each once.
+// Index has the index entries of an asset. A driver does not interpret terms. They are non-empty strings of valid UTF-8
+// without U+0000, of at most MaxTerm bytes, sorted in byte order, each once.
 type Index struct {
 	Terms      []string
 	Attributes []Attribute // sorted by key and value, each once
@@ -19,7 +19,7 @@ const MaxTerm = 256
 // AnyOf is a set of terms. It matches an asset that has at least one of them.
 type AnyOf []string
 
-// AssetQuery asks for assets by their terms. Match says which assets are meant, and Compare in which order.
+// AssetQuery asks for assets by their terms. A driver returns the assets for which Match is true, in the order of Compare.
 type AssetQuery struct {
 	All       []AnyOf // the asset must match each of them; an empty list matches every asset
 	Prefixes  []AnyOf // of each, an asset must have a term that begins with a member; no member is empty

@@ -7,18 +7,18 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// changed wakes those who follow a feed of changes. Updates of this process ring the bell after their commit. While
-// somebody waits, a goroutine compares the stamp of the store, so that commits of other processes ring it too.
+// changed wakes the followers of feeds of changes. Updates of this process ring the bell after their commit. While a follower
+// waits, a goroutine polls the stamp of the store, and rings the bell after commits of other processes.
 type changed struct {
 	bell wake.Bell
 
 	mu      sync.Mutex
-	looking bool // the goroutine runs
+	polling bool // the goroutine runs
 }
 
 const (
-	lookEvery = 100 * time.Millisecond
-	lookOn    = 50 // times that the goroutine goes on looking after the last one who waited
+	pollEvery = 100 * time.Millisecond
+	idlePolls = 50 // the goroutine ends after so many polls without a follower
 )
 
 // Changed returns a channel that is closed after the next commit of a process.
@@ -28,30 +28,30 @@ func (db *DB) wait() <-chan struct{} {
 	wait := db.changed.bell.Wait()
 	db.changed.mu.Lock()
 	defer db.changed.mu.Unlock()
-	if db.changed.looking {
+	if db.changed.polling {
 		return wait
 	}
-	if db.enter() != nil { // the store is closed: who waits shall find out
+	if db.enter() != nil { // the store is closed, which followers find out when they are woken
 		db.changed.bell.Ring()
 		return wait
 	}
-	db.changed.looking = true
-	go db.look(db.watch.now())
+	db.changed.polling = true
+	go db.poll(db.watch.now())
 	return wait
 }
 
-// look rings the bell when the stamp is another one than before. It ends some time after nobody waits, and when the
+// poll rings the bell each time that the stamp has changed. It ends after idlePolls polls without a follower, and when the
 // store is closed.
-func (db *DB) look(before stamp) {
+func (db *DB) poll(before stamp) {
 	defer db.users.Done()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for alone := 0; ; {
+	for idle := 0; ; {
 		select {
 		case <-tick.C:
 		case <-db.log.closing:
 			db.changed.mu.Lock()
-			db.changed.looking = false
+			db.changed.polling = false
 			db.changed.mu.Unlock()
 			db.changed.bell.Ring()
 			return
@@ -60,20 +60,20 @@ func (db *DB) look(before stamp) {
 			before = now
 			db.changed.bell.Ring()
 		}
-		alone++
+		idle++
 		if db.changed.bell.Awaited() {
-			alone = 0
+			idle = 0
 		}
-		if alone > lookOn && db.stopLooking() {
+		if idle > idlePolls && db.stopPolling() {
 			return
 		}
 	}
 }
 
-// stopLooking reports whether nobody waits; then the next one who does starts another goroutine.
-func (db *DB) stopLooking() bool {
+// stopPolling reports whether no follower waits. Then the next follower starts another goroutine.
+func (db *DB) stopPolling() bool {
 	db.changed.mu.Lock()
 	defer db.changed.mu.Unlock()
-	db.changed.looking = db.changed.bell.Awaited()
-	return !db.changed.looking
+	db.changed.polling = db.changed.bell.Awaited()
+	return !db.changed.polling
 }

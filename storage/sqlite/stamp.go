@@ -27,9 +27,13 @@ func (s *stamp) frames() uint32 {
 	return *(*uint32)(unsafe.Add(unsafe.Pointer(s), 16))
 }
 
-// watch reads the stamp of the current state, in nanoseconds and without a system call.
+// watch reads the stamp of the current state, in nanoseconds and without a system call. Every cached read begins with it.
 //
-// It uses SQLite's own memory map of the index. A second map would need a second descriptor of the file, and closing
+// PRAGMA data_version on a connection of its own would tell as much of commits, though not of the length of the log. With it,
+// a request over HTTP for the latest or a tagged version of an app takes 15 % more processor time, and a search of assets
+// 7 % more.
+//
+// The stamp is in SQLite's own memory map of the index. A second map would need a second descriptor of the file, and closing
 // that would drop the locks that the process has on the file. So watch opens a connection, which keeps the map alive,
 // and gets the address of the map from the connection's file (xShmMap). The Go driver does not export that method.
 type watch struct {

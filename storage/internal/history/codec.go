@@ -24,7 +24,7 @@ const (
 type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
-	rooms   sync.Pool // of *rooms
+	buffers sync.Pool // of *buffers
 }
 
 // New returns a codec, which takes about 2 MB. It fails only if the compressor
@@ -38,7 +38,7 @@ func New() (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Codec{encoder: encoder, decoder: decoder, rooms: sync.Pool{New: func() any { return new(rooms) }}}, nil
+	return &Codec{encoder: encoder, decoder: decoder, buffers: sync.Pool{New: func() any { return new(buffers) }}}, nil
 }
 
 // Row is a row of a history, stored under its version's number. Rows are never

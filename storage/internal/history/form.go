@@ -20,8 +20,8 @@ const (
 // toForm returns the form of body, and whether it differs from body. Only heads
 // with the very number that fromForm will write there are replaced, so whatever
 // else looks like one (in a config, or out of order) stays as it is. A form that
-// differs is made in room, which grows where it must; another one is body itself.
-func toForm(room, body []byte) (form []byte, marked bool) {
+// differs is made in buffer, which grows where it must; another one is body itself.
+func toForm(buffer, body []byte) (form []byte, marked bool) {
 	if bytes.IndexByte(body, mark) >= 0 {
 		return body, false
 	}
@@ -39,7 +39,7 @@ func toForm(room, body []byte) (form []byte, marked bool) {
 			continue
 		}
 		if n == 0 {
-			form = slices.Grow(room[:0], len(body))
+			form = slices.Grow(buffer[:0], len(body))
 		}
 		form = append(form, body[done:i]...)
 		form = append(form, mark)

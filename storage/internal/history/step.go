@@ -34,8 +34,8 @@ const (
 // makeStep returns the step from prev to next, without its length, and how
 // many bytes it costs its chain; sum is next's.
 func (c *Codec) makeStep(prev, next Version, sum uint32) (step []byte, cost int) {
-	r := c.rooms.Get().(*rooms)
-	defer c.rooms.Put(r)
+	r := c.buffers.Get().(*buffers)
+	defer c.buffers.Put(r)
 	old, _ := r[0].form(prev.Body)
 	form, marked := r[1].form(next.Body)
 	kind, text, raw := c.encodeEdit(diff(old, form), len(old), form)
@@ -57,17 +57,17 @@ func (c *Codec) makeStep(prev, next Version, sum uint32) (step []byte, cost int)
 	return s, max(len(s), (raw+rawRatio-1)/rawRatio)
 }
 
-// rooms hold the two forms that a step is made of, and are used again for the
-// next: else forms would be half of the memory that is asked for to store a version.
-type rooms [2]room
+// buffers hold the two forms that a step is made from. They are reused: allocating forms anew would be half of all
+// memory that storing a version allocates.
+type buffers [2]buffer
 
-type room []byte
+type buffer []byte
 
-// maxRoom is up to what size rooms are kept.
-const maxRoom = 256 << 10
+// maxBuffer is the largest buffer that is kept for reuse.
+const maxBuffer = 256 << 10
 
-func (r *room) form(body []byte) (form []byte, marked bool) {
-	if form, marked = toForm(*r, body); marked && len(form) <= maxRoom {
+func (r *buffer) form(body []byte) (form []byte, marked bool) {
+	if form, marked = toForm(*r, body); marked && len(form) <= maxBuffer {
 		*r = form
 	}
 	return form, marked
