@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Asset is an asset as a caller sees it. The HTML in its content is what was
-// sent, and as such not to be trusted.
+// Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes, in any number of folders.
+// Its content may have HTML, which is stored as it was sent: do not put it into a page without sanitizing it.
 type Asset struct {
 	ID        string
 	Library   string // id of the library
@@ -23,8 +23,7 @@ type Asset struct {
 	Body      Body
 }
 
-// AppendJSON appends the asset as it is over HTTP: the stored body with what goes before it. Nothing
-// of it is decoded.
+// AppendJSON appends the asset as it is over HTTP. The stored body is appended after the other members and is not decoded.
 func (a Asset) AppendJSON(b []byte) []byte {
 	b = appendString(append(b, `{"id":`...), a.ID)
 	b = appendString(append(b, `,"library":{"id":`...), a.Library)
@@ -38,7 +37,7 @@ func (a Asset) AppendJSON(b []byte) []byte {
 	return append(b, a.Body[1:]...)
 }
 
-// size is about the length of what AppendJSON appends.
+// size estimates how many bytes AppendJSON appends.
 func (a Asset) size() int {
 	const envelope, folder = 200, 100
 	size := envelope + len(a.Body)
@@ -80,7 +79,7 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// bodyOf returns the members of an asset that are its body.
+// bodyOf returns the Body of an asset in JSON: an object of all members that the Asset has no field for.
 func bodyOf(text []byte) (Body, error) {
 	members, err := strictjson.Members(text)
 	if err != nil {
@@ -94,11 +93,11 @@ func bodyOf(text []byte) (Body, error) {
 		body = appendString(append(body, ','), m.Name)
 		body = append(append(body, ':'), m.Value...)
 	}
-	body[0] = '{' // in the place of the first comma: there is a content
+	body[0] = '{' // replaces the first comma; there is one, since every asset has a content
 	return append(body, '}'), nil
 }
 
-// Asset returns one asset. ErrNotFound when there is none with this id that the caller sees.
+// Asset returns one asset. It returns ErrNotFound if the caller sees no asset with this id.
 func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
 	var out Asset
 	err := s.view(ctx, by, lib, func(ss *request) error {
@@ -115,7 +114,7 @@ func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) 
 	return out, err
 }
 
-// find returns the asset with this id, nil when there is none that the caller sees.
+// find returns the asset with this id, or nil if the caller sees no such asset.
 func (ss *request) find(id string) (*Record, error) {
 	ordinal, ok := ss.seal.open(sealedID, id)
 	if !ok {
@@ -142,7 +141,7 @@ func (ss *request) asset(r Record) Asset {
 	return a
 }
 
-// put stores the record and what it is found by. ErrInvalid when it takes the request over Limits.Terms.
+// put stores the record with its index entries. It returns ErrInvalid if the request has stored more than Limits.Terms then.
 func (ss *request) put(r Record, x Index) error {
 	if ss.terms += len(x.Terms); ss.terms > ss.limits.Terms {
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
@@ -153,7 +152,7 @@ func (ss *request) put(r Record, x Index) error {
 	return ss.tx.PutAsset(ss.ctx, r, x)
 }
 
-// remove removes the asset.
+// remove deletes the asset from the library.
 func (ss *request) remove(r Record) error {
 	ss.wrote = true
 	ss.changes.remove(r.Ordinal)

@@ -5,39 +5,43 @@ import (
 	"slices"
 )
 
-// AssignAssetsRequest says which assets to take out of a folder and which to put into it, done in this
-// order.
+// AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets are taken out first.
 type AssignAssetsRequest struct {
 	Folder string   `json:"-"`      // id; over HTTP in the path
 	Assign []string `json:"assign"` // ids of assets
 	Remove []string `json:"remove"`
 }
 
-// AssignedAssets is what became of it: one item for each id of the request, in its order.
+// AssignedAssets is the result of an AssignAssetsRequest: the status of each id, in the order of the request.
 type AssignedAssets struct {
 	Assign []ItemStatus `json:"assign"`
 	Remove []ItemStatus `json:"remove"`
 }
 
-// What became of one asset of a request that judges each asset by itself. The numbers are those of HTTP.
+// The statuses of assets in the result of a request that treats each asset by itself. The numbers are those of HTTP.
 const (
-	StatusOK        = 200 // it is as the request says
-	StatusInvalid   = 400 // it would break a limit
+	StatusOK        = 200 // the asset is now as the request asks
+	StatusInvalid   = 400 // the asset would exceed a limit
 	StatusForbidden = 403 // the caller sees it and may not change it
 	StatusNotFound  = 404 // the caller sees no such asset
 )
 
-// ItemStatus is what became of one asset: StatusOK, StatusInvalid, StatusForbidden or StatusNotFound.
+// ItemStatus is the status of one asset: StatusOK, StatusInvalid, StatusForbidden or StatusNotFound.
 type ItemStatus struct {
 	ID     string `json:"id"`
 	Status int    `json:"status"`
 }
 
-// AssignAssets puts assets into a folder and takes them out of it. ErrNotFound for a folder that
-// the caller does not see, ErrForbidden where it may not edit it. An asset that the caller does not see
-// is 404 by itself, putting in one that the caller may not change 403, taking one out of its last folder
-// 403 for all but moderators, and putting one into more than Limits.AssetFolders 400. ErrInvalid when the
-// assets have more terms than Limits.Terms.
+// AssignAssets takes assets out of a folder and puts assets into it. Each asset has a status of its own, and the others are
+// changed whatever it is:
+//
+//   - StatusNotFound: the caller does not see the asset.
+//   - StatusForbidden: the asset is to be put into the folder and the caller may not edit it, or it is to be taken out of
+//     its only folder and the caller is no moderator. An asset in no folder is visible to every member.
+//   - StatusInvalid: the asset would be in more than Limits.AssetFolders folders.
+//
+// It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not edit it, and ErrInvalid if
+// the assets have more terms than Limits.Terms.
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
 	var out AssignedAssets
 	err := s.update(ctx, by, lib, func(ss *request) error {
@@ -66,8 +70,7 @@ func (ss *request) folderToFill(id string) (*node, error) {
 	return n, err
 }
 
-// eachAsset calls fn with the assets that the caller sees, with each once, and returns the status
-// of each id.
+// eachAsset calls fn once for each asset that the caller sees, and returns the status of each id.
 func (ss *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]ItemStatus, error) {
 	out := make([]ItemStatus, len(ids))
 	done := make(map[string]int, len(ids))
@@ -89,22 +92,24 @@ func (ss *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]Item
 	return out, nil
 }
 
+// takeOut takes an asset out of a folder and returns its status.
 func (ss *request) takeOut(r Record, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case !in:
 		return StatusOK, nil
-	case len(r.Folders) == 1 && !ss.moderator: // it would be in no folder then, and so seen by all
+	case len(r.Folders) == 1 && !ss.moderator: // in no folder, the asset would be visible to every member
 		return StatusForbidden, nil
 	}
 	r.Folders = slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder })
 	return StatusOK, ss.reindex(r)
 }
 
+// putInto puts an asset into a folder and returns its status.
 func (ss *request) putInto(r Record, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case in:
 		return StatusOK, nil
-	case !ss.editsAsset(ss.tree, r.Folders): // the editors of the folder, the caller among them, could change it then
+	case !ss.editsAsset(ss.tree, r.Folders): // in the folder, its editors could change the asset, and the caller is one of them
 		return StatusForbidden, nil
 	case len(r.Folders) >= ss.limits.AssetFolders:
 		return StatusInvalid, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// ChangeAttributesRequest says what to do with the attributes of assets: first to remove some, then to
-// set some, which removes all others of the same key, then to add some.
+// ChangeAttributesRequest says how to change the attributes of assets. First those of Remove are removed, then those of Set
+// replace all attributes with the same keys, then those of Add are added.
 type ChangeAttributesRequest struct {
 	Assets []string    `json:"assets"` // ids
 	Add    []Attribute `json:"add"`
@@ -17,13 +17,13 @@ type ChangeAttributesRequest struct {
 	Remove []Attribute `json:"remove"`
 }
 
-// ChangedAttributes is what became of it.
+// ChangedAttributes is the result of a ChangeAttributesRequest.
 type ChangedAttributes struct {
-	Result []int   `json:"result"` // what became of each asset of the request, in its order: StatusOK for success
-	Assets []Asset `json:"assets"` // those that were changed by it, each once
+	Result []int   `json:"result"` // the status of each asset, in the order of the request: see ItemStatus
+	Assets []Asset `json:"assets"` // those that were changed, each once
 }
 
-// AppendJSON appends the outcome as it is over HTTP.
+// AppendJSON appends the result as it is over HTTP.
 func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 	b = append(b, `{"result":[`...)
 	for i, status := range c.Result {
@@ -36,8 +36,8 @@ func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// Attributes returns the distinct values that assets seen by the caller have for a key, in byte order.
-// ErrInvalid for an empty key, and for one whose values take more than Limits.PageBytes.
+// Attributes returns the values that the assets have for a key: each value once, in byte order. Assets that the caller does
+// not see do not count. It returns ErrInvalid if the key is empty or its values take more than Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(ss *request) error {
@@ -64,11 +64,12 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 	return out, err
 }
 
-// ChangeAttributes changes the attributes of assets, each judged by itself: 404 for one that the
-// caller does not see, 403 for one that it may not edit, 400 for one that would have more than
-// Limits.Attributes. ErrInvalid for an attribute that is not well-formed, for a list of more than
-// Limits.Attributes, and where the answer would be longer than Limits.PageBytes or the assets have more
-// terms than Limits.Terms.
+// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and the others are changed whatever
+// it is: StatusNotFound if the caller does not see the asset, StatusForbidden if the caller may not edit it, and StatusInvalid
+// if it would have more attributes than Limits.Attributes.
+//
+// It returns ErrInvalid, and changes nothing, if an attribute is malformed, a list has more than Limits.Attributes, the
+// response would be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
@@ -124,7 +125,7 @@ func (in ChangeAttributesRequest) check(lim Limits) error {
 	return nil
 }
 
-// checkAttributes reports what keeps a list, which stands at the pointer at, from being attributes of an asset.
+// checkAttributes returns ErrInvalid unless each item of the list can be an attribute. at is the pointer to the list.
 func checkAttributes(at string, list []Attribute, lim Limits) error {
 	if n := len(list); n > lim.Attributes {
 		return invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
@@ -141,16 +142,16 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	return nil
 }
 
-// labelled is what becomes of an asset whose attributes are to be changed.
+// labelled is the outcome of label for one asset.
 type labelled int
 
 const (
 	unchanged labelled = iota
 	changed
-	tooMany // attributes it would have: more than is allowed, and than it has
+	tooMany // the asset would have more attributes than it has, and than are allowed
 )
 
-// label stores the record with its attributes changed.
+// label changes the attributes of an asset and stores it.
 func (ss *request) label(r Record, c relabel) (Record, labelled, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -168,7 +169,7 @@ func (ss *request) label(r Record, c relabel) (Record, labelled, error) {
 	return r, changed, ss.reindex(r)
 }
 
-// relabel is a ChangeAttributes made ready, once for all of its assets.
+// relabel is a ChangeAttributesRequest, prepared once for all of its assets.
 type relabel struct {
 	drop     map[Attribute]bool
 	replaced map[string]bool // keys
@@ -198,8 +199,8 @@ func (in ChangeAttributesRequest) prepare() relabel {
 	return c
 }
 
-// apply returns what the attributes of an asset are after the change. One that is taken away and given
-// back keeps its place, so that the same attributes are the same list.
+// apply returns the attributes of an asset after the change. An attribute that is removed and added again keeps its place, so
+// a request that changes nothing leaves the list equal.
 func (c relabel) apply(have []Attribute) []Attribute {
 	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
 	return unique(append(have, c.add...))

@@ -12,13 +12,13 @@ type ChangeAssetsRequest struct {
 	Remove []string   `json:"remove"` // ids of assets
 }
 
-// ChangedAssets is what became of it.
+// ChangedAssets is the result of a ChangeAssetsRequest.
 type ChangedAssets struct {
 	Added   []Asset  `json:"added"`   // each once, in the order of their first mention in Add
-	Removed []string `json:"removed"` // ids; without those that the caller sees no asset of
+	Removed []string `json:"removed"` // ids; an id of no asset that the caller sees is left out
 }
 
-// AppendJSON appends the outcome as it is over HTTP.
+// AppendJSON appends the result as it is over HTTP.
 func (c ChangedAssets) AppendJSON(b []byte) []byte {
 	b = appendAssets(append(b, `{"added":[`...), c.Added)
 	b = append(b, `],"removed":[`...)
@@ -38,14 +38,21 @@ func appendAssets(b []byte, list []Asset) []byte {
 	return b
 }
 
-// ChangeAssets removes and then adds assets, all or nothing. Adding is idempotent by generator
-// and foreign id: a repeat replaces the content of the asset that is there, and what of tags, via and
-// rights is given, and puts it into the folders named, out of none. ErrNotFound for a folder the caller
-// does not see; ErrForbidden where it may not edit a folder named, an asset to remove or one to replace;
-// ErrConflict, with the asset's id in Error.ID, for a repeat that names a folder the asset is not in and
-// leaves out one that it is in; ErrTooLarge for a content longer than Limits.Content; ErrInvalid where an item
-// is not well-formed, the answer would be longer than Limits.PageBytes, or the assets have more terms than
-// Limits.Terms.
+// ChangeAssets removes assets and then adds assets, all or nothing.
+//
+// An asset is identified by its generator and its foreign id. Adding one that the library has already replaces its content,
+// and its tags, via and rights as far as they are given. The asset stays in its folders and is put into those of the request.
+//
+// It returns
+//
+//   - ErrNotFound if the caller does not see a folder of the request;
+//   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to replace, or adds an asset to no
+//     folder without being a moderator;
+//   - ErrConflict, with the asset's id in Error.ID, if the request names a folder that an existing asset is not in and leaves
+//     out one that it is in;
+//   - ErrTooLarge if a content is longer than Limits.Content;
+//   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or the assets have more terms
+//     than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
 	if _, err := s.enter(by, lib); err != nil {
@@ -123,7 +130,7 @@ func (ss *request) addAssets(drafts []draft) ([]Asset, error) {
 	return added, nil
 }
 
-// checkFolders reports what keeps the draft from being put into the folders that it names.
+// checkFolders returns an error unless the caller sees and may edit each folder that the draft names.
 func (ss *request) checkFolders(d draft) error {
 	known := make(map[string]bool, len(d.Folders))
 	for i, id := range d.sent {
@@ -143,7 +150,7 @@ func (ss *request) checkFolders(d draft) error {
 	return nil
 }
 
-// add stores the draft as a new asset, or as what the old one of its origin is from now on. A zero old is none.
+// add stores the draft as a new asset, or in place of old, the asset with the same origin. Without such an asset, old is zero.
 func (ss *request) add(d draft, old Record, now int64) (Record, error) {
 	switch {
 	case old.Ordinal == 0:
@@ -200,9 +207,9 @@ func (ss *request) replace(old Record, d draft, now int64) (Record, error) {
 	return r, ss.put(r, indexOf(p, r.Folders, d.text))
 }
 
-// conflict returns the pointer to the first mention that names a folder the asset is not in, and leaves out
-// one that it is in: content meant for one place must not appear in another. Folders that the caller may not
-// read do not count, so that the answer tells nothing of them.
+// conflict returns the pointer to the first mention that names a folder the asset is not in and leaves out one that it is in,
+// or "" if there is none. Content that was meant for one place must not appear in another. Folders that the caller may not
+// read do not count, so that the response reveals nothing about them.
 func (ss *request) conflict(d draft, folders []string) string {
 	in, known := make(map[string]bool, len(folders)), 0
 	for _, id := range folders {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ChangeFoldersRequest says which folders to create, to update and to delete, done in this order.
+// ChangeFoldersRequest says which folders to create, which to update and which to delete. It is done in this order.
 type ChangeFoldersRequest struct {
 	Create []NewFolder    `json:"create"`
 	Update []FolderChange `json:"update"`
 	Delete []string       `json:"delete"` // ids
-	Remove []string       `json:"remove"` // the same under another name
+	Remove []string       `json:"remove"` // another name of Delete; both count
 }
 
 // NewFolder is a folder to create. The label is required.
@@ -22,7 +22,7 @@ type NewFolder struct {
 	Permissions []Permission `json:"permissions"`
 }
 
-// FolderChange says what a folder is to be from now on; nil leaves it as it is.
+// FolderChange changes a folder. A nil field leaves that part as it is.
 type FolderChange struct {
 	ID      string  `json:"id"`
 	Label   *string `json:"label"`
@@ -31,11 +31,13 @@ type FolderChange struct {
 	Deleted *bool   `json:"deleted"` // false brings a deleted folder back
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing, and returns those named, in the
-// order of the request, each once. Deleting is soft: it takes the folder and all below it out
-// of sight; assets stay. ErrNotFound for a folder or place that the caller does not see or that is deleted;
-// ErrForbidden where it may not; ErrInvalid for a move below itself, for bringing back what is below a
-// deleted folder, for too many levels, and where the answer would be longer than Limits.PageBytes.
+// ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the request, in its order,
+// each once. A deleted folder is hidden with all folders below it, and can be brought back; its assets are not deleted.
+//
+// It returns ErrNotFound if the caller does not see a folder or a parent, or if that is deleted; ErrForbidden if the caller
+// lacks a permission, with a sentence that names it; and ErrInvalid if a folder is moved below itself, is brought back while a
+// folder above it is deleted, or would be nested deeper than Limits.Depth, if a field is malformed, or if the response would be
+// longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, func(ss *request) error {
@@ -56,7 +58,7 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 	return out, nil
 }
 
-// changedFolders returns the folders as the answer to a change has them.
+// changedFolders returns the folders for the response to a change.
 func (ss *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
@@ -113,7 +115,8 @@ func (ss *request) createFolder(at string, in NewFolder) (*node, error) {
 	return ss.placeFolder(f), nil
 }
 
-// checkPlace reports what keeps a folder that is so many levels high from being put into parent.
+// checkPlace returns an error unless the caller may put a folder into parent, and the folder fits: height is the number of its
+// levels. A nil parent is the top level.
 func (ss *request) checkPlace(at string, parent *node, height int) error {
 	if !ss.mayNest(parent) {
 		if parent == nil {
@@ -157,8 +160,8 @@ func (ss *request) updateFolder(at string, in FolderChange) (*node, error) {
 	return ss.placeFolder(f), nil
 }
 
-// mayRestore reports whether the folder may be brought back. Below a deleted folder it stays out of sight;
-// moved out of that one, it comes back, which is for those who might have brought back the other too.
+// mayRestore reports whether the folder may be brought back. A folder below a deleted one would stay hidden, so that is
+// refused. Moving it out of the deleted folder makes it visible, which needs manage on the deleted folder.
 func (ss *request) mayRestore(n *node, moved bool) bool {
 	for above := n.parent; above != nil; above = above.parent {
 		if above.Deleted && (!moved || ss.right(above).level < levelManage) {
@@ -192,7 +195,7 @@ func (ss *request) moveTo(at string, n *node, path string) (string, error) {
 	return parent.ID, nil
 }
 
-// deleteFolders judges all of the folders before it deletes the first: one may be below another.
+// deleteFolders deletes folders. It checks all of them before it deletes the first, since one may be below another.
 func (ss *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var found []*node
 	for _, list := range []struct {
@@ -216,8 +219,8 @@ func (ss *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	return found, nil
 }
 
-// folderToManage returns a folder that the caller may change; with deleted, one out of sight because
-// of a deletion too.
+// folderToManage returns a folder that the caller may change. A folder that is deleted, or below a deleted one, is ErrNotFound
+// unless deleted is true.
 func (ss *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	n := ss.tree.nodes[id]
 	if n == nil {
@@ -233,8 +236,8 @@ func (ss *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	return n, nil
 }
 
-// grant returns the permissions of a folder with those of list added, equal ones once. Nobody grants more
-// than they hold: whoever grants holds manage, which includes all operations.
+// grant returns the permissions have of a folder with those of list added; equal ones are kept once. Callers cannot grant
+// more than they hold, since granting needs manage, which includes all operations.
 func (ss *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(ss.network, ss.lib, folder)
 	have = slices.Clone(have)

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// ChangePermissionsRequest says which permissions of a folder to remove and which to create, done in
-// this order.
+// ChangePermissionsRequest says which permissions of a folder to remove and which to create. Permissions are removed first.
 type ChangePermissionsRequest struct {
 	Folder string       `json:"-"` // id; over HTTP in the path
 	Create []Permission `json:"create"`
-	Remove []Permission `json:"remove"` // by ID, or else all that grants the same to the same
+	Remove []Permission `json:"remove"` // by ID, or without one those with the same operation and subject
 }
 
-// Permissions returns the permissions that a folder itself has, in the order they were granted.
-// ErrNotFound for a folder that the caller does not see, ErrForbidden where it may not manage it.
+// Permissions returns the permissions that a folder itself has, in the order in which they were granted. It returns
+// ErrNotFound if the caller does not see the folder, and ErrForbidden if the caller may not manage it.
 func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folder string) ([]Permission, error) {
 	var out []Permission
 	err := s.view(ctx, by, lib, func(ss *request) error {
@@ -32,10 +31,11 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 	return out, err
 }
 
-// ChangePermissions changes the permissions of a folder and returns those it has then. What is
-// to be removed and is not there is passed over. A folder that loses its last permission stops inheriting
-// too, so that revoking never publishes; only moderators see it then. Errors as with Permissions; ErrInvalid for a
-// permission that is not well-formed.
+// ChangePermissions changes the permissions of a folder and returns those that it has then. A permission to remove that the
+// folder does not have is ignored. When a folder loses its last permission, it also stops inheriting, and only moderators see
+// it: without that, removing a permission could make the folder visible to every member.
+//
+// It returns the errors of Permissions, and ErrInvalid if a permission is malformed.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	err := s.update(ctx, by, lib, func(ss *request) error {
@@ -52,7 +52,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 			return err
 		}
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
-			f.Inherit = false // without a permission on the way up the folder would be open to all members
+			f.Inherit = false // if no folder above it has a permission, every member could see this one
 		}
 		out = f.Clone().Permissions
 		return ss.storeFolders([]*node{ss.placeFolder(f)})

@@ -7,15 +7,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// ExplainRequest asks what somebody may do with an asset or a folder, and why. Exactly one of the two is named.
+// ExplainRequest asks what somebody may do with an asset or a folder, and why. It names either an asset or a folder.
 type ExplainRequest struct {
 	Asset  string // id
 	Folder string // id
 	About  *Whom  // nil: the caller itself
 }
 
-// Whom is somebody that a moderator asks about: a member of the network who moderates nothing. What is not given
-// is not known.
+// Whom is somebody that a moderator asks about: a member of the network who moderates nothing, with this user id and with these
+// roles and groups.
 type Whom struct {
 	User   string   // id or URN; "" for anybody with these roles and groups
 	Roles  []string // ids, at most 100
@@ -61,10 +61,11 @@ const (
 	ByNone      Rule = "none"      // not allowed: no rule allows it
 )
 
-// Explain tells what the caller may do with an asset or a folder, and by which rule. A caller learns no more than
-// elsewhere: ErrNotFound for what it may not view, and no folder is named that it may not read. Moderators may ask
-// about others; ErrForbidden for all else who do. ErrInvalid unless exactly one of asset and folder is named, and
-// for a user who is not of the network.
+// Explain returns what the caller, or with in.About somebody else, may do with an asset or a folder, and by which rule. It
+// reveals nothing that other methods hide: it names no folder that the caller may not read.
+//
+// It returns ErrNotFound if the caller may not view the asset or the folder, ErrForbidden if in.About is given and the caller is
+// no moderator, and ErrInvalid if not exactly one of asset and folder is named, or if the user is not of the network.
 func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
 	err := s.view(ctx, by, lib, func(ss *request) (err error) {
@@ -150,8 +151,8 @@ func (ss *request) explainAsset(who member, id string) (Explanation, error) {
 	return out, nil
 }
 
-// ofAll returns the verdict on an asset in these folders: the first that allows, else that no rule does, or that
-// all of them are deleted.
+// ofAll returns the verdict on an asset in these folders: that of the first folder which allows it. If none does, it is ByNone,
+// or ByDeleted if all of the folders are deleted.
 func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
 	out := Verdict{Rule: ByNone}
 	for i, f := range folders {
@@ -166,11 +167,11 @@ func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
 	return out
 }
 
-// verdict says whether who may do with the folder what takes a level, as far as the asking caller may know it.
+// verdict returns whether a member has a level on a folder, and by which rule. It names only what the asking caller may know.
 func (ss *request) verdict(who member, n *node, level level) Verdict {
 	r := who.right(n)
 	switch {
-	case !n.live() && level < levelManage: // what is deleted is out of sight, but for those who may bring it back
+	case !n.live() && level < levelManage: // a deleted folder is hidden except from those who may bring it back
 		return Verdict{Rule: ByDeleted, Folder: ss.deletedOne(n)}
 	case who.moderator:
 		return Verdict{Allowed: true, Rule: ByModerator}
@@ -183,7 +184,8 @@ func (ss *request) verdict(who member, n *node, level level) Verdict {
 	return Verdict{Allowed: true, Rule: ByGrant, Folder: r.at.ID, Grant: &grant}
 }
 
-// deletedOne returns the id of the folder that is deleted, n or one above it, "" when the caller may not know of it.
+// deletedOne returns the id of the deleted folder: n or the nearest one above it. It returns "" if the caller may not read that
+// folder.
 func (ss *request) deletedOne(n *node) string {
 	for ; n != nil; n = n.parent {
 		if n.Deleted {

@@ -16,8 +16,8 @@ import (
 // Facets are the facets of a search. Their JSON is an object with a member for each, in their order.
 type Facets []Facet
 
-// Facet has the most frequent values of a field among the assets that a search finds, on whatever page. Values that
-// are equally frequent are in byte order. There are at most 20.
+// Facet has the most frequent values of a field among all assets that a search finds, at most 20. Values that are equally
+// frequent are in byte order.
 type Facet struct {
 	Name   string // generator, tags, via, rights, folder, attribute (its values are keys), or attribute:<key>
 	Values []FacetValue
@@ -146,7 +146,7 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	return f, checkName("facets", key, lim.Name)
 }
 
-// empty returns the facets of a search that finds nothing, nil without any.
+// empty returns the facets of a search that finds nothing. It returns nil if the search asks for no facets.
 func (fields facetFields) empty() (out Facets) {
 	for _, f := range fields {
 		out = append(out, Facet{Name: f.name})
@@ -204,12 +204,12 @@ func (ss *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
 	return values.Items(), nil
 }
 
-// comesAfter reports whether the value of a long term certainly comes after another value.
+// comesAfter reports whether the value of a long term is known to be after another value, by the beginning of it in the term.
 func (f facetField) comesAfter(term, value string) bool {
 	return term[0] == kindLongAttribute && longAttributeHead(term) > value
 }
 
-// longValue returns the value of a term that does not hold it. It reads an asset that has the term and that q finds.
+// longValue returns the value of a term that does not contain it. It reads an asset that has the term and matches q.
 func (ss *request) longValue(f facetField, q AssetQuery, term string) (string, error) {
 	q.All, q.Limit = append(slices.Clip(q.All), AnyOf{term}), 1
 	for r, err := range ss.r.Assets(ss.ctx, q) {

@@ -4,15 +4,16 @@ import (
 	"golang.org/x/text/cases"
 )
 
-// Folder is a folder as a caller sees it.
+// Folder is a folder as a caller sees it. Folders organize the assets of a library, and permissions on folders say who may see
+// and change the assets in them.
 type Folder struct {
 	ID          string       `json:"id"`
 	Path        string       `json:"path"` // of its parent: "/", or "/12/15" for what is in folder 15
 	Label       string       `json:"label"`
 	Inherit     bool         `json:"inherit"`
-	Deleted     bool         `json:"deleted"`     // by itself or with a folder above
-	Children    []string     `json:"children"`    // ids of the children the caller may see, in order; nil where the answer has none
-	Permissions []Permission `json:"permissions"` // its own; nil where the caller may not manage it, or the answer has none
+	Deleted     bool         `json:"deleted"`     // the folder or one above it was deleted
+	Children    []string     `json:"children"`    // ids of the children that the caller sees, in order; nil if the response has none
+	Permissions []Permission `json:"permissions"` // its own; nil if the caller may not manage it, or the response has none
 }
 
 // AppendJSON appends the folder as it is over HTTP.
@@ -49,5 +50,5 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, "false"...)
 }
 
-// foldLabel returns what labels are ordered by.
+// foldLabel returns the sort key of a label, which ignores case.
 func foldLabel(label string) string { return cases.Fold().String(label) }

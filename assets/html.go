@@ -7,9 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// stripHTML returns the text of s: tags, comments, scripts and styles left out, entities decoded.
-// A tag that stands inside a line leaves nothing behind, so a word may be partly bold; any other
-// leaves a space, so two paragraphs never make one word.
+// stripHTML returns the text of s without tags, comments, scripts and styles, and with entities decoded. An inline tag is
+// removed, so a word may be partly bold. Any other tag becomes a space, so the words of two paragraphs are not joined.
 func stripHTML(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s

@@ -20,8 +20,8 @@ func newKey(random string) Key {
 	return Key(sum[:16])
 }
 
-// newTreeNumber returns the number of a tree of folders. Numbers are random, so that two different trees never
-// have the same one: a counter would repeat itself in an update that is rolled back, and after a failover that
+// newTreeNumber returns a number for a tree of folders, by which caches recognize it. Numbers are random, so two different
+// trees never have the same one. A counter would repeat numbers: after an update was rolled back, and after a failover that
 // loses commits.
 func newTreeNumber() int64 {
 	var b [8]byte
@@ -29,7 +29,7 @@ func newTreeNumber() int64 {
 	return int64(binary.BigEndian.Uint64(b[:]))
 }
 
-// checkLibrary reports what keeps the names from being those of a library.
+// checkLibrary returns ErrForbidden if the library's network cannot be one, and ErrInvalid if its ID is malformed.
 func checkLibrary(l Library, networkURN string, maxID int) error {
 	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
 		return forbidden("", "%q is not the name of a network", l.Network)
@@ -40,7 +40,8 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// checkName reports what keeps s, at a place of a request, from being a name of at most limit characters.
+// checkName returns ErrInvalid unless s is a name: a text of 1 to limit characters without control characters. at is where s
+// stands in the request.
 func checkName(at, s string, limit int) error {
 	if s == "" {
 		return invalid(at, "must not be empty")
@@ -54,7 +55,8 @@ func checkName(at, s string, limit int) error {
 	return nil
 }
 
-// checkText reports what keeps s, at a place of a request, from being a text of at most limit characters.
+// checkText returns ErrInvalid unless s is UTF-8 without U+0000, of at most limit characters. at is where s stands in the
+// request.
 func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
 		return invalid(at, "must be UTF-8 without U+0000")

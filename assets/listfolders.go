@@ -12,24 +12,24 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// ListFoldersRequest says which folders to list. The zero value lists those at the top level. IDs, Label and Deleted look
-// everywhere unless Paths says where.
+// ListFoldersRequest says which folders to list. The zero value lists those at the top level. With IDs, Label or Deleted,
+// folders at any level are listed, unless Paths is given too.
 type ListFoldersRequest struct {
 	IDs     []string // of these ids; nil = any
-	Paths   []string // in these places: "/", "/12/15"; nil = "/", or any with IDs, Label or Deleted
+	Paths   []string // with these parents: "/", "/12/15"; nil = "/", or any parent with IDs, Label or Deleted
 	Label   string   // whose label contains this text, whatever its case; "" = any
 	Deleted bool     // those that were deleted and that the caller may manage, in place of those that it sees
 	Limit   int      // 0 = 50
-	After   string   // id of a folder: those after it; over HTTP the parameter since
-	Before  string   // id of a folder: those before it, the nearest; over HTTP the parameter until
+	After   string   // id of a folder: those that follow it; over HTTP the parameter since
+	Before  string   // id of a folder: the last ones before it; over HTTP the parameter until
 }
 
-// everywhere reports whether the request names folders by something other than their place.
+// everywhere reports whether the request lists folders at all levels.
 func (in ListFoldersRequest) everywhere() bool {
 	return in.Paths == nil && (in.IDs != nil || in.Label != "" || in.Deleted)
 }
 
-// From returns the list that goes on at a cursor, Page.Next of another page. The cursor "" leaves it as it is.
+// From returns the request for the page after a cursor, Page.Next of another page. With the cursor "" it returns in unchanged.
 func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	if cursor != "" {
 		in.After, in.Before = cursor, ""
@@ -37,8 +37,11 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders lists folders that the caller sees by label, whatever its case, and then by id, with
-// their children; or deleted ones, for whoever brings them back. ErrInvalid when After or Before is no folder that the caller sees.
+// ListFolders returns a page of the folders that the caller sees, with their children. They are ordered by label, ignoring case,
+// and then by id. With in.Deleted it lists the deleted folders that the caller may bring back instead.
+//
+// It returns ErrInvalid if After or Before is not the id of a folder that the caller may read, or if a list or a limit is too
+// long.
 func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) (Page[Folder], error) {
 	var out Page[Folder]
 	err := s.view(ctx, by, lib, func(ss *request) (err error) {
@@ -48,7 +51,7 @@ func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in Li
 	return out, err
 }
 
-// AllFolders yields the folders from the page that the request asks for on. An error is yielded once, as the
+// AllFolders yields the folders of a list, beginning with the page that the request asks for. It yields an error once, as its
 // last pair.
 func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
 	return paging.All("", func(after string) ([]Folder, string, error) {
@@ -57,8 +60,8 @@ func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in Lis
 	})
 }
 
-// Folder returns one folder; one that is deleted, or below a deleted one, to those who may
-// manage it. ErrNotFound.
+// Folder returns one folder. A folder that is deleted, or below a deleted one, is for callers who may manage it. It returns
+// ErrNotFound if the caller does not see the folder.
 func (s *Service) Folder(ctx context.Context, by Caller, lib Library, id string) (Folder, error) {
 	var out Folder
 	err := s.view(ctx, by, lib, func(ss *request) error {
@@ -116,8 +119,8 @@ func (ss *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	return out, nil
 }
 
-// listed returns the folders asked for that the caller may find, in order, the limit aside. behind reports
-// whether there are more from Before on.
+// listed returns all folders of the list in order, without its limit. behind reports whether folders at Before or after it
+// were left out.
 func (ss *request) listed(in ListFoldersRequest) (found []*node, behind bool, err error) {
 	if in.After != "" && in.Before != "" {
 		return nil, false, invalid("since", "want one cursor at a time, since or until")
@@ -147,8 +150,8 @@ func (ss *request) listed(in ListFoldersRequest) (found []*node, behind bool, er
 	return found, behind, nil
 }
 
-// lists reports whether a list may name the folder: one that the caller sees or, of deleted ones, one that was deleted
-// by itself and that the caller may manage. What is only below a deleted folder comes back with that.
+// lists reports whether a list may have the folder. A list has folders that the caller sees. A list of deleted folders has
+// those that were deleted themselves and that the caller may manage; folders below them are brought back together with them.
 func (ss *request) lists(in ListFoldersRequest, n *node) bool {
 	if in.Deleted {
 		return n.Deleted && ss.right(n).level >= levelManage
@@ -156,7 +159,7 @@ func (ss *request) lists(in ListFoldersRequest, n *node) bool {
 	return ss.sees(n)
 }
 
-// candidates returns the folders of the ids and in the places asked for, each once.
+// candidates returns the folders with the ids and the parents of the request, each once.
 func (ss *request) candidates(in ListFoldersRequest) []*node {
 	switch {
 	case in.everywhere() && in.IDs == nil:
@@ -193,14 +196,14 @@ func (ss *request) folderCursor(field, id string) (*node, error) {
 	if id == "" {
 		return nil, nil
 	}
-	n, err := ss.folderToRead(field, id) // one deleted meanwhile still has its place in the order
+	n, err := ss.folderToRead(field, id) // a folder that was deleted since still has a position in the order
 	if err != nil {
 		return nil, invalid(field, "want the id of a folder of this library")
 	}
 	return n, nil
 }
 
-// folderSeen returns the folder that is named at a place of a request, if the caller sees it.
+// folderSeen returns the folder with this id, or ErrNotFound if the caller does not see it. at is where the request names it.
 func (ss *request) folderSeen(at, id string) (*node, error) {
 	n := ss.tree.nodes[id]
 	if n == nil || !ss.sees(n) {
@@ -209,8 +212,8 @@ func (ss *request) folderSeen(at, id string) (*node, error) {
 	return n, nil
 }
 
-// folderToRead returns a folder asked for by itself at a place of a request: one that the caller sees, or one out of sight
-// because of a deletion that it may manage.
+// folderToRead returns the folder with this id: one that the caller sees, or one that is hidden by a deletion and that the caller
+// may manage. Any other is ErrNotFound. at is where the request names it.
 func (ss *request) folderToRead(at, id string) (*node, error) {
 	n := ss.tree.nodes[id]
 	if n == nil || !ss.sees(n) && (n.live() || ss.right(n).level < levelManage) {
@@ -219,8 +222,8 @@ func (ss *request) folderToRead(at, id string) (*node, error) {
 	return n, nil
 }
 
-// placeSeen returns the folder that a path in a request leads to, nil for the top level, which the empty path
-// stands for too.
+// placeSeen returns the folder with this full path, or ErrNotFound if the caller does not see it. It returns nil for the top
+// level, whose path is "/" or "".
 func (ss *request) placeSeen(at, path string) (*node, error) {
 	if path == "" {
 		return nil, nil
@@ -235,12 +238,12 @@ func (ss *request) placeSeen(at, path string) (*node, error) {
 	return n, nil
 }
 
-// folder returns the folder as any answer gives it.
+// folder returns the folder without children and permissions, as assets have it.
 func (n *node) folder() Folder {
 	return Folder{ID: n.ID, Path: n.path(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
 }
 
-// ownFolder adds the permissions for those who may manage the folder.
+// ownFolder returns the folder with its permissions, if the caller may manage it.
 func (ss *request) ownFolder(n *node) Folder {
 	f := n.folder()
 	if ss.right(n).level >= levelManage {
@@ -252,7 +255,7 @@ func (ss *request) ownFolder(n *node) Folder {
 	return f
 }
 
-// fullFolder adds the children that the caller sees.
+// fullFolder returns the folder with its permissions and with the children that the caller sees.
 func (ss *request) fullFolder(n *node) Folder {
 	f := ss.ownFolder(n)
 	f.Children = []string{}
@@ -264,11 +267,11 @@ func (ss *request) fullFolder(n *node) Folder {
 	return f
 }
 
-// changeTree gives the request a tree of its own, before it changes folders.
+// changeTree replaces the shared tree by a clone, which the request may change.
 func (ss *request) changeTree() { ss.before, ss.tree = ss.tree, ss.tree.clone() }
 
-// placeFolder gives the folder its place in the tree. What is stored of it waits for storeFolders: a
-// request may change one folder many times.
+// placeFolder puts a folder into the request's tree. It is stored by storeFolders, since a request may change a folder many
+// times.
 func (ss *request) placeFolder(f FolderRecord) *node {
 	if !ss.wrote {
 		ss.state.Tree = newTreeNumber()
@@ -279,7 +282,7 @@ func (ss *request) placeFolder(f FolderRecord) *node {
 	return n
 }
 
-// storeFolders stores folders as they are in the tree, each of them once.
+// storeFolders stores folders as they are in the tree, if they have changed.
 func (ss *request) storeFolders(list []*node) error {
 	for _, n := range list {
 		if err := ss.tx.PutFolder(ss.ctx, n.FolderRecord); err != nil {

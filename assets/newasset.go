@@ -9,7 +9,7 @@ import (
 
 // NewAsset is an asset to add. Generator, ID and Content are required.
 type NewAsset struct {
-	ID        string          `json:"id"` // foreign: of the content in its originating service
+	ID        string          `json:"id"` // the foreign id: that of the content in the service it comes from
 	Generator Generator       `json:"generator"`
 	Content   json.RawMessage `json:"content"` // an object; its id, generator and published are not used
 	Folders   []string        `json:"folders"` // ids of folders to add it to
@@ -23,25 +23,25 @@ type Generator struct {
 	ID string `json:"id"`
 }
 
-// draft is a NewAsset that is well-formed, with all the work done that needs no store.
+// draft is a NewAsset that was checked and prepared as far as that needs no store.
 type draft struct {
 	NewAsset
 	at      string    // pointer to it in the request
 	sent    []string  // ids of its folders as the request has them, repeats too
-	unfiled bool      // it names no folder, or did not at its first mention
-	places  []mention // where it is to be, each time the request mentions it
+	unfiled bool      // its first mention names no folder
+	places  []mention // the folders of each mention in the request
 	origin  Origin
-	content []byte   // but for its last member; see contentHead
-	text    []string // terms
+	content []byte   // without its last member; see contentHead
+	text    []string // terms of its text
 }
 
-// mention is one item of a request that names an asset, and the folders that it is to be in.
+// mention is one item of a request that adds an asset, with the folders that it names. A request may mention an asset twice.
 type mention struct {
 	at      string // pointer
 	folders []string
 }
 
-// draft checks the asset, which stands at the pointer at.
+// draft checks and prepares the asset. at is the pointer to it in the request.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {
@@ -70,7 +70,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	return d, err
 }
 
-// checkTags reports what keeps an asset from having the tags, which stand at the pointer at.
+// checkTags returns ErrInvalid unless an asset may have these tags. at is the pointer to the list.
 func checkTags(at string, tags []string, lim Limits) error {
 	if len(tags) > lim.Tags {
 		return invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
@@ -87,8 +87,8 @@ func checkTags(at string, tags []string, lim Limits) error {
 	return nil
 }
 
-// collapse returns the drafts with those of one asset as one, which is what storing them one after
-// the other comes to. So an asset is read and written once, however often it is mentioned.
+// collapse joins the drafts of the same asset into one, with the same result as storing them one after the other. So each
+// asset is read and written once.
 func collapse(drafts []draft) []draft {
 	out := make([]draft, 0, len(drafts))
 	first := make(map[Origin]int, len(drafts))
@@ -106,7 +106,7 @@ func collapse(drafts []draft) []draft {
 	return out
 }
 
-// then returns the draft with another one of the same asset on top; Folders may have repeats.
+// then returns the draft after next, a later draft of the same asset, was applied to it. Folders may have repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
 	d.Folders, d.places = append(d.Folders, next.Folders...), append(d.places, next.places...)
@@ -122,8 +122,8 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkFolderCount refuses to leave the draft's asset in more folders than is allowed, and than it
-// was in before.
+// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders, more than are allowed and than it was in
+// before.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	if n > max(lim.AssetFolders, before) {
 		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
@@ -131,7 +131,7 @@ func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	return nil
 }
 
-// applyTo replaces what the draft has of an asset's parts.
+// applyTo replaces those parts of an asset that the draft has.
 func (d draft) applyTo(p *parts, createdAt int64) {
 	p.content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
 	if d.SafeTags != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// level orders operations; 0 is none.
+// level is an Operation as a number, so that operations can be compared. Each includes those below it.
 type level int
 
 const (
@@ -38,7 +38,7 @@ func resourceID(network string, lib Library, folder string) string {
 	return network + ":library=" + escape(lib.ID) + ":folder=" + escape(folder)
 }
 
-// checkPermission reports what keeps p from being granted on the folder with this resource ID.
+// checkPermission returns ErrInvalid unless p can be granted on the folder with the resource ID rid. at is the pointer to p.
 func checkPermission(p Permission, at, rid string, lim Limits) error {
 	if levelOf(p.Operation) == levelNone {
 		return invalid(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
@@ -60,8 +60,8 @@ func checkPermission(p Permission, at, rid string, lim Limits) error {
 	return nil
 }
 
-// checkSubject is the part of checkPermission that every stored permission passes. An earlier release granted to users
-// whose ids have a colon, too; no caller has such an id, so nothing comes of it.
+// checkSubject returns ErrInvalid unless p names one valid user, role or group. Stored permissions satisfy it too. They may
+// name users whose ids have a colon, which an earlier release allowed; no caller has such an id.
 func checkSubject(p Permission, at string, lim Limits) error {
 	named := 0
 	for _, s := range []struct {
@@ -91,8 +91,8 @@ func checkSubject(p Permission, at string, lim Limits) error {
 	return nil
 }
 
-// checkGroup reports what keeps s from being the URN of a group: of a site, of a network, or of
-// whatever else the tokens of the service put into a caller's groups.
+// checkGroup returns ErrInvalid unless s can be the URN of a group: a site, a network, or any other URN that tokens may have
+// among a caller's groups.
 func checkGroup(at, s string, limit int) error {
 	if err := checkName(at, s, limit); err != nil {
 		return err
@@ -108,14 +108,13 @@ func checkGroup(at, s string, limit int) error {
 	return nil
 }
 
-// grantKey is what makes two permissions of one folder equal: the same granted to the same.
+// grantKey identifies a permission of a folder by its operation and its subject. Permissions with equal keys are duplicates.
 type grantKey struct {
 	operation     Operation
 	kind, subject string
 }
 
-// grantKeyOf returns what p grants, and to whom. Names do not count, and a user is the same under the id
-// and the URN.
+// grantKeyOf returns the key of p. The names of subjects are not part of it, and a user has the same key by id and by URN.
 func grantKeyOf(p Permission, network string) grantKey {
 	switch {
 	case p.Role != nil:

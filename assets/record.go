@@ -59,7 +59,7 @@ func (p parts) body() Body {
 	return append(b, '}')
 }
 
-// parts takes the body apart.
+// partsOf returns the parts of a body.
 func partsOf(b Body) (parts, error) {
 	var in struct {
 		Content    jsontext.Value `json:"content"`
@@ -82,7 +82,7 @@ func partsOf(b Body) (parts, error) {
 	return parts{in.Content, origin.Generator.ID, in.SafeTags, in.Via, in.Rights, in.Attributes}, nil
 }
 
-// searchable returns the terms of the text of a content: what a query looks through.
+// searchable returns the terms of the texts of a content that a query searches: its own, and the author's names.
 func searchable(content []byte) ([]string, error) {
 	var in struct {
 		Content      string `json:"content"`
@@ -99,7 +99,7 @@ func searchable(content []byte) ([]string, error) {
 	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
 }
 
-// IndexOf returns what the asset is found by.
+// IndexOf returns the index entries of an asset.
 func IndexOf(r Record) (Index, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -120,7 +120,7 @@ func appendAttribute(b []byte, a Attribute) []byte {
 
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
-	return strictjson.AppendString(b, s) // input is checked at the door
+	return strictjson.AppendString(b, s) // requests with other text were refused
 }
 
 // appendComma appends the comma before the i-th item of a list.
@@ -131,12 +131,12 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendTime appends a time as answers have it: ISO 8601, UTC, milliseconds.
+// appendTime appends a time as responses have it: ISO 8601, UTC, with milliseconds.
 func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }
 
-// sameRecord reports whether an answer would show no difference between the two, nor a search.
+// sameRecord reports whether two records of an asset are equal in responses and searches. The folders of r include those of o.
 func sameRecord(r, o Record) bool {
 	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
 }

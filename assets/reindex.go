@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// oldTerms is the error of a search in a library that has terms, beginning with these letters, in a form that this
-// release does not look for. renew replaces them.
+// oldTerms is the error of a search in a library that still has terms of an earlier release, which begin with these letters.
+// Search handles it: it calls renew, which replaces the terms, and searches again.
 //
 // Stores of the first release have long words and long attributes as digests alone, by which no prefix and no key
 // finds them, and have no terms for the keys of attributes, by which these are counted. The first searches that would
@@ -18,7 +18,7 @@ func (o oldTerms) Error() string {
 	return "the library has terms of an earlier release: " + strings.Join(o, ", ")
 }
 
-// checkTerms returns oldTerms if the search might miss an asset because of them.
+// checkTerms returns oldTerms if the search could miss assets because they have terms of an earlier release.
 func (ss *request) checkTerms(in SearchRequest, list, prefixes []string) error {
 	var old oldTerms
 	if len(prefixes) > 0 || slices.ContainsFunc(list, func(w string) bool { return len(w) >= MaxTerm }) {
@@ -46,7 +46,8 @@ func (ss *request) checkTerms(in SearchRequest, list, prefixes []string) error {
 // renewedAtOnce is the number of assets whose terms one update replaces.
 const renewedAtOnce = 100
 
-// renew gives all assets that have old terms those of this release. If it is interrupted, what it has done is kept.
+// renew replaces the index entries of all assets that have old terms. It commits in batches, so an interrupted renewal
+// continues where it ended.
 func (s *Service) renew(ctx context.Context, lib Library, old oldTerms) error {
 	for more := true; more; {
 		err := s.store.Update(ctx, lib, func(tx Tx) error {

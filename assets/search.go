@@ -10,9 +10,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Search finds assets that the caller sees, and counts what they have. ErrInvalid for a search out of its limits
-// and for a cursor that is not of this library; ErrNotFound for a folder the caller does not see; ErrBusy for a
-// search that takes longer than Limits.SearchTime.
+// Search returns a page of the assets that match the request and that the caller sees, with their total and the facets that the
+// request asks for. All of it is counted among the assets that the caller sees, so the numbers reveal nothing about others.
+//
+// It returns ErrInvalid if a field exceeds its limit or a cursor is not of this library, ErrNotFound if the caller does not
+// see a folder of the request, and ErrBusy if the search takes longer than Limits.SearchTime.
 func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
 	defer cancel()
@@ -35,9 +37,9 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 	}
 }
 
-// AllAssets yields what a search finds, from the page that the request asks for on: towards newer assets if it
-// is ascending, else towards older ones. It meets every asset once, also while others are added. An error is
-// yielded once, as the last pair.
+// AllAssets yields the assets that a search finds, beginning with the page that the request asks for, towards newer assets if
+// the search is ascending and towards older ones otherwise. It yields every asset once, even while others are added. It
+// yields an error once, as its last pair.
 func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
@@ -63,7 +65,7 @@ func (ss *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
-	if in.Query != "" && len(list)+len(prefixes) == 0 { // no letter or digit: nothing has it
+	if in.Query != "" && len(list)+len(prefixes) == 0 { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty()}, nil
 	}
 	if err := ss.checkTerms(in, list, prefixes); err != nil {
@@ -83,14 +85,14 @@ func (ss *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// cursor is the part of a library's order that a page is from.
+// cursor is the range of a library's assets that a page is taken from.
 type cursor struct {
 	after, before int64 // ordinals; 0 = no bound
 	ascending     bool
 	limit         int
 }
 
-// of returns the query for the assets that match q in this part.
+// of returns the query for the assets of the range that match q.
 func (c cursor) of(q AssetQuery) AssetQuery {
 	q.Ascending, q.Limit = c.ascending, c.limit
 	q.After = max(q.After, c.after)
@@ -100,7 +102,7 @@ func (c cursor) of(q AssetQuery) AssetQuery {
 	return q
 }
 
-// place returns the part of the library's order that the search asks for.
+// place returns the range of assets that the search asks for with its cursors.
 func (ss *request) place(in SearchRequest) (cursor, error) {
 	limit, err := ss.pageLimit(in.Limit)
 	c := cursor{ascending: in.ascending(), limit: limit}
@@ -123,9 +125,9 @@ func (ss *request) place(in SearchRequest) (cursor, error) {
 	return c, nil
 }
 
-// conditions returns a query for what the search asks for, its times and its place aside. The last set of terms
-// is one of folders: those of folderTree, or those the caller sees. What is in one folder that the caller sees
-// needs no more.
+// conditions returns a query for the assets that the search asks for, without its times and cursors. The last set of terms
+// restricts it to folders: those of folderTree that the caller sees, or all that the caller sees. A search in one folder needs
+// no such set, since the caller must see that folder.
 func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q AssetQuery, err error) {
 	var all []AnyOf
 	for _, w := range list {
@@ -174,7 +176,7 @@ func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q Asse
 	return q, nil
 }
 
-// page returns a page of the assets that match q, and whether there are more before and after it.
+// page returns a page of the assets that match q. Its Paging says whether there are older and newer ones.
 func (ss *request) page(q AssetQuery, at cursor) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
@@ -212,8 +214,8 @@ func (ss *request) page(q AssetQuery, at cursor) (SearchPage, error) {
 	return p, err
 }
 
-// behind reports whether q finds something on the side that a page with this first asset comes from; 0 is an
-// empty page, which has its cursor's own asset on that side.
+// behind reports whether q matches an asset before the page, in the direction of the search. first is the ordinal of the
+// page's first asset, 0 for an empty page. Before an empty page is everything up to the asset of its cursor.
 func (ss *request) behind(q AssetQuery, at cursor, first int64) (bool, error) {
 	back := cursor{ascending: !at.ascending, limit: 1}
 	switch {
@@ -242,8 +244,8 @@ func (ss *request) total(q AssetQuery) (int64, error) {
 	return ss.r.Count(ss.ctx, q)
 }
 
-// added returns the bounds of the ordinals of assets that were added from one time on and before another: those
-// above after and below before, 0 = no bound.
+// added returns the range of the ordinals of assets that were added at from or later, and earlier than to: those above after
+// and below before. 0 is no bound.
 func (ss *request) added(from, to time.Time) (after, before int64, err error) {
 	if !from.IsZero() {
 		if after, err = ss.lastBefore(from); err != nil {
@@ -259,8 +261,9 @@ func (ss *request) added(from, to time.Time) (after, before int64, err error) {
 	return after, before, nil
 }
 
-// lastBefore returns an ordinal: all assets up to it were added before the time t, and none above it. It reads few
-// assets, since their times never decrease along their ordinals, and mostly grow evenly.
+// lastBefore returns the ordinal up to which all assets were added before the time t, and above which none was. Times never
+// decrease along the ordinals, so it searches for the ordinal: in turns by halving the range, and by interpolation, which
+// takes few reads when assets are added at a steady pace.
 func (ss *request) lastBefore(t time.Time) (int64, error) {
 	at := t.UnixMilli()
 	if t.Truncate(time.Millisecond).Before(t) {

@@ -32,11 +32,10 @@ type AttributeFilter struct {
 	Value *string // nil = any
 }
 
-// ascending reports whether the search goes towards newer assets.
+// ascending reports whether the search lists older assets before newer ones.
 func (in SearchRequest) ascending() bool { return in.Order == Ascending || in.Since != "" }
 
-// Following returns the cursor that leads on from a page of the search, in the direction of the search. It is ""
-// if the search finds nothing more.
+// Following returns the cursor of the page that follows p in the order of the search. It returns "" if p is the last page.
 func (in SearchRequest) Following(p SearchPage) string {
 	switch {
 	case in.ascending() && p.Paging.HasNext:
@@ -47,7 +46,7 @@ func (in SearchRequest) Following(p SearchPage) string {
 	return ""
 }
 
-// From returns the search that goes on at a cursor that Following returned. The cursor "" leaves it as it is.
+// From returns the search that continues at a cursor from Following. With the cursor "" it returns in unchanged.
 func (in SearchRequest) From(cursor string) SearchRequest {
 	switch {
 	case cursor == "":
@@ -68,20 +67,20 @@ const (
 	Descending Order = "desc"
 )
 
-// SearchPage is a page of a search. It leads both ways, so it is no Page.
+// SearchPage is a page of a search. A reader can go on from it in both directions, unlike from a Page.
 type SearchPage struct {
 	Assets []Asset `json:"assets"`
 	Paging Paging  `json:"paging"`
 	Facets Facets  `json:"facets,omitempty"` // those asked for, each once, in that order
 }
 
-// Paging says where a page stands.
+// Paging has the cursors of the pages before and after a page, and the total of the search.
 type Paging struct {
 	Prev    string `json:"prev"`    // for SearchRequest.Until: what is older than the page; "" on an empty page
 	HasPrev bool   `json:"hasPrev"` // whether the search finds something older
 	Next    string `json:"next"`    // for SearchRequest.Since: what is newer than the page; "" on an empty page
 	HasNext bool   `json:"hasNext"` // whether the search finds something newer
-	Total   int64  `json:"total"`   // all that the search finds, on whatever page
+	Total   int64  `json:"total"`   // the number of assets that the search finds, on all pages
 }
 
 // AppendJSON appends the page as it is over HTTP.
@@ -109,8 +108,8 @@ func (p SearchPage) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (p SearchPage) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// check reports what is wrong with the search in itself, and returns the words of its text and the prefixes of
-// words.
+// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the words of the
+// search text, and the prefixes of words.
 func (in SearchRequest) check(lim Limits) (list, prefixes []string, err error) {
 	if err := in.checkFields(lim); err != nil {
 		return nil, nil, err
@@ -127,7 +126,7 @@ func (in SearchRequest) check(lim Limits) (list, prefixes []string, err error) {
 	return list, prefixes, nil
 }
 
-// checkFields checks all but the words of the text.
+// checkFields checks everything except the words of the text.
 func (in SearchRequest) checkFields(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
@@ -167,7 +166,7 @@ func (in SearchRequest) checkFields(lim Limits) error {
 	return checkText("generator", in.Generator, lim.Name)
 }
 
-// Text returns the filter as it is over HTTP: key:value, or the key alone. ErrInvalid for a key with a colon.
+// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if the key has a colon.
 func (a AttributeFilter) Text() (string, error) {
 	switch {
 	case strings.Contains(a.Key, ":"):

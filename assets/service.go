@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// Service holds the rules of the asset manager: who may see and do what, what a request must be
-// like, what a search finds. It is safe for concurrent use.
+// Service holds the rules of the asset manager: who may see and change what, which requests are valid, and which assets a
+// search finds. It is safe for concurrent use.
 //
-// Every method takes the caller and the library. It returns ErrInvalid for a caller with a malformed URN,
-// ErrForbidden for a caller that does not belong to the network, ErrNotFound for a library that does not
-// exist, and the errors of the Store.
+// Every method takes the caller and the library. It returns ErrInvalid if the caller has a malformed URN, ErrForbidden if the
+// caller does not belong to the network, ErrNotFound if the library does not exist, and the errors of the Store.
 type Service struct {
 	store  Store
 	now    func() time.Time
@@ -24,15 +23,16 @@ type Service struct {
 	writes atomic.Uint32 // entries that this Service has written
 
 	mu    sync.Mutex
-	trees map[Library]knownTree // what snapshots had, by the number in their State
+	trees map[Library]knownTree // a cache of folder trees, valid while State.Tree has the same number
 }
 
+// knownTree is a cached tree of folders with its number, State.Tree.
 type knownTree struct {
 	number int64
 	tree   *tree
 }
 
-// Options are what a Service may be given; the zero value works.
+// Options are the options of New; the zero value works.
 type Options struct {
 	Now    func() time.Time // default time.Now
 	NewID  func() string    // makes ids of folders and permissions, random ones; default rand.Text
@@ -44,7 +44,7 @@ type Options struct {
 	KeepChanges time.Duration
 }
 
-// Limits bound what a request may be. A zero field means the default.
+// Limits bound the requests to a Service. A zero field means the default, which is the number at the end of each comment.
 type Limits struct {
 	Page       int // items a page may have; 500
 	Name       int // characters of a label, a generator id, a tag, an attribute's key, a library's id; 128
@@ -66,11 +66,11 @@ type Limits struct {
 	IDs              int // that a list of folders asks for, and likewise paths; 100
 	// SearchTime is how long a search may take; 2 s. One that takes longer is ErrBusy.
 	SearchTime time.Duration
-	// Terms is how many different words, tags, folders, attributes and other terms the assets have
-	// together that one request stores, each counted once an asset; 200,000. Nothing else writes meanwhile.
+	// Terms bounds the index entries that one request may store: the different words, tags, folders and attributes of
+	// each asset, added up over its assets. Other writes wait while they are stored. 200,000.
 	Terms int
-	// PageBytes is where a page ends, and how long the answer to a change of assets, attributes
-	// or folders may be; one item goes through at any length; 16 MiB.
+	// PageBytes is the size at which a page ends, and the largest response to a change of assets, attributes or folders.
+	// A response with a single item may be longer. 16 MiB.
 	PageBytes int
 }
 
@@ -130,13 +130,13 @@ type request struct {
 	lib    Library
 	r      Reader
 	tx     Tx   // nil in a view
-	change bool // the request is to change the library, be it judged in a view
+	change bool // the request changes the library, though its rules may be checked in a View
 	state  State
 	wrote  bool
-	begins bool // the library was not there before
-	terms  int  // of the assets stored so far
+	begins bool // the request creates the library
+	terms  int  // index entries stored so far
 	tree   *tree
-	before *tree // as it was before a change of folders
+	before *tree // the tree before a change of folders; nil without one
 	seal   seal
 
 	changes changeSet // that the request has made so far
@@ -163,7 +163,8 @@ func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool,
 	})
 }
 
-// update runs fn in a transaction on the library, and keeps the state that it leaves.
+// update runs fn in a transaction on the library. If fn has changed something, it stores the library's State and adds an entry
+// to the feed.
 func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -184,22 +185,22 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 	})
 }
 
-// Admit reports what keeps a caller out of a library whatever it asks for: ErrInvalid for a caller with a
-// malformed URN and for what cannot be the name of a library, ErrForbidden for a caller that does not belong
-// to the network. Every method asks the same first; a server may ask before it reads a request.
+// Admit checks whether the caller may ask anything at all about a library. It returns ErrInvalid if the caller has a malformed
+// URN or the name of the library is malformed, and ErrForbidden if the caller does not belong to the network. Every method
+// checks the same first. A server calls Admit before it reads the body of a request.
 func (s *Service) Admit(by Caller, lib Library) error {
 	_, err := s.enter(by, lib)
 	return err
 }
 
-// AdmitChange returns the error that every change of the library returns to the caller whatever it asks for: that of
-// Admit, and ErrNotFound for a library that does not exist, which only a change of a moderator makes. A server calls
-// it before it reads what the change is. The methods that change check again.
+// AdmitChange checks whether the caller may change anything at all in a library. It returns the errors of Admit, and
+// ErrNotFound if the library does not exist and the caller is no moderator: only a moderator's change creates a library. A
+// server calls it before it reads the body of a change. The method that makes the change checks again.
 func (s *Service) AdmitChange(ctx context.Context, by Caller, lib Library) error {
 	return s.admit(ctx, by, lib, func(*request) error { return nil })
 }
 
-// AdmitAssignAssets returns the error that AssignAssets returns to the caller whatever the assets are.
+// AdmitAssignAssets returns the errors of AssignAssets that do not depend on the assets.
 func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(ss *request) error {
 		_, err := ss.folderToFill(folder)
@@ -207,7 +208,7 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library,
 	})
 }
 
-// AdmitChangePermissions returns the error that ChangePermissions returns to the caller whatever the permissions are.
+// AdmitChangePermissions returns the errors of ChangePermissions that do not depend on the permissions.
 func (s *Service) AdmitChangePermissions(ctx context.Context, by Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(ss *request) error {
 		_, err := ss.folderToGrantOn(folder)
@@ -215,7 +216,7 @@ func (s *Service) AdmitChangePermissions(ctx context.Context, by Caller, lib Lib
 	})
 }
 
-// admit applies the rules of a change that do not depend on what it asks for.
+// admit applies rules that a change must satisfy whatever its body is.
 func (s *Service) admit(ctx context.Context, by Caller, lib Library, rules func(*request) error) error {
 	return s.read(ctx, by, lib, true, rules)
 }
@@ -223,7 +224,7 @@ func (s *Service) admit(ctx context.Context, by Caller, lib Library, rules func(
 // NetworkURN returns the URN of the network of a library.
 func (s *Service) NetworkURN(lib Library) string { return "urn:" + s.vendor + ":" + lib.Network }
 
-// enter says who the caller is in the network of the library.
+// enter returns the caller as a member of the library's network, after the checks of Admit.
 func (s *Service) enter(by Caller, lib Library) (member, error) {
 	network := s.NetworkURN(lib)
 	m, err := memberOf(by, network)
@@ -233,8 +234,8 @@ func (s *Service) enter(by Caller, lib Library) (member, error) {
 	return m, checkLibrary(lib, network, s.limits.Name)
 }
 
-// open reads the state and the tree. Only a write of a moderator may find no library, and makes it even
-// where it changes nothing else: what answers it with success must not be absent to the next request.
+// open reads the State and the tree of folders. If the library does not exist, a moderator's change creates it, even if it
+// changes nothing else: a request that succeeded must not be followed by a 404. Any other request is ErrNotFound.
 func (ss *request) open() error {
 	state, err := ss.r.State(ss.ctx)
 	if err != nil {
@@ -259,10 +260,10 @@ func (ss *request) open() error {
 	return err
 }
 
-// maxTrees is the number of libraries whose tree is kept at hand.
+// maxTrees is the number of libraries whose trees are cached.
 const maxTrees = 256
 
-// remember keeps a tree at hand, by its number.
+// remember caches a tree with its number. It evicts any other when the cache is full.
 func (s *Service) remember(lib Library, number int64, t *tree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +276,7 @@ func (s *Service) remember(lib Library, number int64, t *tree) {
 	s.trees[lib] = knownTree{number, t}
 }
 
-// recall returns the tree with this number, or nil.
+// recall returns the cached tree of the library if it has this number, or nil.
 func (s *Service) recall(lib Library, number int64) *tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -296,8 +297,8 @@ func (s *Service) pageLimit(asked int) (int, error) {
 	return asked, nil
 }
 
-// checkAnswer refuses a change of so many items when they make a longer answer than is allowed. A
-// single one cannot be sent in parts.
+// checkAnswer returns ErrInvalid if the response to a change is longer than Limits.PageBytes. A change of one item is always
+// allowed, since it cannot be sent in parts.
 func (s *Service) checkAnswer(items, bytes int) error {
 	if items > 1 && bytes > s.limits.PageBytes {
 		return invalid("", "the answer to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)

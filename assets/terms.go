@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Terms are what the one inverted index holds: the words of an asset's text and a term for each of
-// its facets. The first letter says of what kind a term is.
+// A term is an entry of the inverted index. An asset has a term for each word of its text, for each of its folders, tags and
+// attributes, and for its generator, via and rights. The first letter of a term is its kind.
 const (
 	kindWord      = 'w'
-	kindFolder    = 'f' // with nothing after it: in no folder
+	kindFolder    = 'f' // an id; without one the asset is in no folder
 	kindGenerator = 'g'
 	kindVia       = 'v'
 	kindRights    = 'r'
@@ -34,8 +34,8 @@ const (
 	oldAttribute      = 'a' // as kindAttribute, of an asset without terms for the keys
 )
 
-// term makes a term. A value that would be too long is replaced by its digest, under the upper-case letter,
-// so that it can be taken for nothing else.
+// term returns the term of a value. A value that is too long is replaced by its digest. The kind is an upper-case letter then,
+// so the digest of one value is never taken for another value.
 func term(kind rune, value string) string {
 	if len(value) < MaxTerm {
 		return string(kind) + value
@@ -61,7 +61,7 @@ const (
 
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the terms that assets with the attribute have one of.
+// hasAttribute returns the set of terms of which assets with the attribute have one.
 func hasAttribute(a Attribute) AnyOf {
 	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
 		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
@@ -69,7 +69,7 @@ func hasAttribute(a Attribute) AnyOf {
 	return AnyOf{attributeTerm(a)}
 }
 
-// attributeTerm returns the term by which assets with the attribute are stored.
+// attributeTerm returns the term that is stored for an attribute.
 func attributeTerm(a Attribute) string {
 	text := attributeKey(a.Key) + a.Value
 	if len(text) < MaxTerm {
@@ -78,10 +78,10 @@ func attributeTerm(a Attribute) string {
 	return longAttributeKey(a.Key) + cutAt(a.Value, valueHead) + endOfHead + digest(text, valueDigest)
 }
 
-// attributeKey begins the text of each attribute with this key, and of no other.
+// attributeKey returns a prefix that the texts of all attributes with this key have, and those of no others.
 func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), key) }
 
-// longAttributeKey begins the terms of all long attributes with this key.
+// longAttributeKey returns the prefix of the terms of all long attributes with this key.
 func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
 
 // longAttributeHead returns the beginning of the value in the term of a long attribute.
@@ -89,7 +89,7 @@ func longAttributeHead(term string) string {
 	return term[1+keyDigest : len(term)-valueDigest-len(endOfHead)]
 }
 
-// hasKey returns what the terms of attributes with this key begin with.
+// hasKey returns the prefixes of the terms of attributes with this key.
 func hasKey(key string) AnyOf {
 	if text := attributeKey(key); len(text) < MaxTerm {
 		return AnyOf{string(kindAttribute) + text, string(oldAttribute) + text, longAttributeKey(key)}
@@ -159,7 +159,7 @@ func wordTerms(list []string) []string {
 	return terms
 }
 
-// indexOf returns what the asset is found by, given the terms of its text.
+// indexOf returns the index entries of an asset. text has the terms of its text.
 func indexOf(p parts, folders []string, text []string) Index {
 	terms := slices.Clone(text)
 	for _, id := range folders {

@@ -10,15 +10,16 @@ import (
 	"strings"
 )
 
-// tree holds the folders of a library as one snapshot has them.
+// tree holds all folders of a library as of one snapshot, each linked with its parent and its children. The rules about
+// folders walk up and down it. A tree is shared by requests and is not changed; a request that changes folders clones it.
 type tree struct {
 	nodes   map[string]*node
 	top     []*node
-	deleted int // folders deleted by themselves
+	deleted int // the number of folders with the mark Deleted
 }
 
-// node is a folder in its place. Children and top are in order in a tree as it was read; what a
-// request adds or moves within its own transaction stands last.
+// node is a folder in a tree. The children of a node, and the top level, are sorted in a tree that was read. In a clone,
+// folders that the request has added or moved are at the end.
 type node struct {
 	FolderRecord
 	order    string // the label, folded
@@ -34,8 +35,8 @@ func compareNodes(a, b *node) int {
 // readTree reads the folders of the library.
 func readTree(ctx context.Context, r Reader) (*tree, error) { return newTree(r.Folders(ctx)) }
 
-// newTree puts folders in their places. Every parent must exist, and no folder may be below itself:
-// the way up from a folder always ends at the top level.
+// newTree links folders to a tree. It returns an error if a parent does not exist or a folder is below itself, so the way up
+// from a node always ends at the top level.
 func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	t := &tree{nodes: map[string]*node{}}
 	for f, err := range folders {
@@ -60,8 +61,8 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	return t, t.checkReached()
 }
 
-// checkReached reports a folder that cannot be reached from the top level: it is below itself, or below
-// one that is.
+// checkReached returns an error if a folder cannot be reached from the top level: then it is below itself, or below a folder
+// that is.
 func (t *tree) checkReached() error {
 	count := 0
 	for range t.all {
@@ -99,7 +100,7 @@ func (t *tree) attach(n *node) {
 	n.parent.children = append(n.parent.children, n)
 }
 
-// put makes the folder what f says, wherever it was before.
+// put adds the folder f, or replaces the one with its ID, which it moves if f has another parent.
 func (t *tree) put(f FolderRecord) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
@@ -150,12 +151,12 @@ func (t *tree) all(yield func(*node) bool) {
 	}
 }
 
-// at returns the folder whose full path is path, nil for "/" itself, and whether there is one.
-func (t *tree) at(path string) (*node, bool) {
+// at returns the folder with this full path. The path "/" is the top level: its node is nil, and found is true.
+func (t *tree) at(path string) (n *node, found bool) {
 	if path == "/" {
 		return nil, true
 	}
-	n := t.nodes[path[strings.LastIndexByte(path, '/')+1:]]
+	n = t.nodes[path[strings.LastIndexByte(path, '/')+1:]]
 	return n, n != nil && n.fullPath() == path
 }
 
@@ -169,7 +170,7 @@ func (n *node) live() bool {
 	return true
 }
 
-// depth is the number of levels down to the folder: 1 at the top, 0 for no folder.
+// depth is the number of levels from the top down to the folder: 1 at the top level, 0 for nil.
 func (n *node) depth() int {
 	depth := 0
 	for ; n != nil; n = n.parent {
@@ -178,7 +179,7 @@ func (n *node) depth() int {
 	return depth
 }
 
-// height is the number of levels from the folder down to the lowest below it: 1 when there is none.
+// height is the number of levels from the folder down to the lowest folder below it: 1 if there is none.
 func (n *node) height() int {
 	height := 0
 	for _, c := range n.children {
@@ -197,7 +198,7 @@ func (n *node) within(o *node) bool {
 	return false
 }
 
-// path is the path of the folder's parent, as answers give it.
+// path is the path of the folder's parent, as responses have it.
 func (n *node) path() string {
 	if n.parent == nil {
 		return "/"
@@ -205,7 +206,7 @@ func (n *node) path() string {
 	return n.parent.fullPath()
 }
 
-// fullPath is the path of what is in the folder.
+// fullPath is the path of the folder itself, which is the path of the folders in it.
 func (n *node) fullPath() string {
 	var ids []string
 	for ; n != nil; n = n.parent {

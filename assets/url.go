@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// checkURL reports what keeps s from being an absolute http or https URL. What a browser would strip
-// or turn before it looks at the scheme (white space, control characters, backslashes) is refused.
+// checkURL returns an error unless s is an absolute http or https URL. It refuses white space, control characters and
+// backslashes, which browsers remove or replace before they look at the scheme.
 func checkURL(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || r == '\\' }) {
 		return errors.New("a URL has no white space, control characters or backslashes")

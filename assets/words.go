@@ -10,10 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words cuts a text, which may hold HTML, into its words in their order: HTML is stripped, case and
-// diacritics are folded, and everything that is not a letter, digit or mark stands between words.
-// Each Han, Hiragana and Katakana character is a word of its own. It is the one place that says what
-// a word is, for what is indexed and for what is asked.
+// words splits a text, which may have HTML, into its words, in their order. HTML is stripped, case and diacritics are folded,
+// and everything that is not a letter, digit or mark separates words. Each Han, Hiragana and Katakana character is a word of
+// its own. Texts that are indexed and texts of queries are split by the same rules.
 func words(text string) []string {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	if isASCII(text) {
@@ -22,8 +21,8 @@ func words(text string) []string {
 	return cut(fold(text))
 }
 
-// queryWords cuts the text of a query into words as words does. A word that ends in * stands among the prefixes.
-// Any other * stands between words.
+// queryWords splits the text of a query like words. A word that is followed by * is returned among the prefixes. Any other *
+// separates words.
 func queryWords(text string) (whole, prefixes []string) {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	split := cut
@@ -50,7 +49,7 @@ func beginsInWord(s string) bool {
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r)
 }
 
-// checkPrefix refuses a prefix that is too short to be searched for.
+// checkPrefix returns ErrInvalid if a prefix is a single character, unless that is a word of its own: too many words would match.
 func checkPrefix(p string) error {
 	if r, size := utf8.DecodeRuneInString(p); size == len(p) && !isWordAlone(r) {
 		return invalid("query", "%q is too short before the *: want at least two characters", p)
@@ -67,7 +66,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// cutASCII is cut for a text that needs no Unicode: most of what there is.
+// cutASCII is cut for ASCII, which most texts are.
 func cutASCII(s string) []string {
 	s = strings.ToLower(s)
 	var out []string
@@ -87,8 +86,8 @@ func cutASCII(s string) []string {
 	return out
 }
 
-// fold makes texts equal that differ only in case, in diacritics of Latin, Greek and Cyrillic, or
-// in the normal form they are written in.
+// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, or in
+// their Unicode normal form.
 func fold(s string) string {
 	s = norm.NFD.String(cases.Fold().String(norm.NFD.String(s)))
 	var b strings.Builder
@@ -105,8 +104,7 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// foldMore folds what the libraries leave. The diacritics that Unicode does not take apart: strokes,
-// and the missing dot. And the case of Cherokee, which package cases turns either way.
+// foldMore folds letters that the libraries do not fold: letters with a stroke, the dotless i, and the case of Cherokee.
 func foldMore(r rune) rune {
 	switch r {
 	case 'đ':
@@ -128,8 +126,8 @@ func foldMore(r rune) rune {
 	return r
 }
 
-// cut splits a folded text. A mark belongs to the letter or digit before it; one that follows
-// anything else, an emoji or a character that is a word of its own, belongs to nothing.
+// cut splits a folded text into words. A mark belongs to the letter or digit before it. A mark after anything else, such as an
+// emoji or a character that is a word of its own, is skipped.
 func cut(s string) []string {
 	var out []string
 	start := -1
@@ -155,9 +153,9 @@ func cut(s string) []string {
 	return slices.Clip(out)
 }
 
-// isWordAlone reports whether r is written without spaces between words. The marks of length and
-// voice of Katakana count as Katakana: Unicode has them in no script of their own. The zero 〇 and the
-// numerals of merchants are no letters but letter numbers, and Han all the same.
+// isWordAlone reports whether r is a word of its own: a character of a script that is written without spaces. The marks of
+// length and voice of Katakana, which Unicode assigns to no script, count as Katakana. Han numerals such as 〇 are letter
+// numbers for Unicode, and count too.
 func isWordAlone(r rune) bool {
 	const prolonged, halfProlonged, halfVoiced, halfSemiVoiced = 'ー', 'ｰ', 'ﾞ', 'ﾟ'
 	switch r {
