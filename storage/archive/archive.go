@@ -9,21 +9,21 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Stores are the stores of all domains in one place.
+// Stores are the stores of all domains, which one archive holds together.
 type Stores struct {
 	Apps    appsvc.Store
 	Assets  assets.Store
 	Reviews reviews.Store
 }
 
-// Counts says how much is in an archive.
+// Counts has the number of things of each kind in an archive.
 type Counts struct {
 	Components, Apps, Versions, Tags, TagMoves, Answers int64
 	Libraries, Folders, Assets                          int64
 	Collections, Reviews                                int64
 }
 
-// String says it in words.
+// String returns the counts as a sentence for people.
 func (n Counts) String() string {
 	return fmt.Sprintf("%s, %s with %s and %s, %s with %s and %s, %s with %s",
 		count(n.Components, "component", "components"),
@@ -68,13 +68,13 @@ func (n *Counts) add(l line) {
 }
 
 var (
-	// ErrDamaged is an archive that is not as it was written: cut short, changed, or none at all.
+	// ErrDamaged means that the archive is not as it was written: it was truncated or changed, or the file is no archive.
 	ErrDamaged = errors.New("damaged archive")
-	// ErrNotEmpty is a store that holds something already.
+	// ErrNotEmpty means that a store to import into has data already.
 	ErrNotEmpty = errors.New("the store is not empty")
 )
 
-// notArchive is an ErrDamaged: a file that is none, or that a newer release has written.
+// notArchive is the ErrDamaged for a file that is no archive, or that a newer release has written.
 type notArchive struct{}
 
 func (notArchive) Error() string {

@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// auditor checks that the lines of an archive make up stores that the services could have written. The
-// rules are those of the domains; it knows the order of the lines alone.
+// auditor checks that the services could have written what the lines of an archive say. The rules are in the Auditors of the
+// domains. The auditor itself checks the order of the lines, and hands each line to the Auditor of its domain.
 type auditor struct {
 	options Options
 	stage   stage
@@ -18,12 +18,12 @@ type auditor struct {
 	apps       *appsvc.Auditor
 	library    *library         // the last one
 	assets     *assets.Auditor  // of it; nil before the first
-	inAssets   bool             // its folders are over
+	inAssets   bool             // all of its folders were read
 	network    string           // the last one
 	reviews    *reviews.Auditor // of it; nil before the first
 	collection *collection      // the last one
 
-	// Where to say that something is missing, once the lines that could have had it are over.
+	// The lines of library and collection. An error that shows at their end, such as a missing folder, names them.
 	libraryLine, collectionLine int64
 }
 
@@ -31,7 +31,7 @@ func newAuditor(o Options) *auditor {
 	return &auditor{options: o, apps: appsvc.NewAuditor(o.Apps)}
 }
 
-// stage is a part of an archive. The parts come in their order.
+// stage is a part of an archive. The parts follow each other in this order.
 type stage int
 
 const (
@@ -86,7 +86,7 @@ func (a *auditor) add(l line) error {
 	return broken(l.number, a.judge(l))
 }
 
-// judge hands the line to the domain that it belongs to.
+// judge checks the line by the rules of its domain.
 func (a *auditor) judge(l line) error {
 	switch {
 	case l.Component != nil:
@@ -163,7 +163,7 @@ func (a *auditor) endCollection() error {
 	return broken(a.collectionLine, a.reviews.End())
 }
 
-// end checks what was begun last.
+// end checks at the end of the archive that nothing is missing.
 func (a *auditor) end() error {
 	if err := a.apps.End(); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -174,7 +174,7 @@ func (a *auditor) end() error {
 	return a.endCollection()
 }
 
-// broken says which line breaks a rule; nil for no error.
+// broken returns an ErrDamaged that names the line, or nil if err is nil.
 func broken(number int64, err error) error {
 	if err == nil {
 		return nil

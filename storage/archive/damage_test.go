@@ -260,7 +260,7 @@ func damages() []damage {
 		{"a review that is its own parent", "review", 1, `"parent_id":"0"`, `"parent_id":"1"`, "is a reply to it"},
 		{"two reviews that reply to each other", "review", 0, `"ratings"`, `"parent_id":"1","ratings"`, "is a reply to it"},
 
-		{"the format twice", "review", 0, ``, `{"vitrine":1}`, "as line 1 alone does"},
+		{"the format twice", "review", 0, ``, `{"vitrine":1}`, "only line 1 may do"},
 		{"an answer before the apps", "component", 0, ``, "ANSWER", "comes too late"},
 		{"a folder behind an asset", "asset", 0, ``, "FOLDER", "comes after an asset"},
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Export writes all that the stores hold to w, as an archive. Memory does not grow with the stores.
+// Export writes everything in the stores to w, as an archive. It returns the errors of the stores and of w; then the archive is
+// incomplete, and Open refuses it. The memory that it needs does not grow with the stores.
 func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
 	x := &exporter{ctx: ctx, out: bufio.NewWriterSize(w, 256<<10), sum: sha256.New()}
 	for _, step := range []func() error{
@@ -37,7 +38,7 @@ func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
 	return x.counts, nil
 }
 
-// exporter writes lines.
+// exporter writes the lines of an archive, and keeps their number and checksum for the last line.
 type exporter struct {
 	ctx    context.Context
 	out    *bufio.Writer
@@ -46,7 +47,7 @@ type exporter struct {
 	counts Counts
 }
 
-// put writes a line. Stored JSON stays as it is.
+// put writes a line. Stored JSON keeps its bytes.
 func (x *exporter) put(l line) error {
 	text, err := json.Marshal(l, jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -67,8 +68,8 @@ func (x *exporter) end() error {
 	return x.put(line{End: &end{x.lines, hex.EncodeToString(x.sum.Sum(nil))}})
 }
 
-// once gives a View that may call its function again, with another snapshot, one that does so only
-// before anything was written.
+// once returns a function for a View. If the View calls it again with another snapshot after something was written, it returns
+// an error: the archive would mix two states.
 func once[Reader any](x *exporter, read func(Reader) error) func(Reader) error {
 	before := x.lines
 	return func(r Reader) error {
@@ -141,7 +142,7 @@ func (x *exporter) app(r appsvc.Reader, id string) error {
 	return x.moves(r, id)
 }
 
-// moves writes the moves of each tag of an app, the first one first.
+// moves writes the moves of each tag of an app, oldest first.
 func (x *exporter) moves(r appsvc.Reader, id string) error {
 	for name, err := range r.TagNames(x.ctx, id) {
 		if err == nil {
@@ -154,7 +155,7 @@ func (x *exporter) moves(r appsvc.Reader, id string) error {
 	return nil
 }
 
-// movesOf writes the moves of a tag. A Reader yields the newest first, so they are read in portions and turned round.
+// movesOf writes the moves of a tag. A Reader yields the newest first, so they are read in portions and reversed.
 func (x *exporter) movesOf(r appsvc.Reader, id, name string) error {
 	const portion = 256
 	for number := int64(1); ; number += portion {
@@ -178,8 +179,8 @@ func (x *exporter) movesOf(r appsvc.Reader, id, name string) error {
 	}
 }
 
-// libraries writes one library after the other. It lists them first: a View inside the iteration would
-// need a second connection, which a store with one never gives.
+// libraries writes the libraries. It lists them first, since a View during the iteration would need a second connection, and
+// a store may have only one.
 func (x *exporter) libraries(s assets.Store) error {
 	var list []assets.Library
 	for lib, err := range s.Libraries(x.ctx) {
@@ -223,8 +224,7 @@ func (x *exporter) library(r assets.Reader, lib assets.Library) error {
 	return nil
 }
 
-// networks writes the reviews of one network after the other. The names are read before, so that an
-// export never holds two connections to a store.
+// networks writes the reviews of each network. It lists the networks first, for the same reason as libraries.
 func (x *exporter) networks(s reviews.Store) error {
 	var names []string
 	for name, err := range s.Networks(x.ctx) {

@@ -11,15 +11,15 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// What one transaction of an import holds at most.
+// The most that one transaction of an import writes.
 const (
 	batchLines = 1000
 	batchBytes = 4 << 20
 )
 
-// Import opens an archive and writes what it holds into stores that hold nothing, ErrNotEmpty
-// otherwise. It checks the whole archive before it writes: after ErrDamaged the stores hold nothing
-// still. After another error, or a kill, they may hold a part and are to be thrown away.
+// Import opens an archive and writes its content into empty stores. It returns ErrNotEmpty if they are not empty. It checks the
+// whole archive before it writes anything, so after ErrDamaged the stores are still empty. After any other error, or if the
+// process is killed, the stores may hold a part of the content: discard them.
 func Import(ctx context.Context, to Stores, r io.Reader, opts *Options) (Counts, error) {
 	if err := to.Empty(ctx); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
@@ -56,7 +56,7 @@ func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 	return m.counts, nil
 }
 
-// Empty returns ErrNotEmpty when one of the stores holds something.
+// Empty returns ErrNotEmpty if one of the stores has data.
 func (s Stores) Empty(ctx context.Context) error {
 	err := s.Apps.View(ctx, func(r appsvc.Reader) error {
 		if err := none(r.IDs(ctx), "apps"); err != nil {
@@ -76,7 +76,7 @@ func (s Stores) Empty(ctx context.Context) error {
 	return none(s.Reviews.Networks(ctx), "reviews")
 }
 
-// none reports that a list has something.
+// none returns ErrNotEmpty if the list is not empty.
 func none[T any](list iter.Seq2[T, error], what string) error {
 	for _, err := range list {
 		if err == nil {
@@ -87,7 +87,7 @@ func none[T any](list iter.Seq2[T, error], what string) error {
 	return nil
 }
 
-// importer writes lines in batches, each in a transaction of one domain.
+// importer writes the lines of an archive in batches. A batch is one transaction of one store.
 type importer struct {
 	ctx    context.Context
 	to     Stores
@@ -96,12 +96,12 @@ type importer struct {
 	batch      []line
 	bytes      int
 	domain     domain
-	library    *library    // that folders and assets belong to
-	network    string      // that collections belong to
-	collection *collection // that reviews belong to
+	library    *library    // the library of the next folders and assets
+	network    string      // the network of the next collections
+	collection *collection // the collection of the next reviews
 }
 
-// domain is whose store a line goes into.
+// domain says which of the stores a line belongs to.
 type domain int
 
 const (
@@ -120,7 +120,7 @@ func (l line) domain() domain {
 	return ofApps
 }
 
-// size is about how many bytes a line adds to a transaction.
+// size estimates how many bytes a line adds to a transaction.
 func (l line) size() int {
 	switch {
 	case l.Component != nil:
@@ -139,7 +139,7 @@ func (l line) size() int {
 	return 0
 }
 
-// add takes a line, and writes those before it when they are enough or go elsewhere.
+// add adds a line to the batch. It writes the batch first if that is full, or if the line needs another transaction.
 func (m *importer) add(l line) error {
 	full := len(m.batch) == batchLines || m.bytes+l.size() > batchBytes
 	other := l.Collection != nil && *l.Collection.Network != m.network
@@ -160,7 +160,7 @@ func (m *importer) add(l line) error {
 	return nil
 }
 
-// flush writes the batch.
+// flush writes the batch in one transaction.
 func (m *importer) flush() (err error) {
 	if len(m.batch) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (m *importer) apps(tx appsvc.Tx) error {
 		case l.Move != nil:
 			err = tx.AddTagMove(m.ctx, l.Move.stored())
 		case l.Answer != nil:
-			err = tx.KeepAnswer(m.ctx, l.Answer.stored(), 0) // forgets none
+			err = tx.KeepAnswer(m.ctx, l.Answer.stored(), 0) // deletes no expired ones
 		}
 		if err != nil {
 			return err
@@ -240,7 +240,7 @@ func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
 	return tx.PutAsset(ctx, r, index)
 }
 
-// reviews writes collections, and reviews into the one above them, which may be of an earlier batch.
+// reviews writes collections and reviews. A review belongs to the last collection before it, which may be in an earlier batch.
 func (m *importer) reviews() error {
 	last := m.collection
 	err := m.to.Reviews.Update(m.ctx, m.network, func(tx reviews.Tx) error {

@@ -11,14 +11,14 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The versions of the format, in the first line. Archives of the first version name no networks of
-// reviews; theirs is reviews.DefaultNetwork.
+// The versions of the format, which the first line names. Archives of the first version have no networks; their reviews go into
+// reviews.DefaultNetwork.
 const (
 	firstFormat = 1
 	format      = 2 // what is written
 )
 
-// line is a line of an archive: one of its members is there.
+// line is a line of an archive. Exactly one of its members is set.
 type line struct {
 	number int64 // of the line in the archive
 
@@ -270,7 +270,7 @@ func (r review) stored() reviews.Review {
 	return row
 }
 
-// end is the last line.
+// end is the last line, by which Open notices that an archive was truncated or changed.
 type end struct {
 	Lines  int64  `json:"lines"`  // before this one
 	SHA256 string `json:"sha256"` // of them with their line ends, in hexadecimal

@@ -10,26 +10,27 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// Options are how an archive is read. The zero value works.
+// Options say how an archive is checked. The zero value works.
 type Options struct {
-	// The limits of the services whose stores are in the archive. An archive with a thing beyond them is
-	// refused: give those of a Service that has others than the default.
+	// The limits of the services whose stores are in the archive. An archive that exceeds them is refused, so
+	// set them for services that have other limits than the default.
 	Apps   appsvc.Limits
 	Assets assets.Limits
 }
 
-// Archive is an archive that was read to its end and found sound.
+// Archive is an archive that was read to its end and passed all checks. Its Import writes it into stores.
 type Archive struct {
 	counts Counts
 	file   io.ReadSeeker
 	start  int64    // where the archive begins in file
-	own    *os.File // a copy of what cannot be read twice; nil where there is none
+	own    *os.File // a temporary copy of a source that cannot be read twice; nil without one
 }
 
-// Open reads an archive to its end and checks it: that it is as it was written, and that its lines make
-// up a store that the services could have written. ErrDamaged otherwise, with the line and the rule that it
-// breaks. What r gives is copied into a temporary file unless r can Seek, in which case it is read again
-// by Import. The caller closes the Archive.
+// Open reads an archive to its end and checks it. It returns ErrDamaged, with the line and the rule that is broken, if the
+// archive is not as it was written, or if no service could have written what its lines say. opts may be nil.
+//
+// Import reads the archive a second time. If r is no io.Seeker, Open copies it into a temporary file. The caller closes the
+// Archive.
 func Open(ctx context.Context, r io.Reader, opts *Options) (*Archive, error) {
 	a := &Archive{}
 	if file, ok := r.(io.ReadSeeker); ok {
@@ -52,10 +53,10 @@ func Open(ctx context.Context, r io.Reader, opts *Options) (*Archive, error) {
 	return a, nil
 }
 
-// Counts says how much is in the archive.
+// Counts returns the number of things of each kind in the archive.
 func (a *Archive) Counts() Counts { return a.counts }
 
-// Close removes the temporary file. It does not close what was given to Open.
+// Close removes the temporary file. It does not close the reader that was given to Open.
 func (a *Archive) Close() error {
 	if a.own == nil {
 		return nil
@@ -63,8 +64,7 @@ func (a *Archive) Close() error {
 	return errors.Join(a.own.Close(), os.Remove(a.own.Name()))
 }
 
-// Check reads an archive to its end and says what is in it. ErrDamaged, with the line, when it is not as
-// it was written or not what the services could have written. opts may be nil.
+// Check reads an archive to its end, checks it as Open does, and returns the number of things of each kind in it. opts may be nil.
 func Check(ctx context.Context, r io.Reader, opts *Options) (Counts, error) {
 	if opts == nil {
 		opts = &Options{}

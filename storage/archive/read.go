@@ -22,8 +22,8 @@ import (
 // stores takes half of that.
 const maxLine = 64 << 20
 
-// lines yields the lines of an archive that stand for something, and ends with an error unless the
-// last line agrees with all before it.
+// lines yields the lines of an archive between the first, which names the format, and the last. It yields an error, as its last
+// pair, if a line is malformed, or if the number and the checksum in the last line are not those of the lines before it.
 func lines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		in, err := opened(r)
@@ -48,7 +48,7 @@ func lines(ctx context.Context, r io.Reader) iter.Seq2[line, error] {
 	}
 }
 
-// opened returns what r holds, unzipped when it is gzipped.
+// opened returns a reader of the archive, which decompresses r if it is gzipped.
 func opened(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	if magic, _ := in.Peek(len(gunzip.Magic)); string(magic) != gunzip.Magic {
@@ -57,7 +57,7 @@ func opened(r io.Reader) (io.Reader, error) {
 	return gunzip.NewReader(in)
 }
 
-// scanner reads lines and holds them against the last one.
+// scanner reads the lines of an archive, and compares their number and checksum with those in the last line.
 type scanner struct {
 	lines  *bufio.Scanner
 	sum    hash.Hash
@@ -66,10 +66,10 @@ type scanner struct {
 	inside scope
 }
 
-// scope is what the lines above have opened.
+// scope says what the next folders, assets or reviews belong to.
 type scope struct{ library, collection bool }
 
-// next returns the next line that stands for something, io.EOF after the last.
+// next returns the next line. It skips the first, and returns io.EOF at the last.
 func (s *scanner) next() (line, error) {
 	for {
 		l, err := s.read()
@@ -81,7 +81,7 @@ func (s *scanner) next() (line, error) {
 		case l.End != nil:
 			return line{}, s.end(*l.End)
 		case s.number > 1 && l.Vitrine != 0:
-			return line{}, fmt.Errorf("%w: line %d: names the format, as line 1 alone does", ErrDamaged, s.number)
+			return line{}, fmt.Errorf("%w: line %d: names the format, which only line 1 may do", ErrDamaged, s.number)
 		case s.number > 1:
 			l.number = s.number
 			return l, nil
@@ -90,10 +90,10 @@ func (s *scanner) next() (line, error) {
 	}
 }
 
-// errNotLine is what is no line of an archive.
+// errNotLine means that a line cannot be one of an archive.
 var errNotLine = errors.New("this is no line of an archive")
 
-// notLine says where a line is not as it was written, without the names of Go's types.
+// notLine returns an errNotLine that says where the JSON of a line is wrong, without the names of Go types.
 func notLine(err error) error {
 	var syntax *jsontext.SyntacticError
 	var meaning *json.SemanticError
@@ -101,21 +101,20 @@ func notLine(err error) error {
 	case errors.As(err, &meaning) && meaning.JSONPointer != "":
 		return fmt.Errorf("%w: the value at %s is not what belongs there", errNotLine, meaning.JSONPointer)
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%w: byte %d is where it ceases to be JSON", errNotLine, syntax.ByteOffset)
+		return fmt.Errorf("%w: it is not JSON from byte %d on", errNotLine, syntax.ByteOffset)
 	}
 	return errNotLine
 }
 
-// unlike reports that what was read was never a line of an archive. A reader that fails says nothing
-// about that.
+// unlike reports whether an error in the first line means that the file is no archive. An error of the reader does not.
 func unlike(err error) bool {
 	return errors.Is(err, errNotLine) || errors.Is(err, errEnds) || errors.Is(err, bufio.ErrTooLong)
 }
 
-// errEnds is an archive that was cut.
+// errEnds means that the archive was truncated.
 var errEnds = errors.New("the archive ends before its last line")
 
-// read reads a line and adds all but the last to the sum.
+// read reads a line and adds it to the checksum, unless it is the last.
 func (s *scanner) read() (line, error) {
 	s.number++
 	if !s.lines.Scan() {
@@ -138,8 +137,8 @@ func (s *scanner) read() (line, error) {
 	return l, s.inside.enter(l)
 }
 
-// addNetwork gives a collection of the first format its network. In the first format no collection
-// names one, in the later ones each does.
+// addNetwork sets the network of a collection in an archive of the first format, whose collections have none. It returns an
+// error if a collection has a network there, or has none in a later format.
 func (s *scanner) addNetwork(c *collection) error {
 	switch {
 	case c == nil:
@@ -156,7 +155,7 @@ func (s *scanner) addNetwork(c *collection) error {
 	return nil
 }
 
-// end holds the last line against what was read, and makes sure that it is the last.
+// end compares the last line with the lines before it, and checks that nothing follows. It returns io.EOF if all is well.
 func (s *scanner) end(want end) error {
 	have := end{s.number - 1, hex.EncodeToString(s.sum.Sum(nil))}
 	if want != have {
@@ -171,7 +170,7 @@ func (s *scanner) end(want end) error {
 	return io.EOF
 }
 
-// enter refuses a line that stands for other than one thing, or for a part of what was not begun.
+// enter returns an error unless the line has exactly one thing, and the library or collection that this belongs to has begun.
 func (s *scope) enter(l line) error {
 	kinds := 0
 	for _, there := range []bool{
@@ -190,9 +189,9 @@ func (s *scope) enter(l line) error {
 	case l.Collection != nil:
 		*s = scope{collection: true}
 	case (l.Folder != nil || l.Asset != nil) && !s.library:
-		return errors.New("a part of a library stands in none")
+		return errors.New("a folder or an asset belongs to no library")
 	case l.Review != nil && !s.collection:
-		return errors.New("a review stands in no collection")
+		return errors.New("a review belongs to no collection")
 	}
 	return nil
 }

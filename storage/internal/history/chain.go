@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// A chain is a decoded snapshot and the decoded steps after it, from which any
-// of its versions can be made. To make one, the edits before it are composed;
-// the texts of the versions in between are not made.
+// A chain is a decoded snapshot with the decoded steps after it. Any of its
+// versions can be made from it: the edits up to the version are composed into
+// one, so the texts of the versions in between are not made.
 type chain struct {
 	codec    *Codec
 	base     []byte // form of version links[made]
-	spare    []byte // the memory of an earlier base, which nobody else has
+	spare    []byte // the memory of an earlier base, for reuse
 	lent     bool   // base is the body of a version that was returned
 	made     int
 	first    int64  // number of the snapshot's version
 	links    []link // that version, then one for each step
-	edits    edit   // the edits of all steps, one behind the other
+	edits    edit   // the edits of all steps, one after the other
 	literals []byte // of all edits
-	rawLeft  int    // bytes of edits, before compression, that may still come
+	rawLeft  int    // how many more bytes of edits, before compression, the chain may have
 }
 
-// link is one version of a chain, whose form is not made yet.
+// link is one version of a chain without its form.
 type link struct {
 	updatedAt int64
 	updatedBy string
@@ -117,7 +117,7 @@ func (ch *chain) addEdit(in *input, kind, size int) {
 	}
 }
 
-// take counts n bytes of an edit.
+// take subtracts n bytes of an edit from rawLeft.
 func (ch *chain) take(in *input, n int) {
 	if n > ch.rawLeft {
 		in.fail("chain with more than %d bytes of edits", rawRatio*maxChain)
@@ -241,7 +241,7 @@ func composeAll(edits []edit) []edit {
 			}
 			composed = append(composed, buffer[begin:])
 		}
-		if len(edits) > 0 { // it must not stay in the buffer that is used next
+		if len(edits) > 0 { // copied out of the buffer, which the next round reuses
 			begin := len(buffer)
 			buffer = append(buffer, edits[0]...)
 			composed = append(composed, buffer[begin:])

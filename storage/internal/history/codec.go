@@ -13,7 +13,7 @@ const (
 	maxSteps   = 1024
 	spareBytes = 2 << 10 // a chain may hold this and its snapshot's size in steps,
 	maxChain   = 1 << 20 // but no more than this
-	rawRatio   = 8       // a step counts with this part of its uncompressed size at least
+	rawRatio   = 8       // a step counts as at least its uncompressed size divided by this
 
 	packBytes = 2020 // of a row of steps: just so many that two rows fill a page of SQLite
 	maxEditor = 64 << 10

@@ -39,7 +39,7 @@ func shift(from, n int32) int32 {
 	return from + n
 }
 
-// compose appends to dst the edit that has the effect of first and then second.
+// compose appends to dst one edit that has the same effect as first and then second.
 // The copies of second must lie within the text that first makes. Its cost is
 // linear in the number of spans and does not depend on the length of the texts.
 // It stops soon after the edit has more than maxSpans spans.

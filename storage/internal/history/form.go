@@ -20,7 +20,7 @@ const (
 // toForm returns the form of body, and whether it differs from body. Only heads
 // with the very number that fromForm will write there are replaced, so whatever
 // else looks like one (in a config, or out of order) stays as it is. A form that
-// differs is made in buffer, which grows where it must; another one is body itself.
+// differs is made in buffer, which grows if it is too small; a form without marks is body itself.
 func toForm(buffer, body []byte) (form []byte, marked bool) {
 	if bytes.IndexByte(body, mark) >= 0 {
 		return body, false

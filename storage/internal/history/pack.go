@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The first byte of a row or a tail: what it is, in which format.
+// The first byte of a row or a tail is its kind and the version of its format.
 const (
 	formatSnapshot = 0x11
 	formatPack     = 0x21
@@ -55,7 +55,7 @@ func (p pack) encode() []byte {
 	return append(data, p.steps...)
 }
 
-// size is what the pack takes as bytes, at most.
+// size is an upper bound of the encoded size of the pack.
 func (p pack) size() int {
 	return packHead + len(p.steps)
 }
@@ -65,8 +65,8 @@ func (p pack) lastSum() uint32 {
 	return binary.LittleEndian.Uint32(p.steps[len(p.steps)-sumSize:])
 }
 
-// with returns the pack with one more step, which costs its chain so many
-// bytes; the bytes of p stay as they are.
+// with returns the pack with one more step. cost is how many bytes of its
+// chain's limit the step takes. The bytes of p are not changed.
 func (p pack) with(step []byte, cost int) pack {
 	steps := append(make([]byte, 0, len(p.steps)+len(step)+8), p.steps...)
 	steps = binary.AppendUvarint(steps, uint64(len(step)))
@@ -139,7 +139,7 @@ func (c *Codec) parseSnapshot(row Row) (link, []byte, error) {
 	return l, form, nil
 }
 
-// unpack appends what data is the compression of to dst, within its capacity.
+// unpack decompresses data and appends the result to dst, within its capacity.
 func (c *Codec) unpack(dst, data []byte) ([]byte, error) {
 	dst, err := c.decoder.DecodeAll(data, dst)
 	if err != nil {

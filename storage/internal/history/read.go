@@ -11,8 +11,8 @@ import (
 type Rows = iter.Seq2[Row, error]
 
 // Read returns version number, which must be older than the latest one. rows
-// must yield the rows of versions ≤ number. It fails with the first error of
-// rows, and with ErrCorrupt if what is stored does not give that version.
+// must yield the rows of versions ≤ number. It returns the first error of
+// rows, or ErrCorrupt if the version cannot be made from the rows.
 func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
 	versions, err := c.List(tail, rows, number, 1, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 }
 
 // list appends the versions of the chain, newest first, until there are limit
-// or they use up size; it returns what is left of that.
+// of them or their bodies have size bytes. It returns how many bytes are left.
 func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
 	from := len(ch.links)
 	for n := len(list); from > 0 && n < limit && (n == 0 || size > 0); n++ {
