@@ -60,7 +60,7 @@ func TestMakingAnApp(t *testing.T) {
 	if title := w.latest(id).Title; title != "Winter" {
 		t.Errorf("the title is %q", title)
 	}
-	p.Retype(`//input[@aria-label="Title"]`, "Summer")
+	p.Retype(`//textarea[@aria-label="Title"]`, "Summer")
 	p.Until(`() => document.title.startsWith("Summer")`)
 	p.Until(`() => document.querySelector(".saving.saved")`)
 	if title := w.latest(id).Title; title != "Summer" {

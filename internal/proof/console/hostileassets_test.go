@@ -153,15 +153,17 @@ func (p *person) harmless(view string) {
 	var shown struct {
 		Broken         bool
 		Markup, Origin []string
+		Refused        string
 	}
 	p.Run(&shown, `async () => {
 		await new Promise((r) => setTimeout(r, 50)); // what would be fetched or run by a text
 		const markup = [...document.querySelectorAll("script, iframe, img, style, base, meta[http-equiv], a[href^='javascript' i]")]
-			.filter((x) => !["icon.svg", "main.js"].some((f) => (x.src ?? "").endsWith("/x/console/" + f))).map((x) => x.outerHTML);
+			.filter((x) => !["icon.svg", "main.js"].some((f) => (x.src ?? "").endsWith("/x/console/" + f)));
+		markup.push(...[...document.querySelectorAll("*")].filter((x) => x.getAttributeNames().some((name) => name.startsWith("on") || name === "style" || name === "srcdoc")));
 		const origin = performance.getEntriesByType("resource").map((x) => x.name).filter((x) => new URL(x).origin !== location.origin || x.includes("eyJ"));
-		return { broken: "broken" in window, markup, origin };
+		return { broken: "broken" in window, markup: markup.map((x) => x.outerHTML), origin, refused: window.refusedByPolicy ?? "" };
 	}`)
-	if shown.Broken || len(shown.Markup) > 0 || len(shown.Origin) > 0 {
-		p.T.Errorf("%s: a text ran: %v; markup %q; other addresses %q", view, shown.Broken, shown.Markup, shown.Origin)
+	if shown.Broken || len(shown.Markup) > 0 || len(shown.Origin) > 0 || shown.Refused != "" {
+		p.T.Errorf("%s: a text ran: %v; markup %q; other addresses %q; refused by the policy: %q", view, shown.Broken, shown.Markup, shown.Origin, shown.Refused)
 	}
 }

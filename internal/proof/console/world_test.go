@@ -154,8 +154,18 @@ func (w *world) stored(id string, configs ...string) app {
 	return app{}
 }
 
-// request sends a request and returns its answer.
+// request sends a request that succeeds, and returns its answer.
 func (w *world) request(by httpapi.Principal, method, path, body string) []byte {
+	w.t.Helper()
+	status, text := w.ask(by, method, path, body)
+	if status >= 300 {
+		w.t.Fatalf("%s %s: %d %s", method, path, status, text)
+	}
+	return text
+}
+
+// ask sends a request and returns its status and its answer.
+func (w *world) ask(by httpapi.Principal, method, path, body string) (int, []byte) {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.url+path, strings.NewReader(body))
 	if err != nil {
@@ -171,10 +181,10 @@ func (w *world) request(by httpapi.Principal, method, path, body string) []byte 
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode >= 300 {
-		w.t.Fatalf("%s %s: %s %s %v", method, path, answer.Status, text, err)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	return text
+	return answer.StatusCode, text
 }
 
 // person is somebody with a browser.
@@ -189,6 +199,7 @@ func (w *world) signIn(by httpapi.Principal, view string) *person {
 	p := &person{webdriver.New(w.t), w}
 	p.Resize(1280, 900)
 	p.Prelude(`performance.setResourceTimingBufferSize(100000)`)
+	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= event.violatedDirective + " " + event.blockedURI))`)
 	// Notes that the page shows for 6 seconds stay for a minute, so that a busy machine does not miss them.
 	p.Prelude(`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 6000 ? 60_000 : ms, ...args)`)
 	w.t.Cleanup(p.keepsToItself)

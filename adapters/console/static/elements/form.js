@@ -181,6 +181,11 @@ function text(place, f) {
 	const built = single(place, f, input, (value) => {
 		const shown = typeof value === "string" ? value : "";
 		if (input.value !== shown) input.value = shown;
+		// A control for dates, for instance, is empty where the text is no date.
+		if (input.value !== shown && !long) {
+			/** @type {HTMLInputElement} */ (input).type = "text";
+			input.value = shown;
+		}
 		tell();
 	}, [count]);
 	function changed() {

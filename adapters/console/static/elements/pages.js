@@ -15,6 +15,7 @@ export class Pages {
 	/** @type {string | undefined} the cursor of the next page, if there is one */
 	next;
 	#loading = new AbortController();
+	#busy = false;
 
 	/**
 	 * @param {AbortSignal} signal ends it
@@ -32,8 +33,10 @@ export class Pages {
 		this.foot = h("div", { class: "foot" }, this.state, this.more);
 	}
 
-	/** Loads the next page, or the first one again. What is being loaded is given up. @param {boolean} [anew] */
+	/** Loads the next page, or the first one again instead of what is being loaded. @param {boolean} [anew] */
 	async load(anew = false) {
+		if (this.#busy && !anew) return;
+		this.#busy = true;
 		this.#loading.abort();
 		this.#loading = new AbortController();
 		const signal = AbortSignal.any([this.signal, this.#loading.signal]);
@@ -46,6 +49,8 @@ export class Pages {
 			this.show();
 		} catch (e) {
 			if (!signal.aborted) fill(this.state, sentence(e), " ", button("Try again", () => void this.load(anew), { class: "small" }));
+		} finally {
+			if (!signal.aborted) this.#busy = false;
 		}
 	}
 

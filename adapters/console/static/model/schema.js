@@ -59,7 +59,7 @@ export function shows(field, value) {
 	switch (field.kind) {
 	case "object": return isObject(value);
 	case "list": return Array.isArray(value);
-	case "text": case "long": return typeof value === "string";
+	case "text": case "long": return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
 	case "number": case "integer": return isNumber(value);
 	case "boolean": return typeof value === "boolean";
 	case "null": return value === null;

@@ -26,7 +26,7 @@ export function view({ session, api, query, signal, live, shell }) {
 	const sort = h("select", { "aria-label": "Order" }, sorts.map(([value, name]) => h("option", { value }, name)));
 	sort.value = query.get("sort") ?? "-updatedAt";
 	const body = h("tbody");
-	const shownApps = table(["App", "Groups", "Components", "Tags", "Changed"], body, { class: "apps" });
+	const shownApps = table(["App", "Groups", "Components", "Tags", "Changed"], body, { class: "rows" });
 	const empty = h("div", { class: "empty", hidden: true });
 	const seen = whenSeen(signal);
 	/** @type {Map<string, {node: HTMLElement}>} */

@@ -36,5 +36,5 @@ export function view({ session, api, query, signal, live, shell }) {
 	return { node: h("div", { class: "page" },
 		h("div", { class: "head" }, h("h1", null, "Components"), session.me?.components && button("New component", create, { icon: "add", class: "main" })),
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
-		h("div", { class: "scroll" }, table(["Component", "Latest version", "Script"], body)), empty, list.foot) };
+		h("div", { class: "scroll" }, table(["Component", "Latest version", "Script"], body, { class: "rows" })), empty, list.foot) };
 }

@@ -56,7 +56,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function build(editor) {
 		const readonly = !session.mayWrite(editor.app);
 		if (readonly) editor.readOnly();
-		const title = h("input", { class: "title", "aria-label": "Title", maxlength: 1024, readonly, value: editor.draft.title });
+		const title = h("textarea", { class: "title", "aria-label": "Title", rows: 1, maxlength: 1024, readonly, value: editor.draft.title, spellcheck: "false" });
+		title.addEventListener("keydown", (event) => {
+			if (event.key === "Enter") event.preventDefault();
+		});
 		title.addEventListener("input", () => {
 			if (title.value.trim() !== "") editor.change({ ...editor.draft, title: title.value }, "title");
 		});
@@ -330,8 +333,13 @@ class Card {
 	constructor(editor, item, tools) {
 		this.editor = editor;
 		this.item = item;
+		/** @type {Item | undefined} the element as the card shows it */
+		this.known = undefined;
 		this.tools = tools;
 		this.index = 0;
+		this.count = 0;
+		/** Whether the card shows what is wrong. */
+		this.faulty = false;
 		/** @type {import("../elements/form.js").Widget | undefined} */
 		this.form = undefined;
 		this.shown = "";
@@ -413,8 +421,12 @@ class Card {
 
 	/** Shows what the element is now. @param {Item} item @param {number} index @param {number} count */
 	update(item, index, count) {
+		// Most cards stay as they are while somebody types into one of them.
+		if (this.known === item && this.index === index && this.count === count) return;
+		this.known = item;
 		this.item = item;
 		this.index = index;
+		this.count = count;
 		this.number.textContent = String(index + 1);
 		this.node.setAttribute("aria-label", `Element ${index + 1}: ${item.component.name}`);
 		this.title.textContent = item.component.name;
@@ -463,6 +475,8 @@ class Card {
 	faults(e) {
 		const path = names(e?.pointer ?? "");
 		const mine = e !== undefined && path[2] === "elements" && Number(path[3]) === this.index;
+		if (!mine && !this.faulty) return;
+		this.faulty = mine;
 		this.node.classList.toggle("bad", mine);
 		this.form?.faults(mine ? e.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) : []);
 		this.wrong.hidden = !mine || e.violations.length > 0;
