@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -58,6 +59,7 @@ func TestLive(t *testing.T) {
 		w.component("map", "1.0.0", `{}`)
 		p.Click(`//a[.="map"]`)
 		p.view("/components/poll")
+		p.See(`//h1[.="poll"]`)
 		p.Click(named("New version"))
 		p.Run(new(any), `async () => {
 			const area = document.querySelector("dialog textarea");
@@ -68,6 +70,16 @@ func TestLive(t *testing.T) {
 		p.See(`//dialog//li[contains(., "Element 1 of version 2") and contains(., "staging")]`)
 		p.Click(`//dialog` + named("Create all the same"))
 		p.See(`//button[@aria-pressed="true" and .="1.1.0"]`)
+	})
+	t.Run("a component", func(t *testing.T) {
+		w.component("poll", "2.0.0", `{"type":"object","properties":{"two":{}}}`)
+		p.See(`//button[@aria-pressed="false" and .="2.0.0"]`)
+		// A new version begins as the last one, not as the one that is shown.
+		p.Click(named("New version"))
+		p.holds(`//dialog`+field("Version"), "2.1.0")
+		p.Click(`//dialog` + named("Close"))
+		w.request(ann, "DELETE", "/components/poll", "")
+		p.See(`//*[contains(@class, "empty") and contains(., "poll")]//a[.="All components"]`)
 	})
 	t.Run("tabs share one stream", func(t *testing.T) {
 		p.Run(new(any), `async () => {
@@ -124,4 +136,21 @@ func TestLiveHistory(t *testing.T) {
 		t.Errorf("the button with the focus is at %v, and was at %v", after, top)
 	}
 	p.Run(new(any), `async () => { if (document.activeElement.ariaLabel !== "Changes of version 62") throw new Error(document.activeElement.outerHTML); }`)
+}
+
+// A connection that is lost comes back, and what happened meanwhile is shown.
+func TestLostConnection(t *testing.T) {
+	s := newServed(t)
+	s.component("poll", "1.0.0", `{}`)
+	id := s.newApp("Winter", poll(`{"n":0}`))
+	p := s.signIn(bob, "/apps")
+	for i := range 3 {
+		s.CloseClientConnections()
+		title := fmt.Sprint("Winter ", i)
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, i, title)
+		if _, err := s.apps.Patch(context.Background(), caller, id, []byte(patch)); err != nil {
+			t.Fatal(err)
+		}
+		p.See(`//table//a[.="` + title + `"]`)
+	}
 }

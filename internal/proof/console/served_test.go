@@ -16,6 +16,7 @@ import (
 // served is a world whose server runs in this process, over a store that can be made to fail.
 type served struct {
 	*world
+	*httptest.Server
 	store *failing
 	apps  *appsvc.Service
 }
@@ -42,7 +43,7 @@ func newServed(t *testing.T) *served {
 		streams.Close()
 		server.Close()
 	})
-	return &served{&world{t, server.URL}, store, apps}
+	return &served{&world{t, server.URL}, server, store, apps}
 }
 
 // caller is ann to the service.

@@ -14,7 +14,7 @@ import { to } from "../router.js";
 /** @typedef {import("../api.js").Manifest} Manifest */
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
-export function view({ session, api, params, query, signal, shell }) {
+export function view({ session, api, params, query, signal, live, shell }) {
 	const name = params[0];
 	shell.title(name);
 	const versions = h("ul", { class: "versions" });
@@ -25,19 +25,28 @@ export function view({ session, api, params, query, signal, shell }) {
 	const again = button("New version", () => void newVersion(), { icon: "add", class: "main" });
 	const remove = button("Delete", () => void removeAll(), { icon: "remove", class: "danger" });
 
+	async function list() {
+		const { components } = await api.componentVersions(name, undefined, signal);
+		listed = components.map((c) => c.version);
+	}
+
 	async function load() {
 		try {
-			const { components } = await api.componentVersions(name, undefined, signal);
-			listed = components.map((c) => c.version);
+			await list();
 			await open(query.get("version") ?? listed[0]);
 		} catch (e) {
 			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, h("p", null, sentence(e)), h("a", { href: to("components") }, "All components")));
 		}
 	}
 
+	/** @param {string | undefined} version the one that is shown */
+	function choices(version) {
+		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === version), onclick: () => void open(v) }, v))));
+	}
+
 	/** @param {string} version */
 	async function open(version) {
-		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === version), onclick: () => void open(v) }, v))));
+		choices(version);
 		history.replaceState(null, "", `${to("components", name)}?version=${encodeURIComponent(version)}`);
 		try {
 			manifest = await api.manifest(name, version, signal);
@@ -48,14 +57,18 @@ export function view({ session, api, params, query, signal, shell }) {
 	}
 
 	async function newVersion() {
-		const made = await edit(api, manifest);
+		await loaded;
+		if (!manifest) return;
+		const last = listed[0] === manifest.version ? manifest : await api.manifest(name, listed[0], signal);
+		const made = await edit(api, last);
 		if (!made) return;
-		listed = [made.version, ...listed];
+		await list();
 		await open(made.version);
 		toast(`Version ${made.version} is there.`);
 	}
 
 	async function removeAll() {
+		await loaded;
 		const text = `All ${listed.length} versions of ${name} are deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
 		if (!await confirm(`Delete ${name}?`, text, "Delete", { danger: true })) return;
 		await api.deleteComponent(name, newKey());
@@ -63,7 +76,12 @@ export function view({ session, api, params, query, signal, shell }) {
 		location.hash = to("components");
 	}
 
-	void load();
+	live.each(signal, (c) => {
+		if (c && c.component?.name !== name) return;
+		if (c?.type === "component.created" && manifest) void list().then(() => choices(manifest?.version));
+		else void load();
+	});
+	const loaded = load();
 	const may = session.me?.components;
 	return { node: h("div", { class: "page component" },
 		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
