@@ -6,6 +6,10 @@
 // are written to the folder that TestViews names. When a test ends, the page tells
 // which requests it has sent; one to another origin, or with a token in its address, fails the test.
 //
+// TestFirstView logs how long the first view takes, and judges nothing:
+//
+//	go test -run TestFirstView -v ./internal/proof/console
+//
 // The tests need chromium, chromedriver, node and npm in PATH, and the npm registry or npm's cache of it. Without them they
 // are skipped; where VITRINE_CI is set they fail.
 package console
