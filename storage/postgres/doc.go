@@ -106,16 +106,28 @@
 // review_collection_in_order to be made without UNIQUE, which nothing depends on. The lists of all
 // libraries and of all collections of a network ask every machine.
 //
+// The feed of changes of apps is one table, app_change, in the order of one server's transactions. It stays on one machine,
+// and every write of an app adds a row there.
+//
 // What such an engine must give is row locks and READ COMMITTED for updates. For Views that read
 // more than one thing it must give one snapshot over all machines, which Citus does not: a View may
 // see an update of two apps by half there. Rows of one app are on one machine, and read as one.
+//
+// Without such an engine, several stores can each have a database and processes of their own, and a router in front of
+// them. The best key is the network: its apps, with their versions, tags and history, its library and its reviews are in one
+// store then, and each list and feed that a page of this network needs comes from it. Apps may also be spread by their id, as
+// long as the same router sends a creation and its repetition with the same Idempotency-Key to the same store. The router finds
+// the app in the path (/apps/{id}) or in the body (appId), and the network in the path of the asset manager or in the
+// parameter network. Components are created in every store. What spans stores is up to the router: a list of apps of several
+// networks asks each store and merges, a cursor of a feed or a list belongs to the store that gave it.
 //
 // [Build] is for one machine: it keeps a row of vitrine_building locked, on a connection of its own.
 //
 // Tested is PostgreSQL 15 on one machine: several openings and processes of one database, histories
 // of concurrent operations, connections cut at each side of a commit, a server that is killed and
-// started, failovers to a synchronous standby under several server processes. Not tested are Citus,
-// YugabyteDB, CockroachDB, poolers other than PgBouncer 1.18, and what decides on a failover.
+// started, failovers to a synchronous standby under several server processes, by hand and by Patroni 3.0.2 behind HAProxy
+// and PgBouncer. Not tested are Citus, YugabyteDB, CockroachDB, poolers other than PgBouncer 1.18, and other managers of
+// failovers.
 //
 // # Poolers
 //
