@@ -115,10 +115,10 @@
 //
 // Without such an engine, several stores can each have a database and processes of their own, and a router in front of
 // them. The best key is the network: its apps, with their versions, tags and history, its library and its reviews are in one
-// store then, and each list and feed that a page of this network needs comes from it. Apps may also be spread by their id, as
-// long as the same router sends a creation and its repetition with the same Idempotency-Key to the same store. The router finds
-// the app in the path (/apps/{id}) or in the body (appId), and the network in the path of the asset manager or in the
-// parameter network. Components are created in every store. What spans stores is up to the router: a list of apps of several
+// store then, and each list and feed that a page of this network needs comes from it. Apps of one network may also be spread, if
+// the router keeps which store has given which id, and sends a creation and its repetition with the same Idempotency-Key
+// to the same store. The router finds the app in the path (/apps/{id}) or in the body (appId), and the network in the path
+// of the asset manager, in the parameter network or in the groups of a new app. Components are created in every store. What spans stores is up to the router: a list of apps of several
 // networks asks each store and merges, a cursor of a feed or a list belongs to the store that gave it.
 //
 // [Build] is for one machine: it keeps a row of vitrine_building locked, on a connection of its own.
