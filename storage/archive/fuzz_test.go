@@ -215,7 +215,10 @@ func TestWhatIsAcceptedCanBeRead(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	count := 0
-	const times = 1500
+	times := 1500
+	if testing.Short() {
+		times = 200
+	}
 	for range times {
 		if accepted(t, mutated(lines, random)) {
 			count++

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // openTest opens a new store that does not wait for the disk, and closes it when the test ends.
@@ -15,6 +16,9 @@ func openTest(t testing.TB, opts *Options) *DB {
 	path := filepath.Join(t.TempDir(), "vitrine.db")
 	if err := os.WriteFile(path, emptyStore(), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if opts == nil {
+		opts = &Options{Busy: time.Minute} // on a busy machine
 	}
 	db := openAt(t, path, opts)
 	if err := db.writer.c.script("PRAGMA synchronous=OFF"); err != nil {

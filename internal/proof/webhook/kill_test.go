@@ -174,7 +174,7 @@ func killDeliverers(t *testing.T, binary, db string) {
 
 func waitFor(t *testing.T, what string, s *program.Server, reached func() bool) {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); !reached(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !reached(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: not reached; the log of the process: %s", what, s.Log())
 		}

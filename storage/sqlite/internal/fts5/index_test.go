@@ -274,7 +274,7 @@ func (h *history) checkTerms(c conn, x *Index, prefix string, in Range) {
 func TestListsAreWhatMATCHFinds(t *testing.T) {
 	n := *seeds
 	if testing.Short() {
-		n = 3
+		n = 1
 	}
 	var most seen
 	for seed := range n {
@@ -299,7 +299,7 @@ func TestListsAreWhatMATCHFinds(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", most)
-	if most.longest < 200 || most.segments < 4 || most.tombstones < 2 || most.merged == 0 {
+	if n > 1 && (most.longest < 200 || most.segments < 4 || most.tombstones < 2 || most.merged == 0) {
 		t.Errorf("%+v: this test shows little", most)
 	}
 }
