@@ -18,12 +18,12 @@ type appStore struct{ db *DB }
 var (
 	appErrors = sentinels{appsvc.ErrBusy, appsvc.ErrFull, appsvc.ErrUnknown}
 	errEnded  = errors.New("postgres: a Reader and its iterators end with the function they were given to")
-	errMoved  = errors.New("postgres: the store has changed since the first read; the function is called again")
+	errMoved  = errors.New("postgres: the app or component that was read first has changed; the function is called again")
 )
 
-// View reads the first thing without a transaction, since most functions ask for nothing else. When
-// something else is read, in one, the first is held against what is there then; if it has changed fn
-// is called again.
+// View runs the first statement without a transaction, since most functions read one thing only. If fn reads something else,
+// a transaction begins, which first checks that the thing read before is the same in its snapshot. If it has changed, fn is
+// called again in a transaction from the beginning.
 func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 	moved := false
 	view := func() error {
@@ -53,20 +53,20 @@ func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	return appErrors.wrap(err)
 }
 
-// appReader is the reading half.
+// appReader implements appsvc.Reader for Views and Updates. An Update locks all that it reads.
 type appReader struct {
 	db    *DB
 	c     *conn
-	apps  map[string]*appRow // that were read, and are as they were: the snapshot's, or locked; nil = not there
+	apps  map[string]*appRow // those that were read, of the snapshot or locked; nil = there is no such app
 	locks map[string]bool    // tables and claims; nil in a View
 
 	announced announcedComponents // what an Update has read ahead
 	member    *member             // of a group of updates; nil outside of one
 
-	alone bool       // the next read may be done before the transaction begins
-	first *statement // the one that was, which finds
-	found [][]any    // this
-	moved bool       // it does not any more
+	alone bool       // the next statement may run before the transaction begins
+	first *statement // reads again what was read before the transaction began
+	found [][]any    // the rows that first must find
+	moved bool       // first has found other rows
 	ended bool
 }
 
@@ -90,7 +90,7 @@ func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	return r.c, nil
 }
 
-// same fails when what was read first has changed.
+// same returns errMoved if the rows are not those that were read before the transaction began.
 func (r *appReader) same(now *rows) error {
 	if !sameRows(r.found, now.values) {
 		r.moved = true
@@ -103,8 +103,8 @@ func sameRows(a, b [][]any) bool {
 	return slices.EqualFunc(a, b, func(a, b []any) bool { return reflect.DeepEqual(a, b) })
 }
 
-// read runs a query with few rows, on its own if it is the first. When another one follows, its rows
-// are held against those of again, which may tell less, as what it found tells by mark.
+// read runs a query that finds few rows, before the transaction begins if it is the first. If another query follows, the
+// transaction begins with again, a cheaper query for the same rows, and must find what mark returns of the rows now.
 func (r *appReader) read(ctx context.Context, query statement, again *statement, mark func(*rows) [][]any) *rows {
 	if err := r.check(ctx); err != nil {
 		return &rows{err: err}
@@ -122,7 +122,7 @@ func (r *appReader) read(ctx context.Context, query statement, again *statement,
 	return c.query(ctx, query.sql, query.args...)
 }
 
-// lockTable locks a table, once, in an Update.
+// lockTable locks a table in an Update, once.
 func (r *appReader) lockTable(table, mode string) {
 	if r.locks != nil && !r.locks[table+mode] {
 		r.locks[table+mode] = true
@@ -131,11 +131,11 @@ func (r *appReader) lockTable(table, mode string) {
 }
 
 const (
-	toRead  = "SHARE"               // nobody else writes
-	toWrite = "SHARE ROW EXCLUSIVE" // nor reads in an Update
+	toRead  = "SHARE"               // no other transaction writes the table
+	toWrite = "SHARE ROW EXCLUSIVE" // no other transaction writes the table or locks it toRead
 )
 
-// claim locks what is not there, once, in an Update.
+// claim locks a key that may have no row in an Update, once.
 func (r *appReader) claim(what string, key ...string) {
 	name := fmt.Sprintf("%s%q", what, key)
 	if r.locks != nil && !r.locks[name] {

@@ -12,21 +12,19 @@ import (
 )
 
 const (
-	// fewApps is up to how many apps are read and sorted for a page whose order is kept for all
-	// apps, and not for those of one caller. When more are visible, going through all apps in
-	// their order meets the page sooner.
+	// fewApps is the number of apps up to which all that a caller sees are read and sorted for a page that no index has in
+	// order for one caller. If the caller sees more, walking the index over all apps fills the page sooner.
 	fewApps = 4096
 
-	pageRows  = 128     // heads at a time
-	pageBytes = 1 << 20 // of bodies at a time
+	pageRows  = 128     // heads that one query reads
+	pageBytes = 1 << 20 // bytes of bodies that one query reads, unless the first body has more
 )
 
 // Apps yields the latest versions of the apps that match q, in order.
 //
-// What is about few apps is read and sorted. A list by time of creation follows the index of
-// app_scope, which has it for each caller and group. One by time of change walks all apps past
-// those that do not match, since an index with that time would have to change for every scope of
-// an app with every version.
+// If few apps can match, they are read and sorted. Otherwise a list by time of creation follows the primary key of
+// app_scope, which has the apps of each owner and group in this order. A list by time of change walks the index of all apps
+// and skips those that do not match: an index for each owner and group would have to be written with every version.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.listApps(ctx, q, out) })
 }
@@ -62,7 +60,7 @@ func (r *appReader) listApps(ctx context.Context, q appsvc.AppQuery, out func(ap
 	return l.byCreation(ctx)
 }
 
-// appList is a list of apps on its way out.
+// appList yields the apps of one query.
 type appList struct {
 	r      *appReader
 	c      *conn
@@ -70,7 +68,7 @@ type appList struct {
 	out    func(appsvc.App) bool
 	scopes []string
 	sent   int
-	over   bool // out wants no more
+	over   bool // out has returned false
 }
 
 // sizedHead is a head with the size of its body.
@@ -90,7 +88,7 @@ func (l *appList) few(ctx context.Context, sql string, arg any) (ids []string, a
 	return lists.Unique(ids), len(ids) <= l.r.db.few, found.err
 }
 
-// sorted yields those of the apps that match.
+// sorted reads the apps with these ids, sorts those that match, and yields them.
 func (l *appList) sorted(ctx context.Context, ids []string) error {
 	var matching []sizedHead
 	for part := range slices.Chunk(ids, pageRows) {
@@ -103,7 +101,7 @@ func (l *appList) sorted(ctx context.Context, ids []string) error {
 	return l.send(ctx, matching)
 }
 
-// heads returns those of the apps that match, in order.
+// heads returns the heads of the apps with these ids that match.
 func (l *appList) heads(ctx context.Context, ids []string) ([]sizedHead, error) {
 	return l.matching(l.c.query(ctx, "SELECT "+sizedColumns+" FROM app WHERE id = ANY($1)", ids))
 }
@@ -117,7 +115,8 @@ func (l *appList) matching(found *rows) (out []sizedHead, err error) {
 	return out, found.err
 }
 
-// What comes after a place, in each order. Apps of one time go by ascending id in all of them.
+// These find the apps after a position, in each of the four orders. Apps of the same time are in ascending order of ids in
+// all of them.
 const (
 	createdAscending = `SELECT DISTINCT x.created, x.app FROM unnest($1::bytea[]) AS s (scope) CROSS JOIN LATERAL (
 			SELECT created, app FROM app_scope WHERE scope = s.scope AND created >= $2 AND (created > $2 OR app > $3)
@@ -131,7 +130,7 @@ const (
 	updatedDescending = "SELECT " + sizedColumns + " FROM app WHERE updated <= $1 AND (updated < $1 OR id > $2) ORDER BY updated DESC, id LIMIT $3"
 )
 
-// byCreation yields the apps of the scopes as app_scope has them in order.
+// byCreation yields the matching apps in the order of the primary key of app_scope.
 func (l *appList) byCreation(ctx context.Context) error {
 	sql := createdAscending
 	if l.q.Descending() {
@@ -159,7 +158,7 @@ func (l *appList) byCreation(ctx context.Context) error {
 	return nil
 }
 
-// byUpdate yields those that match of all apps, in the order of the index of changes.
+// byUpdate walks all apps in the order of the index app_by_updated, and yields those that match.
 func (l *appList) byUpdate(ctx context.Context) error {
 	sql := updatedAscending
 	if l.q.Descending() {
@@ -187,7 +186,7 @@ func (l *appList) byUpdate(ctx context.Context) error {
 	return nil
 }
 
-// start is the position that the list begins after.
+// start returns the position after which the list begins.
 func (l *appList) start() appsvc.AppPosition {
 	switch {
 	case l.q.After != nil:
@@ -198,7 +197,7 @@ func (l *appList) start() appsvc.AppPosition {
 	return appsvc.AppPosition{Time: math.MinInt64}
 }
 
-// send yields apps in order, reading their bodies as many at a time as do not weigh.
+// send sorts apps and yields them. It reads their bodies in portions of pageBytes.
 func (l *appList) send(ctx context.Context, heads []sizedHead) error {
 	slices.SortFunc(heads, func(a, b sizedHead) int { return l.q.Compare(a.Head, b.Head) })
 	for len(heads) > 0 && !l.over {

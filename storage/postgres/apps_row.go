@@ -12,7 +12,7 @@ import (
 // appRow is a row of table app.
 type appRow struct {
 	appsvc.Head
-	body, tail []byte // the tail in an Update only
+	body, tail []byte // tail, the column recent, is read in an Update only
 }
 
 // headColumns are what scanHead reads.
@@ -29,8 +29,8 @@ func scanHead(r *rows) appsvc.Head {
 	}
 }
 
-// row returns an app, nil when it is not there. In an Update it stays as it is, or away, until the
-// commit.
+// row returns an app, nil if there is none with this id. In an Update it locks the row, or claims the id, so neither changes
+// until the commit.
 func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 	row, err := r.find(ctx, id)
 	if err == nil && row == nil && r.locks != nil {
 		r.claim("app", id)
-		row, err = r.find(ctx, id) // it may have come while the claim was not ours
+		row, err = r.find(ctx, id) // another update may have added it before the claim
 	}
 	if err == nil {
 		r.apps[id] = row
@@ -55,7 +55,7 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 		found = r.c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = $1 FOR UPDATE", id)
 	} else {
 		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
-		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // of which all else is immutable
+		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // a version never changes
 		found = r.read(ctx, query, &again, func(found *rows) (versions [][]any) {
 			for _, row := range found.values {
 				versions = append(versions, row[3:4])
@@ -74,7 +74,7 @@ const lockedColumns = headColumns + ", body, recent"
 
 func lockedRow(r *rows) *appRow { return &appRow{scanHead(r), r.blob(8), r.blob(9)} }
 
-// there returns an app that is there, else ErrNotFound.
+// there returns an app. It returns ErrNotFound if there is none with this id.
 func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {
 	row, err := r.row(ctx, id)
 	if err == nil && row == nil {
@@ -83,7 +83,7 @@ func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {
 	return row, err
 }
 
-// Head returns what the latest version says of itself.
+// Head returns the Head of the latest version.
 func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	row, err := r.there(ctx, id)
 	if err != nil {

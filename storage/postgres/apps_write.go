@@ -11,11 +11,11 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// appTx is a writing transaction. Most of its writes go out with its commit.
+// appTx implements appsvc.Tx. Most of its writes are sent together with the COMMIT.
 type appTx struct{ appReader }
 
-// AddVersion moves the latest version into the history and puts the new one in its place. The
-// owner and the time of creation are the app's, as its first version told them.
+// AddVersion moves the latest version into the history and stores the new one in its row. Owner and time of creation stay
+// those of the first version.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	last, err := t.row(ctx, h.ID)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *conn) use(id string, components []string) {
 
 const updateApp = "UPDATE app SET updated = $2, version = $3, editor = $4, groups = $5, components = $6, recent = $7, body = $8 WHERE id = $1"
 
-// replace puts next in the place of last.
+// replace writes next into the row of last, and adds last to the history.
 func (t *appTx) replace(last, next *appRow) error {
 	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, next.body))
 	if err != nil {
@@ -83,7 +83,7 @@ func (t *appTx) replace(last, next *appRow) error {
 	return nil
 }
 
-// The rows that an app is found by.
+// Statements for the rows of app_scope and app_component that list an app.
 const (
 	linkScopes       = "INSERT INTO app_scope (scope, created, app) SELECT unnest($1::bytea[]), $2, $3"
 	unlinkScopes     = "DELETE FROM app_scope WHERE scope = ANY($1) AND created = $2 AND app = $3"
@@ -91,7 +91,7 @@ const (
 	unlinkComponents = "DELETE FROM app_component WHERE component = ANY($1) AND created = $2 AND app = $3"
 )
 
-// link has an app found by next instead of old.
+// link replaces the rows that list an app: those of old by those of next.
 func (c *conn) link(a *appRow, old, next []string, add, remove string) {
 	if gone := lists.Without(old, next); len(gone) > 0 {
 		c.later(remove, gone, a.CreatedAt, a.ID)
@@ -101,7 +101,7 @@ func (c *conn) link(a *appRow, old, next []string, add, remove string) {
 	}
 }
 
-// scopes are the keys of app_scope for an app.
+// scopes returns the values of app_scope.scope for an app.
 func scopes(h appsvc.Head) []string {
 	out := []string{ownerScope(h.Owner)}
 	for _, g := range h.Groups {
@@ -116,7 +116,7 @@ func ownerScope(owner string) string { return "o" + owner }
 
 func groupScope(urn string) string { return "g" + urn }
 
-// orEmpty keeps bytes that are not there from being stored as NULL.
+// orEmpty returns b, and an empty slice for nil, which would be stored as NULL.
 func orEmpty(b []byte) []byte {
 	if b == nil {
 		return []byte{}

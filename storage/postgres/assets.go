@@ -75,7 +75,7 @@ type assetReader struct {
 	tx    *assetTx          // nil in a View
 	state *assetstore.State // nil before it is read
 	ended bool
-	last  struct { // what found returned last
+	last  struct { // the last result of found
 		query assetstore.AssetQuery
 		found blocks
 	}
@@ -98,7 +98,7 @@ func stateOf(found *rows) (s assetstore.State) {
 	return s
 }
 
-// State returns what the library knows of itself.
+// State returns the State of the library.
 func (r *assetReader) State(ctx context.Context) (assetstore.State, error) {
 	if err := r.check(ctx); err != nil {
 		return assetstore.State{}, err
@@ -117,7 +117,7 @@ func (r *assetReader) State(ctx context.Context) (assetstore.State, error) {
 	return *r.state, nil
 }
 
-// Asset returns the asset with this ordinal. In an Update it notes the terms, which a change will ask for.
+// Asset returns the asset with this ordinal. An Update keeps its terms for a change of the asset.
 func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Record, error) {
 	if err := r.check(ctx); err != nil {
 		return assetstore.Record{}, err
@@ -143,8 +143,8 @@ func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Reco
 
 var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
 
-// assetsFrom reads the assets of some origins. Of so many that their rows have more than $3 bytes, it tells that they
-// are there and no more.
+// assetsFrom reads the assets of some origins until their rows have $3 bytes together. Of the others it returns no more than that
+// they exist.
 const assetsFrom = `SELECT number, sent, ordinal, origin, created, updated, CASE WHEN sent THEN folders END, CASE WHEN sent THEN body END,
 		CASE WHEN sent THEN terms END
 	FROM (SELECT *, number = min(number) OVER () OR sum(size) OVER (ORDER BY number) <= $3 AS sent
@@ -154,8 +154,8 @@ const assetsFrom = `SELECT number, sent, ordinal, origin, created, updated, CASE
 	ORDER BY number`
 
 const (
-	originPortion = 4096    // origins that are looked up in one round trip
-	originBytes   = 4 << 20 // of assets that come in one round trip, unless the first one has more
+	originPortion = 4096    // origins that one round trip looks up
+	originBytes   = 4 << 20 // bytes of assets that one round trip reads, unless the first asset has more
 )
 
 // AssetsFrom yields the assets with these origins.
@@ -173,7 +173,8 @@ func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origi
 	})
 }
 
-// from yields the assets of the first of some origins, and returns of how many. more is false when out wants no more.
+// from yields the assets of the first of some origins. known is how many of the origins that were; more is false if out has
+// returned false.
 func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out func(assetstore.Record) bool) (known int, more bool, err error) {
 	wanted := make([][]byte, len(origins))
 	for i := range origins {

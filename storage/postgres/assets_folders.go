@@ -15,7 +15,7 @@ func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRe
 	return stream.Of(func(out func(assetstore.FolderRecord) bool) error { return r.folders(ctx, out) })
 }
 
-// folderPortion is how many folders come in one round trip.
+// folderPortion is how many folders one round trip reads.
 const folderPortion = 1024
 
 func (r *assetReader) folders(ctx context.Context, out func(assetstore.FolderRecord) bool) error {

@@ -10,18 +10,18 @@ import (
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// assetIndex gathers what a transaction does to the lists of a library, so that a part that many of
-// its assets are added to is written once.
+// assetIndex collects the changes of the posting lists of a library, so that a part to which many assets are added is written
+// once.
 type assetIndex struct {
-	part    int   // bytes that a part may have
-	top     int64 // no list has an ordinal above
-	changes map[string][]listing
-	waiting int                             // changes
-	added   map[string]assetstore.Attribute // by their lists
+	part    int                             // bytes that a part may have
+	top     int64                           // the highest ordinal in the lists
+	changes map[string][]listing            // by the names of the lists
+	waiting int                             // how many changes there are
+	added   map[string]assetstore.Attribute // attributes that assets got, by the names of their lists
 	removed map[string]bool                 // lists of attributes that may have become empty
 }
 
-// listing is that an ordinal comes into a list, or leaves it.
+// listing adds an ordinal to a list, or removes it.
 type listing struct {
 	ordinal int64
 	in      bool
@@ -38,7 +38,7 @@ func (x *assetIndex) reset() {
 	x.added, x.removed = map[string]assetstore.Attribute{}, map[string]bool{}
 }
 
-// listsOf returns the names of all lists that an asset is in, sorted.
+// listsOf returns the names of the lists of an asset, sorted.
 func listsOf(x assetstore.Index) []string {
 	terms := slices.Clone(x.Terms)
 	for _, a := range x.Attributes {
@@ -48,7 +48,7 @@ func listsOf(x assetstore.Index) []string {
 	return slices.Compact(terms)
 }
 
-// change has an asset leave some lists and come into others.
+// change moves an asset from some lists to others. attributes are those that it has now.
 func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assetstore.Attribute) {
 	leaves, comes := diff(from, to)
 	for _, term := range leaves {
@@ -69,11 +69,11 @@ func (x *assetIndex) change(ordinal int64, from, to []string, attributes []asset
 }
 
 const (
-	flushTerms  = 2048  // whose lists are read and written at a time
-	appendTerms = 16384 // whose lists are added to at a time
+	flushTerms  = 2048  // terms whose lists are read and written in one round trip
+	appendTerms = 16384 // terms whose lists are appended to in one round trip
 )
 
-// flush writes the lists, and what values there are.
+// flush writes the changes to the lists and to the table of values.
 func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	if x.waiting == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	return nil
 }
 
-// latest returns the changes of a list in the order of ordinals, the last of each.
+// latest returns the last change of each ordinal, in the order of ordinals.
 func latest(changes []listing) []listing {
 	slices.SortStableFunc(changes, func(a, b listing) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	out := changes[:0]
@@ -104,8 +104,8 @@ func latest(changes []listing) []listing {
 	return out
 }
 
-// appendToLists adds pieces to the last parts of lists, and makes the first parts of those that have none. It returns the
-// terms whose last part has no room, and changes nothing of these.
+// appendToLists appends pieces to the last parts of lists, and creates the lists that do not exist. It returns the terms of
+// lists whose last part has no room, and leaves these lists unchanged.
 const appendToLists = `WITH last AS (SELECT u.*, p.low AS at, p.room
 		FROM unnest($2::bytea[], $3::int8[], $4::int8[], $5::bytea[]) AS u (term, low, count, piece)
 		LEFT JOIN LATERAL (SELECT low, get_byte(ordinals, 0) = 2 AND octet_length(ordinals) + octet_length(u.piece) <= $6 AS room
@@ -115,8 +115,8 @@ const appendToLists = `WITH last AS (SELECT u.*, p.low AS at, p.room
 		ON CONFLICT (library, term, low) DO UPDATE SET count = l.count + excluded.count, ordinals = l.ordinals || excluded.ordinals)
 	SELECT term FROM last WHERE NOT room`
 
-// appendLists makes the changes of those lists that only get ordinals above all that any list has, as far as there is room
-// in their last parts. It returns the other terms, sorted. Reading the parts and writing them anew takes twice as long.
+// appendLists makes the changes that only append ordinals to a list whose last part has room. It returns the terms of the other
+// lists, sorted. To read the parts and write them anew would take twice as long.
 func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (others []string, err error) {
 	var (
 		names        []string
@@ -156,14 +156,15 @@ func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (
 	return others, nil
 }
 
-// piece returns changes of a list as a piece for its end. ok is false if they belong elsewhere, or are too many.
+// piece returns the changes of a list as a piece to append. ok is false if they do more than append, or are too many.
 func (x *assetIndex) piece(changes []listing) (piece []byte, ok bool) {
 	ordinals, steps := make([]int64, len(changes)), 0
 	for i, l := range changes {
 		if !l.in || l.ordinal <= x.top {
 			return nil, false
 		}
-		if ordinals[i] = l.ordinal; i > 0 {
+		ordinals[i] = l.ordinal
+		if i > 0 {
 			steps += uvarintLen(l.ordinal - ordinals[i-1])
 		}
 	}
@@ -206,7 +207,7 @@ func (x *assetIndex) flushLists(ctx context.Context, c *conn, library string, te
 	return nil
 }
 
-// read returns the parts that are to be changed, by term and low.
+// read returns the parts that the changes belong to, by term and low.
 func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []string) (map[string]map[int64][]byte, error) {
 	var names []string
 	var at []int64
@@ -214,7 +215,7 @@ func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []
 		for _, l := range x.changes[term] {
 			names, at = append(names, term), append(at, l.ordinal)
 			if l.ordinal > x.top {
-				break // the others come into the same part, the last
+				break // the other ordinals belong to the same part, the last one
 			}
 		}
 	}
@@ -232,9 +233,9 @@ func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []
 	return out, found.err
 }
 
-// rewrite makes the changes, in the order of ordinals, in the parts that they belong to. put gets what
-// becomes of each part: itself first, and behind it what has no room in it. What is below the first
-// part comes into one that begins at 0, and so has room for all.
+// rewrite makes the changes, in the order of ordinals, in the parts that they belong to. It calls put with the low of each changed
+// part and the parts that replace it: none if it is empty now, several if it has grown too large. Ordinals below the first part
+// go into a new part that begins at 0.
 func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func(low int64, parts []part)) error {
 	lows := slices.Sorted(maps.Keys(parts))
 	for len(changes) > 0 {
@@ -263,8 +264,8 @@ func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func
 	return nil
 }
 
-// encode writes a list as parts. One that grows at its end fills them; one that grows in between
-// leaves room in them, or the next ordinal would need another part.
+// encode encodes ordinals as parts. If they were appended, the parts are filled. Otherwise the parts are halved, which leaves room
+// for more ordinals in between.
 func (x *assetIndex) encode(ordinals []int64, appends bool) []part {
 	parts := encodeParts(ordinals, x.part)
 	if len(parts) < 2 || appends {
@@ -274,7 +275,7 @@ func (x *assetIndex) encode(ordinals []int64, appends bool) []part {
 	return append(x.encode(ordinals[:half], false), x.encode(ordinals[half:], false)...)
 }
 
-// merge returns the ordinals with some put in and others taken out.
+// merge returns the ordinals after the changes.
 func merge(ordinals []int64, changes []listing) []int64 {
 	out := make([]int64, 0, len(ordinals)+len(changes))
 	for _, l := range changes {
@@ -291,7 +292,7 @@ func merge(ordinals []int64, changes []listing) []int64 {
 	return append(out, ordinals...)
 }
 
-// flushValues adds the attributes that are new and drops those that no asset has any more.
+// flushValues adds the rows of new attributes, and deletes those of attributes that no asset has any more.
 func (x *assetIndex) flushValues(c *conn, library string) {
 	if len(x.added) > 0 {
 		var terms, keys, heads, values []string

@@ -6,26 +6,27 @@ import (
 	"math/bits"
 )
 
-// A list of ordinals is stored in parts: all of a term's ordinals from one on, up to where the next
-// part begins. A part is formatPieces and pieces in ascending order, each with a number in front. Twice an ordinal and
-// one is this ordinal; twice a length is that many bytes of ordinals in one of the other formats. These are an ordinal, and
-// what follows it: the steps from each ordinal to the next, or, where that takes less room, a bit for each ordinal.
+// A posting list is stored in parts. A part has the ordinals of the term from its low up to the low of the next part.
 //
-// So a part grows by the bytes of a piece, which the server adds without sending the part to anybody. A part that has
-// no more room is read and its pieces become one. Stores of the first release have parts without pieces.
+// A part is the byte formatPieces, followed by pieces in ascending order. A piece begins with a uvarint. If it is odd, the piece is
+// one ordinal, half of that number. If it is even, half of it is the length of what follows: some ordinals as formatSteps or
+// formatBits. Both have the first ordinal as a uvarint. Then formatSteps has the differences between successive
+// ordinals as uvarints, and formatBits has a bitmap. A piece has the shorter one.
+//
+// So the server can append a piece to a part without sending the part to the client. A part without room for another piece
+// is read, and its pieces become one. Parts of the first release are one piece without formatPieces and length.
 const (
 	formatSteps  = 0
 	formatBits   = 1
 	formatPieces = 2
 )
 
-// partBytes is the most that a part takes. A part is read for a page of a search, and written anew
-// when an asset is added.
+// partBytes is the most bytes that a part has when it is written. A page of a search reads whole parts.
 const partBytes = 1024
 
 var errDamaged = errors.New("postgres: a stored list of assets cannot be read")
 
-// encodeParts writes ordinals, ascending, in as few parts of at most so many bytes as it takes.
+// encodeParts encodes ascending ordinals in as few parts as possible, each of about most bytes or less.
 func encodeParts(ordinals []int64, most int) (parts []part) {
 	for len(ordinals) > 0 {
 		n, steps := 1, 0
@@ -50,15 +51,15 @@ type part struct {
 	data  []byte
 }
 
-// bitsLen is how many bytes it takes to have a bit for each ordinal from first to last.
+// bitsLen returns the bytes of a bitmap from the ordinal first to last.
 func bitsLen(first, last int64) int { return int(min((last-first&^63)/8+1, 1<<30)) }
 
 func uvarintLen(n int64) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
 
-// fewOrdinals take less room one by one.
+// fewOrdinals is up to how many ordinals are shorter as pieces of their own.
 const fewOrdinals = 3
 
-// appendPiece adds a piece of ordinals whose steps take so many bytes.
+// appendPiece appends ordinals as a piece. steps is the length of their differences as uvarints.
 func appendPiece(b []byte, ordinals []int64, steps int) []byte {
 	if len(ordinals) <= fewOrdinals {
 		for _, o := range ordinals {
@@ -70,7 +71,7 @@ func appendPiece(b []byte, ordinals []int64, steps int) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(data))<<1), data...)
 }
 
-// encodePart writes ordinals whose steps take so many bytes.
+// encodePart encodes ordinals as formatSteps or formatBits. steps is the length of their differences as uvarints.
 func encodePart(ordinals []int64, steps int) []byte {
 	first, last := ordinals[0], ordinals[len(ordinals)-1]
 	size := bitsLen(first, last)
@@ -101,8 +102,8 @@ func decodePart(b []byte) (ordinals []int64, err error) {
 	return ordinals, err
 }
 
-// eachWord goes through a part in words: the ordinals among the 64 from first on, as bits, where first
-// is a multiple of 64. A word may come in pieces.
+// eachWord calls out with the ordinals of a part, as words of a bitmap: bit i of word is the ordinal first+i, and first is a
+// multiple of 64. Several calls may have the same first.
 func eachWord(b []byte, out func(first int64, word uint64)) error {
 	if len(b) == 0 || b[0] != formatPieces {
 		return eachWordOf(b, out)
@@ -181,7 +182,8 @@ func (s blocks) add(data []byte) error {
 	return eachWord(data, func(first int64, word uint64) {
 		if first>>blockBits != number {
 			number = first >> blockBits
-			if b = s[number]; b == nil {
+			b = s[number]
+			if b == nil {
 				b = new(block)
 				s[number] = b
 			}
@@ -211,21 +213,21 @@ func (s blocks) count(data []byte) (n int, err error) {
 	return n, err
 }
 
-// and leaves what is in the other block too.
+// and removes the ordinals that are not in the other block.
 func (b *block) and(other *block) {
 	for i := range b {
 		b[i] &= other[i]
 	}
 }
 
-// cut leaves the ordinals from low up to, but without, high of what is block number n.
+// cut removes the ordinals below low and those from high on. n is the number of the block.
 func (b *block) cut(n, low, high int64) {
 	for i := range b {
 		b[i] &= mask(n<<blockBits+int64(i)*64, low, high)
 	}
 }
 
-// mask has the bits of the ordinals from low up to, but without, high among the 64 from first on.
+// mask returns a word with the bits of the ordinals from low to high, without high. Bit 0 is the ordinal first.
 func mask(first, low, high int64) uint64 {
 	if first+64 <= low || first >= high {
 		return 0
@@ -247,7 +249,7 @@ func (b *block) count() (n int) {
 	return n
 }
 
-// each yields the ordinals of what is block number n, in either order.
+// each yields the ordinals in ascending or descending order. n is the number of the block.
 func (b *block) each(n int64, ascending bool, yield func(int64) bool) bool {
 	for i := range b {
 		if !ascending {

@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// assetPortion is how many assets come in one round trip.
+// assetPortion is how many assets one round trip reads.
 const assetPortion = 64
 
 // Assets yields the assets that match q.
@@ -26,7 +26,7 @@ func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.
 	})
 }
 
-// ready checks that lists may be read, and has them say what the transaction did before.
+// ready prepares a read of the posting lists: in an Update, it writes the changes that wait.
 func (r *assetReader) ready(ctx context.Context) error {
 	if err := r.check(ctx); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (r *assetReader) ready(ctx context.Context) error {
 	return nil
 }
 
-// every yields the assets between two ordinals.
+// every yields the assets of a query without terms.
 func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	sql := "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal > $2 AND ordinal < $3 ORDER BY ordinal DESC LIMIT $4"
 	if q.Ascending {
@@ -74,7 +74,7 @@ func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out fu
 	}
 }
 
-// matches yields the assets that all the sets of q match.
+// matches yields the assets of a query with terms.
 func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	portion := 1
 	if len(q.All)+len(q.Prefixes) > 1 {
@@ -101,18 +101,18 @@ func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out 
 	return err
 }
 
-// wantedAssets looks the assets up one by one. With ordinal = ANY a server that has no statistics yet goes
-// through the library; the OFFSET keeps it from making a join of this that does.
+// wantedAssets looks the assets up one by one. With ordinal = ANY, a server without statistics scans the library. The OFFSET keeps
+// the planner from turning this into a join, which scans it too.
 const wantedAssets = "SELECT " + assetColumns + ` FROM unnest($2::int8[]) WITH ORDINALITY AS wanted (one, number)
 	CROSS JOIN LATERAL (SELECT * FROM asset WHERE library = $1 AND ordinal = wanted.one OFFSET 0) a ORDER BY number`
 
-// fetch yields assets in the order in which they are wanted.
+// fetch reads assets in portions, and yields them in the order of the calls of want.
 type fetch struct {
 	r      *assetReader
 	ctx    context.Context
 	out    func(assetstore.Record) bool
 	wanted []int64
-	over   bool // out wants no more
+	over   bool // out has returned false
 	err    error
 }
 
@@ -121,7 +121,7 @@ func (f *fetch) want(ordinal int64) bool {
 	return len(f.wanted) < assetPortion || f.send()
 }
 
-// send yields what is wanted so far, and reports whether more may be.
+// send reads and yields the assets that are wanted so far. It returns false if no more are needed.
 func (f *fetch) send() bool {
 	if len(f.wanted) == 0 {
 		return true
@@ -160,8 +160,8 @@ func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (n int
 	return n, err
 }
 
-// found returns the assets that q matches, its limit and order aside. Within a View it remembers those of the last
-// query, since a search asks for its total and for several counts.
+// found returns the ordinals of all assets that match q, whatever its limit. A View keeps those of the last query, since a search
+// asks for its total and for several counts.
 func (r *assetReader) found(ctx context.Context, q assetstore.AssetQuery) (blocks, error) {
 	q.Ascending, q.Limit = false, 0
 	if r.tx == nil && r.last.found != nil && reflect.DeepEqual(r.last.query, q) {

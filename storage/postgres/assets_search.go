@@ -9,43 +9,43 @@ import (
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// search finds what all of some sets of terms match, from one end of a range of ordinals to the other.
-// It reads the lists of the terms part by part, only as far as it is asked for, and where one set
-// has nothing for long it leaps over the parts of the others.
+// search intersects sets of terms: it finds the ordinals in a range that are in a list of every set, from one end of the range to
+// the other. It reads the posting lists part by part and no further than needed. Where one set has no ordinals in a long
+// stretch, it skips the parts of the others.
 type search struct {
 	r         *assetReader
 	ascending bool
-	low, high int64 // where it has not been yet: from low up to, but without, high
+	low, high int64 // the range that is left, without high
 	sets      []searchSet
-	lists     []searchList // of each different term
-	portion   int          // parts of a list to read next
+	lists     []searchList // one for each term
+	portion   int          // how many parts of a list to read next
 }
 
-// searchSet is a set of terms.
+// searchSet is a set of terms. Its ordinals are those of all its lists together.
 type searchSet struct {
-	lists []int  // of its terms; none if all of them is read
-	read  blocks // what was read of them, merged
+	lists []int  // indices of its lists; none if they were read completely
+	read  blocks // the ordinals read so far
 }
 
-// searchList is how far the list of a term is read.
+// searchList is the list of a term, and how far it was read.
 type searchList struct {
 	term string
-	sets []int
-	// edge bounds what is read: from edge to the search's high, or from its low up to, but without,
-	// edge where it is ascending. The list's end is at 0 or math.MaxInt64.
+	sets []int // indices of the sets that have the term
+	// edge bounds the range that was read: from edge up to the high of a descending search, or from the low of an ascending
+	// one up to edge. When the list was read to its end, edge is 0 or math.MaxInt64.
 	edge  int64
-	after int64 // the next part begins here or behind, where the search is ascending
+	after int64 // in an ascending search, the next part does not begin before
 }
 
 const (
-	maxParts    = 512 // in one round trip, unless there are more lists
-	pageParts   = 8   // of a list at first, for a page of what several sets match; of one set the first will do
-	allParts    = 64  // likewise, when all will be read
-	moreAtATime = 8   // times as many each time
+	maxParts    = 512 // parts that one round trip reads, unless there are more lists
+	pageParts   = 8   // parts of a list in the first round trip, for a page of several sets; for one set it is 1
+	allParts    = 64  // parts of a list in the first round trip, when all will be read
+	moreAtATime = 8   // each round trip reads so many times the parts of the one before
 )
 
-// newSearch starts a search for what q matches. ok is false when nothing can match. The lists of all terms with a
-// prefix are read at once, since there may be very many.
+// newSearch starts a search for the ordinals that match q. ok is false if none can match. The lists of all terms with a prefix
+// are read completely at the beginning, since there may be very many.
 func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, portion int) (s *search, ok bool, err error) {
 	s = &search{r: r, ascending: q.Ascending, low: min(max(q.After, 0), assetstore.MaxOrdinal) + 1, high: math.MaxInt64, portion: portion}
 	if q.Before != 0 {
@@ -89,10 +89,10 @@ func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, po
 	return s, true, nil
 }
 
-// prefixPortion is how many parts of the lists of terms with a prefix come in one round trip.
+// prefixPortion is how many parts one round trip reads of the lists of terms with a prefix.
 const prefixPortion = 512
 
-// readPrefix adds to read what the lists of all terms with the prefix have in the range of the search.
+// readPrefix adds to read the ordinals that the lists of all terms with the prefix have in the range of the search.
 func (s *search) readPrefix(ctx context.Context, prefix string, read blocks) error {
 	found := s.r.c.walk(ctx, prefixPortion, "SELECT ordinals FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 AND low < $4",
 		s.r.key, prefix, endOf(prefix), s.high)
@@ -108,14 +108,14 @@ func (s *search) readPrefix(ctx context.Context, prefix string, read blocks) err
 	return found.err
 }
 
-// endOf returns what comes first after all terms with a prefix.
+// endOf returns the first string after all terms with a prefix.
 func endOf(prefix string) string {
 	end := []byte(prefix)
 	end[len(end)-1]++ // terms are UTF-8, which has no byte 0xff
 	return string(end)
 }
 
-// here is where the search is.
+// here returns the end of the range that the search goes on from.
 func (s *search) here() int64 {
 	if s.ascending {
 		return s.low
@@ -123,7 +123,7 @@ func (s *search) here() int64 {
 	return s.high
 }
 
-// run calls out with what matches, block by block in order, until it returns false.
+// run calls out with the matching ordinals, block by block in order, until out returns false.
 func (s *search) run(ctx context.Context, out func(number int64, b *block) bool) error {
 	for s.leap(); s.low < s.high; s.leap() {
 		edge := s.edgeOf(nil)
@@ -145,7 +145,7 @@ func (s *search) run(ctx context.Context, out func(number int64, b *block) bool)
 	return nil
 }
 
-// edgeOf is how far all lists are read, or all of a set.
+// edgeOf returns how far all lists of a set were read, or all lists of the search if set is nil.
 func (s *search) edgeOf(set *searchSet) int64 {
 	edge := s.low
 	if s.ascending {
@@ -164,13 +164,13 @@ func (s *search) edgeOf(set *searchSet) int64 {
 		}
 		return edge
 	}
-	for _, i := range set.lists { // none of them: all is read
+	for _, i := range set.lists { // none if they were read completely
 		meet(&s.lists[i])
 	}
 	return edge
 }
 
-// leap goes to where each set may have something.
+// leap moves to the first position at which every set may have an ordinal.
 func (s *search) leap() {
 	to := s.here()
 	for i := range s.sets {
@@ -192,7 +192,7 @@ func (s *search) leap() {
 	s.move(to)
 }
 
-// move goes to a place and forgets what was read of the way to it.
+// move moves to a position, and drops the blocks that lie before it.
 func (s *search) move(to int64) {
 	if s.ascending {
 		s.low = to
@@ -208,7 +208,7 @@ func (s *search) move(to int64) {
 	}
 }
 
-// match calls out with what all sets have in a range that is read.
+// match calls out with the ordinals that all sets have in a range that was read. It returns false if out does.
 func (s *search) match(low, high int64, out func(number int64, b *block) bool) bool {
 	fewest := slices.MinFunc(s.sets, func(a, b searchSet) int { return len(a.read) - len(b.read) })
 	numbers := make([]int64, 0, len(fewest.read))
@@ -247,7 +247,7 @@ const (
 			ORDER BY low LIMIT $4) p`
 )
 
-// fetch reads on in the lists that are not read where the search is.
+// fetch reads more parts of the lists that were not read beyond the position of the search.
 func (s *search) fetch(ctx context.Context) error {
 	if err := s.r.check(ctx); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (s *search) fetch(ctx context.Context) error {
 	return found.err
 }
 
-// take takes a part of a list.
+// take adds a part of a list that was read.
 func (s *search) take(l *searchList, low int64, data []byte) error {
 	for _, i := range l.sets {
 		if err := s.sets[i].read.add(data); err != nil {

@@ -9,21 +9,20 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// attributeList begins the name of a list that tells what assets have an attribute. No term begins so:
-// terms are UTF-8.
+// attributeList begins the name of the posting list of an attribute. No term begins so, since terms are UTF-8.
 const attributeList = "\xff"
 
 func listOf(a assetstore.Attribute) string {
 	return attributeList + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
 }
 
-// valueHead is how much of a value is in the index that has them in order.
+// valueHead is how many bytes of a value are in the index that sorts the values.
 const valueHead = 64
 
-// valuePortion is how many values, or parts of their lists, come in one round trip.
+// valuePortion is how many values, or parts of their lists, one round trip reads.
 const valuePortion = 256
 
-// Values yields the values that attributes with this key have, of assets that match all the sets.
+// Values yields the values of the attributes with this key that assets which match all the sets have.
 func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
@@ -49,7 +48,7 @@ func (r *assetReader) values(ctx context.Context, key string, all []assetstore.A
 	if err != nil || len(matches) == 0 {
 		return err
 	}
-	// The OFFSET keeps the lists from being read but for one value after the other.
+	// The OFFSET keeps the planner from a join that reads all lists before the first value.
 	found := r.c.walk(ctx, valuePortion, `SELECT v.value, p.ordinals FROM asset_value v
 		CROSS JOIN LATERAL (SELECT ordinals FROM asset_list WHERE library = v.library AND term = v.term OFFSET 0) p
 		WHERE v.library = $1 AND v.key = $2 ORDER BY v.head, v.value`, r.key, digest(key))

@@ -13,14 +13,14 @@ import (
 type assetTx struct {
 	assetReader
 	lib   assetstore.Library
-	dirty bool  // something is written, so the library's row must be
-	top   int64 // the highest ordinal that was put; what is above is new
+	dirty bool  // something was written, so the row of the library must be written too
+	top   int64 // the highest ordinal that was ever put
 	named bool  // the library has a State
 
-	terms   map[int64][]string // of assets that were read or put, what they are found by
+	terms   map[int64][]string // the lists of assets that were read or put, by ordinal
 	added   addedAssets
 	index   assetIndex
-	waiting int // how many changes of lists may wait
+	waiting int // how many changes of lists may wait to be written
 }
 
 func newAssetTx(c *conn, lib assetstore.Library, s assetStore) *assetTx {
@@ -29,7 +29,7 @@ func newAssetTx(c *conn, lib assetstore.Library, s assetStore) *assetTx {
 	return t
 }
 
-// lock has the library, there or not, stay as it is until the commit, and reads its row.
+// lock locks the library until the commit, whether or not it has a row, and reads the row.
 func (t *assetTx) lock(ctx context.Context) error {
 	read := func() (there bool, err error) {
 		found := t.c.query(ctx, "SELECT "+libraryColumns+" FROM library WHERE key = $1 FOR UPDATE", t.key)
@@ -42,7 +42,7 @@ func (t *assetTx) lock(ctx context.Context) error {
 	there, err := read()
 	if err == nil && !there {
 		t.c.claim("library", t.key)
-		_, err = read() // it may have come while the claim was not ours
+		_, err = read() // another update may have added it before the claim
 	}
 	t.index.top = t.top
 	return err
@@ -57,7 +57,7 @@ func (t *assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	return nil
 }
 
-// finish writes what is not written yet.
+// finish writes all that waits, and the row of the library.
 func (t *assetTx) finish(ctx context.Context) error {
 	if !t.dirty {
 		return nil
@@ -96,7 +96,7 @@ func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstor
 	return t.spill(ctx)
 }
 
-// termsOf returns what the asset is found by, nothing for one that is not there.
+// termsOf returns the names of the lists of an asset, none if there is no such asset.
 func (t *assetTx) termsOf(ctx context.Context, ordinal int64) ([]string, error) {
 	if terms, known := t.terms[ordinal]; known || ordinal > t.top {
 		return terms, nil
@@ -130,10 +130,10 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 
 const (
 	maxWaiting    = 1 << 17 // changes of lists that wait for the end of the transaction
-	maxStatements = 256     // that wait for the next round trip
+	maxStatements = 256     // statements that wait for the next round trip
 )
 
-// spill writes some of what waits when it is much.
+// spill writes changes that wait, if they take too much memory.
 func (t *assetTx) spill(ctx context.Context) error {
 	if t.index.waiting > t.waiting {
 		clear(t.terms)
@@ -149,7 +149,7 @@ func (t *assetTx) spill(ctx context.Context) error {
 	return nil
 }
 
-// flush has the tables say what the transaction did.
+// flush writes the assets and the changes of lists that wait.
 func (t *assetTx) flush(ctx context.Context) error {
 	t.added.insert(t.c, t.key)
 	err := t.index.flush(ctx, t.c, t.key)
@@ -157,7 +157,7 @@ func (t *assetTx) flush(ctx context.Context) error {
 	return err
 }
 
-// diff returns what is in only one of two sorted lists.
+// diff returns the strings that are in only one of two sorted lists.
 func diff(a, b []string) (onlyA, onlyB []string) {
 	for _, s := range a {
 		if _, in := slices.BinarySearch(b, s); !in {

@@ -13,22 +13,23 @@ import (
 )
 
 var (
-	// ErrExists is a database that holds a store already.
+	// ErrExists means that the database or schema holds a store already.
 	ErrExists = errors.New("there is a store already")
-	// ErrAbsent is a database that holds no store.
+	// ErrAbsent means that the database or schema holds no store.
 	ErrAbsent = errors.New("there is no store")
 
 	errUnfinished = errors.New("the store is unfinished: whoever builds it is at it still, or was stopped; build it anew, which clears what is left")
 	errTaken      = errors.New("another process is building a store there")
 )
 
-// undoWait bounds how long Build takes to clear what it made, once it has failed.
+// undoWait bounds the time in which a Build that has failed removes the store.
 const undoWait = 30 * time.Second
 
-// Build makes a store in an empty database or schema and has fill put something into it. Until all
-// of that is done the store bears a mark with which Open refuses it, so a kill leaves nothing that
-// passes for a store; the next Build clears what it left and begins anew. An error leaves nothing,
-// or, where that could not be cleared, what a kill does. ErrExists when a store is there; a store that another process builds is refused too.
+// Build creates a store in an empty database or schema and calls fill with it. Until fill has returned, the store is marked as
+// unfinished, and Open refuses it. If the process is killed, the unfinished store stays, and the next Build removes it and begins
+// anew. If Build or fill fails, Build removes the store, as far as it can.
+//
+// It returns ErrExists if there is a store already, and another error if another process is building one there.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
 	if err := build(ctx, address, opts.orDefault(), fill); err != nil {
 		return fmt.Errorf("postgres: build: %w", err)
@@ -64,9 +65,9 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 	return b.finish(ctx)
 }
 
-// builder is the connection of a Build. As long as it lives it holds the row of the table
-// vitrine_building, which is the mark: so another one can tell that it is at work. Its updates read
-// that row, so they fail once another builder has begun, which drops the table.
+// builder is the connection of a Build. The row of the table vitrine_building marks the store as unfinished. The builder keeps it
+// locked, so that another one sees that it is at work. The updates of the store read the row, so they fail after another
+// builder has taken over, which drops the table.
 type builder struct {
 	*pgx.Conn
 	db   *DB
@@ -74,7 +75,7 @@ type builder struct {
 	hold pgx.Tx
 }
 
-// begin makes an empty store that bears the mark, and holds the mark.
+// begin creates an empty store, marks it as unfinished, and locks the mark.
 func (b *builder) begin(ctx context.Context) error {
 	var err error
 	for range 10 {
@@ -104,7 +105,7 @@ func (b *builder) begin(ctx context.Context) error {
 	return err
 }
 
-// make takes all steps of the schema and leaves the mark, in one transaction.
+// make runs all migrations and adds the mark, in one transaction.
 func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	if err := lockSchema(ctx, tx); err != nil {
 		return err
@@ -133,8 +134,8 @@ func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) e
 	return err
 }
 
-// clearRest drops what a builder that is gone has left. It begins by taking the mark, which one that is
-// at work holds.
+// clearRest drops the tables of a builder that was killed. It returns errTaken if the builder is still at work and has the mark
+// locked.
 func clearRest(ctx context.Context, tx pgx.Tx) error {
 	var tables []string
 	err := tx.QueryRow(ctx, "SELECT tables FROM vitrine_building FOR UPDATE NOWAIT").Scan(&tables)
@@ -158,10 +159,10 @@ func drop(ctx context.Context, tx pgx.Tx, tables []string) error {
 	return err
 }
 
-// isTakenMark reports that somebody else holds the mark, or has put another in its place.
+// isTakenMark reports whether another builder has locked the mark, or replaced it.
 func isTakenMark(err error) bool { return code(err) == "55P03" || code(err) == "42P01" }
 
-// finish takes the mark away: from then on the store is one.
+// finish removes the mark, so that Open accepts the store.
 func (b *builder) finish(ctx context.Context) error {
 	_, err := b.hold.Exec(ctx, "DROP TABLE vitrine_building")
 	if err == nil {
@@ -173,7 +174,7 @@ func (b *builder) finish(ctx context.Context) error {
 	return nil
 }
 
-// undo leaves nothing of the store.
+// undo removes the store.
 func (b *builder) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
 	defer cancel()
@@ -194,7 +195,7 @@ func (b *builder) undo(ctx context.Context) error {
 	return nil
 }
 
-// stillBuilding makes the update of a store that is being built fail when another builder has begun.
+// stillBuilding returns a statement that fails with errTaken if another builder has taken over.
 func stillBuilding(name string) statement {
 	s := newStatement("SELECT true FROM vitrine_building WHERE builder = convert_from($1, 'UTF8') FOR KEY SHARE", []any{name})
 	s.take = func(r *rows) error {

@@ -46,7 +46,7 @@ func componentOf(found *rows) appsvc.Component {
 func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery) (*rows, error) {
 	const columns = "SELECT id, name, version, main, CASE WHEN $1 THEN NULL ELSE manifest END FROM components "
 	r.lockTable("components", toRead)
-	if q.Name != "" && q.Version != "" { // one at most
+	if q.Name != "" && q.Version != "" { // finds at most one row
 		query := newStatement(columns+"WHERE name = $2 AND version = $3", []any{q.Brief, q.Name, q.Version})
 		return r.read(ctx, query, &query, func(found *rows) [][]any { return found.values }), nil
 	}
@@ -61,7 +61,7 @@ func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery)
 	return c.walk(ctx, portion, columns+"WHERE name > $2 AND ($3 = ''::bytea OR version = $3) ORDER BY name, place", q.Brief, q.After, q.Version), nil
 }
 
-// maxAnnounced is how many components an Update reads ahead. Manifests may be large.
+// maxAnnounced is how many components an Update reads together. Manifests may be large.
 const maxAnnounced = 16
 
 // Announce reads the app and some of the components in one round trip.
@@ -103,7 +103,7 @@ func (c *conn) alsoComponents(refs []appsvc.ComponentRef, take func(announcedCom
 	}, "SELECT id, name, version, main, manifest FROM components WHERE (name, version) IN (SELECT * FROM unnest($1::bytea[], $2::bytea[]))", names, versions)
 }
 
-// AddComponent adds a component behind all others of its name.
+// AddComponent adds a component after all others of its name.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
 		return err

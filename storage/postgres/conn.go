@@ -13,30 +13,29 @@ import (
 
 // conn is a connection within a transaction. One goroutine uses it at a time.
 //
-// Keys and texts are stored as bytea, since PostgreSQL's text cannot hold every string and has
-// orders of its own: an argument that is a string or a list of strings goes out as bytes.
+// Strings are stored as bytea, since PostgreSQL's text cannot hold U+0000 and is ordered by locale: arguments that are strings,
+// or lists of strings, are sent as bytes.
 type conn struct {
 	raw  *pgx.Conn
 	from *pgxpool.Conn // what raw belongs to
 	// open sets raw at the first statement, if the transaction has no connection before.
 	open func(context.Context) error
-	// ahead goes out with the next statement whose result is waited for, in one round trip. What opens
-	// the transaction is in it at first, so a transaction that runs nothing costs nothing.
+	// ahead holds statements that are sent with the next one whose result is needed, in one round trip. At first it holds
+	// the statements that begin the transaction, so a transaction that runs nothing sends nothing.
 	ahead []statement
-	// broken is the first error in the transaction, which PostgreSQL has given up then. Nothing
-	// more is run.
+	// broken is the first error in the transaction. PostgreSQL refuses all later statements, so none is sent.
 	broken error
-	walks  int      // cursors that are open
-	writes bool     // in an update
-	pooled bool     // to a pooler, where a statement runs under the settings of a transaction only
-	opens  int      // statements that the transaction begins with; they are ahead until it has begun
-	claims []string // keys of the table claim
+	walks  int      // open cursors
+	writes bool     // the transaction is an update
+	pooled bool     // the connection leads to a pooler, so settings hold within a transaction only
+	opens  int      // how many statements begin the transaction
+	claims []string // keys that were inserted into the table claim
 }
 
 type statement struct {
 	sql  string
 	args []any
-	take func(*rows) error // of a statement that waits; nil = the outcome does not matter
+	take func(*rows) error // gets the rows of a statement in ahead; nil = they are not needed
 }
 
 func newStatement(sql string, args []any) statement {
@@ -65,20 +64,20 @@ func (c *conn) exec(ctx context.Context, sql string, args ...any) (changed int64
 	return changed, err
 }
 
-// later runs one statement, whose outcome nobody needs to know, together with the next one or with
-// the commit. Its error is theirs.
+// later sends one statement, whose result is not needed, together with the next one or with the COMMIT. If it fails, they
+// fail with its error.
 func (c *conn) later(sql string, args ...any) {
 	c.ahead = append(c.ahead, newStatement(sql, args))
 }
 
-// also is later for a query. take gets its rows before those of the next statement are read.
+// also is like later, for a query: take gets its rows before those of the next statement are read.
 func (c *conn) also(take func(*rows) error, sql string, args ...any) {
 	s := newStatement(sql, args)
 	s.take = take
 	c.ahead = append(c.ahead, s)
 }
 
-// query runs one statement and reads all of its rows, which should be few, or bounded by a LIMIT:
+// query runs one statement and reads all of its rows into memory:
 //
 //	r := c.query(ctx, "SELECT …", …)
 //	for r.next() { … r.text(0) … }
@@ -89,10 +88,10 @@ func (c *conn) query(ctx context.Context, sql string, args ...any) *rows {
 	return r
 }
 
-// walk runs a query whose rows may be many. They come in portions, through a cursor, so other
-// statements may be run between them. Close it; the rows are those of its beginning.
+// walk runs a query that may have many rows. It reads them in portions through a cursor, so other statements may run between
+// two portions; the rows are those at the time of the call. The caller closes it.
 func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *rows {
-	h := fnv.New64a() // FETCH is kept prepared with the columns it gave, so the name must tell them
+	h := fnv.New64a() // a prepared FETCH keeps its columns, so each query needs a cursor name of its own
 	h.Write([]byte(sql))
 	name := fmt.Sprintf("walk_%x_%d", h.Sum64(), c.walks)
 	fetch := newStatement("FETCH "+strconv.Itoa(portion)+" FROM "+name, nil)
@@ -113,8 +112,8 @@ func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *
 	return r
 }
 
-// alone runs one query before the transaction has begun, as a snapshot of its own. ok is false,
-// and nothing was run, when it has begun.
+// alone runs one query before the transaction begins, in a snapshot of its own. If the transaction has begun it runs nothing,
+// and ok is false.
 func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok bool) {
 	if c.pooled || !c.idle() {
 		return nil, false
@@ -129,10 +128,10 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 // begun reports that the server has begun the transaction.
 func (c *conn) begun() bool { return c.raw.PgConn().TxStatus() != 'I' }
 
-// idle reports that the transaction has neither begun nor anything to begin for.
+// idle reports that the transaction has not begun and that no statement waits to be sent.
 func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.opens }
 
-// run sends what waits, and the last statement, whose rows take reads and closes.
+// run sends the statements in ahead and the last one, in one round trip. take reads and closes the rows of the last one.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {
 	if c.raw == nil && c.broken == nil {
 		c.broken = c.open(ctx)
@@ -167,7 +166,7 @@ func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) erro
 	return c.note(ctx, err)
 }
 
-// send starts a round trip with all that waits and a last statement.
+// send sends the statements in ahead and a last one.
 func (c *conn) send(ctx context.Context, last statement) pgx.BatchResults {
 	var batch pgx.Batch
 	for _, s := range c.ahead {
@@ -177,7 +176,7 @@ func (c *conn) send(ctx context.Context, last statement) pgx.BatchResults {
 	return c.raw.SendBatch(ctx, &batch)
 }
 
-// receive reads the outcome of a statement that has waited.
+// receive reads the result of a statement in ahead.
 func (s statement) receive(sent pgx.BatchResults) error {
 	if s.take == nil {
 		_, err := sent.Exec()
@@ -194,7 +193,7 @@ func (s statement) receive(sent pgx.BatchResults) error {
 	return s.take(r)
 }
 
-// note keeps the first error, as one that tells whether the connection was lost with it.
+// note keeps the first error of the transaction. It wraps it with errLost if the connection was lost.
 func (c *conn) note(ctx context.Context, err error) error {
 	if err == nil || c.broken != nil {
 		return err
@@ -209,8 +208,8 @@ func (c *conn) note(ctx context.Context, err error) error {
 	return err
 }
 
-// onStandby reports that an update met a server that takes none. The connection is given up: the
-// address may have a primary as well, now or soon.
+// onStandby reports whether err says that the server takes no writes. It closes the connection, since the next one may lead
+// to a primary.
 func (c *conn) onStandby(err error) bool {
 	if !c.writes || code(err) != "25006" {
 		return false
@@ -219,11 +218,11 @@ func (c *conn) onStandby(err error) bool {
 	return true
 }
 
-// rows walks the rows of a query.
+// rows are the rows of a query, read one after the other by next.
 type rows struct {
 	err    error
-	values [][]any // of the portion that was read
-	at     int     // the row after the present one
+	values [][]any // the portion that was read last
+	at     int     // index of the row that next moves to
 	more   func() error
 	done   func()
 }
@@ -241,7 +240,7 @@ func (r *rows) read(from pgx.Rows) error {
 	return from.Err()
 }
 
-// next moves to the next row; false at the end and on an error, which is in err.
+// next moves to the next row. It returns false at the end and on an error, which err then holds.
 func (r *rows) next() bool {
 	if r.err == nil && r.at == len(r.values) && r.more != nil {
 		r.err = r.more()
@@ -262,7 +261,7 @@ func (r *rows) close() {
 	r.done, r.more = nil, nil
 }
 
-// int, text, blob and bool return column i of the row. NULL is the zero.
+// int, text, blob and bool return column i of the row, and the zero value for NULL.
 func (r *rows) int(i int) int64 {
 	n, _ := r.values[r.at-1][i].(int64)
 	return n

@@ -81,7 +81,8 @@ func feedStateOf(r *rows) feed.State {
 
 var errNoFeed = errors.New("the feed of changes has lost its key")
 
-// Entries yields the entries after a position, as far as no update can add one before them.
+// Entries yields the entries after a position. It ends before the first entry that another update could still add an entry in
+// front of.
 func (r *appReader) Entries(ctx context.Context, after appsvc.FeedPosition, limit int) iter.Seq2[appsvc.FeedEntry, error] {
 	return stream.Limited(ctx, r.check, limit, func(out func(appsvc.FeedEntry) bool) error {
 		return entriesIn(after, limit, out, func(after feed.Position, portion int) *rows {
@@ -102,11 +103,13 @@ func entriesIn(after feed.Position, limit int, out func(feed.Entry) bool, find f
 		count := len(found.values)
 		for found.next() {
 			e := entryOf(found)
-			if after = e.Position; !out(e) {
+			after = e.Position
+			if !out(e) {
 				return nil
 			}
 		}
-		if left -= count; found.err != nil || count < portion || left == 0 {
+		left -= count
+		if found.err != nil || count < portion || left == 0 {
 			return found.err
 		}
 	}
@@ -142,8 +145,8 @@ func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) erro
 	return nil
 }
 
-// ResetFeed gives the feeds of changes another identity: every cursor that was given before is gone. It is for a store
-// that was brought back from an older copy, or that has lost commits in a failover.
+// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid. Call it after a store was
+// restored from a backup, or has lost commits in a failover.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	err := db.update(ctx, func(c *conn) error {
 		c.later("UPDATE feed SET identity = uuid_send(gen_random_uuid())")
@@ -155,8 +158,8 @@ func (db *DB) ResetFeed(ctx context.Context) error {
 	return nil
 }
 
-// mendFeed makes the feed of a store readable whose server has lower transaction ids than the one that wrote it,
-// because a dump was restored there. The numbers alone keep the order then, and the feed gets another identity.
+// mendFeed mends the feeds of a store that was dumped and restored on a server with lower transaction ids: their entries would
+// not be readable for a long time. It orders them by their numbers alone, and gives the feeds another identity.
 func mendFeed(ctx context.Context, tx pgx.Tx) error {
 	const look = "SELECT (EXISTS (SELECT FROM app_change WHERE round >= " + xmax + ") OR EXISTS (SELECT FROM asset_change WHERE round >= " + xmax + `))
 		AND NOT pg_is_in_recovery()`

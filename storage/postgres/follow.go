@@ -8,12 +8,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// changed wakes those who follow a feed of changes. Updates of this process ring the bell after their commit. While
-// somebody waits, a goroutine looks where the feeds end, so that commits of other processes ring it too, and those
-// of this process whose entries could not be read at once because another transaction was open.
+// changed wakes those who follow a feed of changes. An update of this process rings the bell after its commit. While somebody
+// waits, a goroutine polls the ends of the feeds and rings the bell when they move: after commits of other processes, and after
+// commits of this process whose entries could not be read at once, because another transaction was open.
 type changed struct {
 	bell wake.Bell
-	soon chan struct{} // has a token when the goroutine shall look at once
+	soon chan struct{} // holds a token if the goroutine shall poll soon
 
 	mu      sync.Mutex
 	looking bool // the goroutine runs
@@ -22,7 +22,7 @@ type changed struct {
 const (
 	lookSoon = 2 * time.Millisecond
 	lookLate = 200 * time.Millisecond
-	lookOn   = 25 // times that the goroutine goes on looking after the last one who waited
+	lookOn   = 25 // times that the goroutine polls after nobody waits any more
 )
 
 // Changed returns a channel that is closed when the feed may have grown.
@@ -54,8 +54,8 @@ func (c *changed) committed() {
 	}
 }
 
-// look rings the bell when the feeds end elsewhere than before. It ends some time after nobody waits, and when the
-// store is closed.
+// look polls the ends of the feeds and rings the bell when they move. It returns some time after nobody waits any more, and
+// when the store is closed.
 func (db *DB) look() {
 	defer db.users.Done()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +86,8 @@ func (db *DB) look() {
 			before = now
 			db.changed.bell.Ring()
 		}
-		if alone++; db.changed.bell.Awaited() {
+		alone++
+		if db.changed.bell.Awaited() {
 			alone = 0
 		}
 		if alone > lookOn && db.stopLooking() {
@@ -95,8 +96,8 @@ func (db *DB) look() {
 	}
 }
 
-// feedEnds returns rows that change when the feeds get entries that can be read, or another identity: then those who
-// wait shall find out that their cursors are gone.
+// feedEnds returns rows that change when a feed has new entries to read, or another identity, which makes all cursors
+// invalid.
 func (db *DB) feedEnds(ctx context.Context) (ends [][]any, err error) {
 	const sql = "(SELECT round, number FROM app_change WHERE round < " + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
 		UNION ALL (SELECT round, -number FROM asset_change WHERE round < ` + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
@@ -112,7 +113,7 @@ func (db *DB) feedEnds(ctx context.Context) (ends [][]any, err error) {
 	return ends, err
 }
 
-// stopLooking reports whether nobody waits; then the next one who does starts another goroutine.
+// stopLooking reports whether the goroutine may end, because nobody waits. The next one who waits starts another goroutine.
 func (db *DB) stopLooking() bool {
 	db.changed.mu.Lock()
 	defer db.changed.mu.Unlock()

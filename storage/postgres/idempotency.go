@@ -47,8 +47,7 @@ func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) e
 	return found.err
 }
 
-// KeepAnswer forgets what is over, and keeps a. Answers that are over and that another update holds
-// are left to it.
+// KeepAnswer removes expired answers and stores a. It skips expired answers that another update has locked.
 func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := t.check(ctx); err != nil {
 		return err

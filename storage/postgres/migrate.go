@@ -14,12 +14,11 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrations returns the steps of the schema. Those that were taken are in the table vitrine_schema.
+// migrations returns the migrations in their order. The table vitrine_schema has those that were run.
 func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
-// migrate takes the database behind c to the newest schema, in one transaction. Of several
-// processes that do so at once one does it and the others wait for it. Where there is no store it
-// makes an empty one, unless existing asks for ErrAbsent.
+// migrate brings the database to the newest schema, in one transaction. If several processes do so at once, one does it and the
+// others wait. If there is no store, it creates an empty one, or returns ErrAbsent if existing is true.
 func (db *DB) migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
 	var have int64
 	err := db.inTx(ctx, c, func(tx pgx.Tx) (err error) {
@@ -47,8 +46,8 @@ func (db *DB) migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
 	return err
 }
 
-// collided reports an error that is due to another process creating the same thing: even CREATE
-// TABLE IF NOT EXISTS knows it.
+// collided reports whether err may be due to another process that has created the same table: even CREATE TABLE IF NOT EXISTS
+// may fail so.
 func collided(err error) bool {
 	switch code(err) {
 	case "23505", "42P07", "42710", "40001", "40P01":
@@ -57,8 +56,8 @@ func collided(err error) bool {
 	return false
 }
 
-// schemaNumber returns the number of the newest step that was taken, 0 when there is no store yet.
-// errUnfinished when the store bears the mark of a builder.
+// schemaNumber returns the number of the last migration that was run, 0 if there is no store yet. It returns errUnfinished if the
+// store has the mark of a builder.
 func schemaNumber(ctx context.Context, c pgx.Tx) (have int64, err error) {
 	var schema *string
 	var store, building bool
@@ -79,7 +78,7 @@ func schemaNumber(ctx context.Context, c pgx.Tx) (have int64, err error) {
 	return have, err
 }
 
-// apply takes the steps that were not taken.
+// apply runs the migrations that were not run yet.
 func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	if err := lockSchema(ctx, tx); err != nil {
 		return err
@@ -91,7 +90,7 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	return take(ctx, tx, steps, have)
 }
 
-// waitForSchema has a transaction wait as long as another one changes the schema.
+// waitForSchema makes a transaction wait without limit while another one changes the schema.
 const waitForSchema = "SET LOCAL lock_timeout = 0"
 
 // lockSchema waits until nobody else changes the schema, and keeps others from it. Every update reads vitrine_schema
@@ -104,7 +103,7 @@ func lockSchema(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// take takes the steps after number have.
+// take runs the migrations after number have.
 func take(ctx context.Context, tx pgx.Tx, steps []migration.Step, have int64) error {
 	if have == 0 {
 		if err := refuseForeign(ctx, tx); err != nil {
@@ -125,7 +124,7 @@ func take(ctx context.Context, tx pgx.Tx, steps []migration.Step, have int64) er
 	return nil
 }
 
-// refuseForeign refuses a schema that holds something already, extensions aside.
+// refuseForeign returns an error if the schema has tables of something else. Tables of extensions do not count.
 func refuseForeign(ctx context.Context, tx pgx.Tx) error {
 	const sql = `SELECT current_database()::text, current_schema()::text, count(*), coalesce(min(relname)::text, '') FROM pg_class c
 		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND relname <> 'vitrine_schema'

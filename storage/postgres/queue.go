@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// queue lets as many goroutines through at a time as it has room for, first come first served.
+// queue is a semaphore: it lets as many goroutines through at a time as it has room for, in the order in which they came.
 type queue chan struct{}
 
 func (q queue) enter(ctx context.Context, busy time.Duration) error {
@@ -30,19 +30,19 @@ func (q queue) enter(ctx context.Context, busy time.Duration) error {
 
 func (q queue) leave() { <-q }
 
-// queues have the updates of one thing wait for each other before they take a connection. Without that,
-// updates that wait for a lock would hold the connections that reads need.
+// queues let one update at a time through for each key. Updates of one library wait here, before they take a connection;
+// otherwise updates that wait for a lock would hold the connections that reads need.
 type queues struct {
 	mu   sync.Mutex
-	open map[string]*keyQueue // of things that are updated now
+	open map[string]*keyQueue // those with users
 }
 
 type keyQueue struct {
 	queue
-	users int // in the queue or through it
+	users int // goroutines that wait or were let through
 }
 
-// enter returns when it is the caller's turn to update the thing with this key. Pair it with leave.
+// enter waits until the caller may update what has this key. The caller calls leave afterwards.
 func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (leave func(), err error) {
 	t.mu.Lock()
 	own := t.open[key]
@@ -58,7 +58,8 @@ func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (lea
 	forget := func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if own.users--; own.users == 0 {
+		own.users--
+		if own.users == 0 {
 			delete(t.open, key)
 		}
 	}

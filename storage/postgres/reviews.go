@@ -58,7 +58,7 @@ func (s reviewStore) Update(ctx context.Context, network string, fn func(reviews
 	return reviewErrors.wrap(err)
 }
 
-// reviewReader is the reading half of a transaction on a network.
+// reviewReader reads the reviews of one network, in a View or an Update.
 type reviewReader struct {
 	c       *conn
 	network string
@@ -76,7 +76,7 @@ func (r *reviewReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// lock has a collection, there or not, and its reviews stay as they are in an Update.
+// lock locks a collection and its reviews in an Update, whether or not the collection exists.
 func (r *reviewReader) lock(key string) {
 	if r.locks != nil && !r.locks[key] {
 		r.locks[key] = true
@@ -84,8 +84,8 @@ func (r *reviewReader) lock(key string) {
 	}
 }
 
-// lockAll does so for all collections of the network, there or not: it locks the network's row, which
-// it adds when it is not there, against every transaction that writes in the network.
+// lockAll locks all collections of the network in an Update, and keeps others from adding one. For that it locks the row of
+// the network, which every transaction that writes in the network locks too. It adds the row if there is none.
 func (r *reviewReader) lockAll() {
 	if r.locks != nil && !r.locks[""] {
 		r.locks[""] = true
@@ -94,7 +94,7 @@ func (r *reviewReader) lockAll() {
 	}
 }
 
-// digest is what a list of strings of any length is found by.
+// digest returns a key of 16 bytes for a list of strings of any length.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -104,8 +104,8 @@ func digest(parts ...string) string {
 	return string(h.Sum(nil)[:16])
 }
 
-// key is what a collection of the network is found by. Collections that were stored before networks
-// were told apart keep the key that they had.
+// key returns the key of a collection of the network. Collections of the default network have keys without its name, since the
+// first release knew no networks.
 func (r *reviewReader) key(k reviewstore.Key) string {
 	if r.network == reviewstore.DefaultNetwork {
 		return digest(k.Source, k.ID)
@@ -117,7 +117,7 @@ const collectionColumns = "source, id, tally, fields"
 
 func scanCollection(r *rows) reviewstore.Collection { return collectionAt(r, 0) }
 
-// collectionAt reads a row that has collectionColumns from the i-th on.
+// collectionAt reads collectionColumns from column i on.
 func collectionAt(r *rows, i int) reviewstore.Collection {
 	return reviewstore.Collection{Key: reviewstore.Key{Source: r.text(i), ID: r.text(i + 1)}, Tally: r.blob(i + 2), Fields: r.blob(i + 3)}
 }
@@ -151,7 +151,7 @@ func (r *reviewReader) Collection(ctx context.Context, k reviewstore.Key) (revie
 	return reviewstore.Collection{}, noCollection(k)
 }
 
-// all has the collections of the network stay as they are in an Update, and be in its table.
+// all prepares an Update for a query over all collections of the network: it locks them, and inserts those that were added.
 func (r *reviewReader) all() {
 	r.lockAll()
 	r.added.insert(r.c, r.network)
@@ -162,8 +162,8 @@ func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Co
 	return eachRow(ctx, r, r.all, scanCollection, "SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 ORDER BY number", digest(r.network))
 }
 
-// keyOrder sorts collections by source and id, along an index that holds the beginnings of both: that of
-// the id where the source is not cut. keyPlace is what the index holds of $2 and $3.
+// keyOrder sorts collections by source and id, and keyPlace is the position of the source $2 and the id $3 in this order. The
+// index of this order has the first 1,000 bytes of each source, and those of the id only if the source is shorter.
 const (
 	keyOrder = `substring(source FOR 1000), CASE WHEN length(source) < 1000 THEN substring(id FOR 1000) ELSE '' END, source, id`
 	keyPlace = `substring($2::bytea FOR 1000), CASE WHEN length($2::bytea) < 1000 THEN substring($3::bytea FOR 1000) ELSE '' END, $2::bytea, $3::bytea`
@@ -181,7 +181,7 @@ func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.Colle
 	return eachRow(ctx, r, r.all, scanCollection, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
 }
 
-// rowLimit is a LIMIT; there is none for 0.
+// rowLimit returns the argument of a LIMIT. 0 means no limit.
 func rowLimit(n int) any {
 	if n == 0 {
 		return nil
@@ -222,7 +222,7 @@ func (r *reviewReader) Reviews(ctx context.Context, k reviewstore.Key) iter.Seq2
 	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 ORDER BY place", key)
 }
 
-// ReviewsByID yields the reviews with the given ids that are there.
+// ReviewsByID yields the reviews with the given ids that exist.
 func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids []string) iter.Seq2[reviewstore.Review, error] {
 	key, digests := r.key(k), make([]string, len(ids))
 	for i, id := range ids {
@@ -231,7 +231,7 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids [
 	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
 }
 
-// reviewPortion is how many rows come in one round trip; the largest review has 16 MiB.
+// reviewPortion is how many rows one round trip reads. The largest review has 16 MiB.
 const reviewPortion = 64
 
 // eachRow yields what scan makes of each row of a query.
@@ -249,15 +249,14 @@ func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func
 	})
 }
 
-// reviewTx is a writing transaction on a network.
+// reviewTx writes the reviews of one network.
 type reviewTx struct {
 	reviewReader
 	writes bool // in the network, see write
-	unsent int  // bytes at most that wait for the next round trip
+	unsent int  // bytes of the statements that later has added since the last round trip
 }
 
-// write locks the network's row together with others that write in the network, against those that
-// read all of its collections.
+// write locks the row of the network against transactions that read all of its collections, but not against others that write.
 func (t *reviewTx) write() {
 	if !t.writes {
 		t.writes = true
@@ -265,16 +264,16 @@ func (t *reviewTx) write() {
 	}
 }
 
-// announced reads some collections. Of those behind so many that they have more than $2 bytes it reads nothing.
+// announced reads some collections until they have $2 bytes together. Of the others it returns the keys alone.
 const announced = `SELECT key, sent, source, id, CASE WHEN sent THEN tally END, CASE WHEN sent THEN fields END FROM (
 		SELECT *, sum(octet_length(fields) + octet_length(tally)) OVER (ORDER BY key) <= $2 AS sent FROM review_collection WHERE key = ANY($1)
 	) AS found`
 
-// announcedBytes is how much of collections is read when they are announced.
+// announcedBytes is how many bytes of collections Announce reads at most.
 const announcedBytes = 4 << 20
 
-// Announce claims the collections and reads them, in one round trip. What is written to them then needs no answer, and
-// waits for the commit.
+// Announce locks the collections and reads them, in one round trip. Writes to them then need no answer of the server, so they
+// are sent with the COMMIT.
 func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -304,20 +303,21 @@ func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 	return found.err
 }
 
-// maxUnsent is how many bytes of what is written wait for the next round trip.
+// maxUnsent is how many bytes of writes wait for the next round trip.
 const maxUnsent = 4 << 20
 
-// later runs a statement whose outcome is known in the round trip of the next one, or of the commit.
+// later sends a statement that cannot fail for a reason of the domain, in the round trip of the next one or of the COMMIT.
 func (t *reviewTx) later(ctx context.Context, size int, sql string, args ...any) error {
 	t.c.later(sql, args...)
-	if t.unsent += size; t.unsent < maxUnsent {
+	t.unsent += size
+	if t.unsent < maxUnsent {
 		return nil
 	}
 	t.unsent = 0
 	return t.c.query(ctx, "SELECT").err
 }
 
-// PutCollection adds a collection or replaces what is said of it.
+// PutCollection adds a collection, or replaces its Tally and Fields.
 func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -345,7 +345,7 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) 
 	return nil
 }
 
-// PutReviews adds reviews, or replaces them in their place.
+// PutReviews adds reviews. A review that replaces one with the same id keeps its place in the order of adding.
 func (t *reviewTx) PutReviews(ctx context.Context, k reviewstore.Key, list []reviewstore.Review) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -414,7 +414,8 @@ func (t *reviewTx) DeleteReviews(ctx context.Context, k reviewstore.Key, ids []s
 	return err
 }
 
-// begin prepares for a change of a collection in the tables, and returns what it is found by.
+// begin prepares a change of a collection in the tables: it locks the collection and inserts it if it was added by this Update.
+// It returns its key.
 func (t *reviewTx) begin(ctx context.Context, k reviewstore.Key) (string, error) {
 	if err := t.check(ctx); err != nil {
 		return "", err
@@ -428,7 +429,8 @@ func (t *reviewTx) begin(ctx context.Context, k reviewstore.Key) (string, error)
 	return key, nil
 }
 
-// columns are the reviews, each once: at the place where it is first, as it is last. size is their bytes.
+// columns returns the reviews as columns, and their bytes. A review that is in the list twice has the place of the first and the
+// content of the last.
 func columns(list []reviewstore.Review) (keys, ids []string, times []int64, data [][]byte, size int) {
 	at := make(map[string]int, len(list))
 	for _, r := range list {

@@ -6,8 +6,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// addedCollections are the collections that an Update adds. They are numbered, in the order of adding,
-// and inserted together at its end: others that add collections wait for whoever has numbered some.
+// addedCollections are the collections that an Update adds. They get numbers in the order of adding, and are inserted together
+// at the end of the Update, since giving numbers locks the row of the network until the commit.
 type addedCollections struct {
 	list  []*addedCollection
 	byKey map[string]*addedCollection
@@ -17,13 +17,13 @@ type addedCollections struct {
 type addedCollection struct {
 	reviewstore.Collection
 	key    string
-	places int64 // that were given to its reviews so far
+	places int64 // how many places its reviews have taken so far
 }
 
 // maxAdded is how many bytes of added collections wait for the end of the transaction.
 const maxAdded = 8 << 20
 
-// put adds a collection, or replaces what is said of one that was added.
+// put adds a collection, or replaces Tally and Fields of one that was added.
 func (a *addedCollections) put(key string, c reviewstore.Collection) {
 	own := a.byKey[key]
 	if own == nil {

@@ -14,19 +14,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The server ends a transaction that sends no statement for so long, and gives its locks back.
+// The server ends a transaction in which no statement is sent for this long, and releases its locks.
 const (
 	// An update computes between two statements and waits for nobody.
 	idleUpdate = time.Minute
-	// A View may stream to a client that reads slowly: between two statements the client takes what
-	// one statement gave.
+	// A View may stream to a client that reads slowly: between two statements it sends what the first of them has read.
 	idleView = time.Hour
 )
 
-// settings are what each transaction runs under. An acknowledged write must be durable, here and on
-// standbys that commits are to wait for, so a server that is set to acknowledge before is overruled;
-// one that is set to wait for more is not. The keepalives free the locks of a client whose machine has
-// gone. $3 tells whether they end with the transaction.
+// settings are the settings of each transaction. An acknowledged write must be durable on the server and on its synchronous
+// standbys, so a weaker synchronous_commit of the server is overruled; a stronger one stays. The keepalives release the locks of
+// a client whose machine is gone. If $3 is true, the settings end with the transaction.
 const settings = `set_config('lock_timeout', $1, $3), set_config('idle_in_transaction_session_timeout', $2, $3),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, $3),
 	set_config('tcp_keepalives_idle', '30', $3), set_config('tcp_keepalives_interval', '10', $3), set_config('tcp_keepalives_count', '3', $3)`
@@ -37,13 +35,13 @@ func (db *DB) settings(local bool) []any {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// errPooler is a connection that leads to a pooler, which the store was not opened for.
+// errPooler means that a connection leads to a pooler, although the first one of the store did not.
 var errPooler = errors.New("the address leads to a connection pooler now, and did not when the store was opened: open the store again")
 
 // prepare sets up a new connection.
 //
-// Behind a pooler a connection's settings would become those of other clients, so nothing is set then.
-// A pooler is known by the process number: it gives its clients one that no server process has.
+// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler gives its clients
+// another process number than that of the server process, so the two are compared.
 func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, max(db.busy, connectWait)) // a pooler may have no connection to give
 	defer cancel()
@@ -67,22 +65,20 @@ func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// needsPooling reports that a first connection met a pooler. One that does not know a parameter of the
-// startup refuses the connection.
+// needsPooling reports whether the first connection has met a pooler. Some poolers refuse a connection because of a startup
+// parameter that they do not know.
 func needsPooling(err error) bool {
 	return errors.Is(err, errPooler) || code(err) == "08P01" && strings.Contains(err.Error(), "startup parameter")
 }
 
-// behindPooler changes the configuration of a pool for connections that lead to a pooler. Each
-// transaction may run on another connection to the server then: nothing of a session is used, no
-// settings, no prepared statements.
+// behindPooler changes the configuration of a pool for connections that lead to a pooler. There each transaction may run on
+// another connection to the server, so neither settings of a session nor prepared statements are used.
 func (db *DB) behindPooler(config *pgxpool.Config, address string) {
 	db.pooled = true
 	if !strings.Contains(address, "default_query_exec_mode") {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	// A pooler knows these parameters of the startup. Others, search_path among them, are set in each
-	// transaction.
+	// Poolers know these startup parameters. All others, such as search_path, are set in each transaction.
 	known := []string{"application_name", "client_encoding", "datestyle", "timezone", "standard_conforming_strings"}
 	params := config.ConnConfig.RuntimeParams
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -94,7 +90,7 @@ func (db *DB) behindPooler(config *pgxpool.Config, address string) {
 	}
 }
 
-// opening is what a transaction begins with.
+// opening returns the statements that begin a transaction.
 func (db *DB) opening(begin string) []statement {
 	out := []statement{{sql: begin}}
 	if db.pooled {
@@ -118,10 +114,10 @@ const (
 	lookAtSchema = "SELECT coalesce(max(number), 0), set_config('idle_in_transaction_session_timeout', $1, true) FROM vitrine_schema"
 )
 
-// errNewer is a store that a newer release has changed while this process had it open.
+// errNewer means that a newer release has migrated the store while this process had it open.
 var errNewer = errors.New("a newer release has migrated the store")
 
-// sameSchema refuses an update of a store with a newer schema.
+// sameSchema returns errNewer if the store has a newer schema than this release knows.
 func (db *DB) sameSchema(found *rows) error {
 	if found.next() && found.int(0) > db.schema {
 		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: end this process, and run the newer release",
@@ -130,7 +126,7 @@ func (db *DB) sameSchema(found *rows) error {
 	return found.err
 }
 
-// inTx runs fn in a transaction on a connection of its own kind, outside of the views and updates.
+// inTx runs fn in a transaction on c that is neither a view nor an update.
 func (db *DB) inTx(ctx context.Context, c *pgx.Conn, fn func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if err := db.localSettings(ctx, tx); err != nil {
@@ -140,7 +136,7 @@ func (db *DB) inTx(ctx context.Context, c *pgx.Conn, fn func(pgx.Tx) error) erro
 	})
 }
 
-// localSettings has a transaction run under the settings of the store behind a pooler.
+// localSettings sets the settings of the store within a transaction, if the connection leads to a pooler.
 func (db *DB) localSettings(ctx context.Context, tx pgx.Tx) error {
 	for _, s := range db.opening(beginView)[1:] {
 		if _, err := tx.Exec(ctx, s.sql, s.args...); err != nil {

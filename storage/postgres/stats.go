@@ -4,12 +4,12 @@ import "time"
 
 // Stats are figures of the connections of an open store, for metrics. The counters begin with Open.
 type Stats struct {
-	Connections int           // open
-	Busy        int           // of these, with a View or an Update
-	Most        int           // as many as may be open
-	Taken       uint64        // how often a connection was taken for a View or an Update
-	Waits       uint64        // of these, how often none was free
-	Waited      time.Duration // in all, for connections
+	Connections int           // open connections
+	Busy        int           // open connections that a View or an Update uses
+	Most        int           // how many connections may be open
+	Taken       uint64        // how often a View or an Update has taken a connection
+	Waits       uint64        // how often it had to wait, since none was free
+	Waited      time.Duration // sum of the times that they have waited
 }
 
 // Stats returns the figures of this moment.

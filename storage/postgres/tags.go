@@ -46,7 +46,7 @@ func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc
 	}
 }
 
-// lockApp has an app, and with it its tags, stay as they are in an Update.
+// lockApp locks an app in an Update. This locks its tags, too, since an Update that writes tags locks their app first.
 func (r *appReader) lockApp(ctx context.Context, id string) error {
 	if r.locks == nil {
 		return nil

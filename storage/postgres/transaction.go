@@ -13,24 +13,23 @@ import (
 const (
 	// A view is one snapshot.
 	beginView = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	// An update locks what it reads, so that what it read is current when it commits; see claim.go.
-	// Each of its statements sees what was committed before it, so also what it waited for.
+	// An update locks what it reads, so that it is still current at the commit; see claim.go. Each statement sees what was
+	// committed before it began, so also what the transaction has waited for.
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 	commitWait   = 30 * time.Second // for the answer to a COMMIT
 	rollbackWait = 5 * time.Second
-	connectWait  = 30 * time.Second // for a new connection, at least; see acquire
+	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
 
-// view runs fn in one snapshot that holds every update acknowledged before. When the connection is
-// lost fn runs again.
+// view runs fn in one snapshot, which holds every update that was acknowledged before. If the connection is lost, fn runs again.
 func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error {
 		return db.attempt(ctx, beginView, fn, nothing)
 	})
 }
 
-// viewOnce is view for a function that may run only once. The snapshot is there before it runs.
+// viewOnce is view for a function that may run only once. It retries until it has a snapshot, and then runs fn.
 func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 	ran := false
 	var result error
@@ -54,11 +53,10 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 	return err
 }
 
-// update runs fn in a transaction and commits it. fn runs again after a deadlock, and when the
-// connection is lost before the commit. When it is lost while the server commits the error is
-// errUnknown, and nothing is repeated.
+// update runs fn in a transaction and commits it. fn runs again after a deadlock, and if the connection is lost before the
+// commit. If the connection is lost during the commit, update returns errUnknown and repeats nothing.
 //
-// Updates leave some connections to the views, which wait for no lock.
+// Updates leave some connections to views, which wait for no lock.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	if err := db.writers.enter(ctx, db.busy); err != nil {
 		return err
@@ -68,10 +66,10 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error { return db.attempt(ctx, beginUpdate, fn, (*conn).commit) })
 }
 
-// nothing is how a view ends.
+// nothing ends a view: there is nothing to commit.
 func nothing(*conn) error { return nil }
 
-// attempt runs fn in one transaction, which end ends if fn returns nil.
+// attempt runs fn in one transaction, once. If fn returns nil, it calls end.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
 	c := new(conn)
 	if err := db.connect(ctx, c, begin); err != nil {
@@ -112,15 +110,15 @@ func (c *conn) result(err error) error {
 	return err
 }
 
-// commit ends the transaction. It goes on when the caller's context ends, since it is too late to
-// stop it.
+// commit sends the statements in ahead and the COMMIT, and waits for the answer. It has no context of the caller, since a
+// COMMIT that was sent cannot be stopped.
 func (c *conn) commit() error {
 	if c.idle() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), commitWait)
 	defer cancel()
-	if !c.begun() { // what opens the transaction may refuse it, so it is read before a COMMIT is sent
+	if !c.begun() { // the statements that begin the transaction may refuse it, so their results are read before the COMMIT is sent
 		if err := c.query(ctx, "SELECT").err; err != nil {
 			return err
 		}
@@ -150,12 +148,11 @@ func (c *conn) commit() error {
 	return c.outcome(err, true)
 }
 
-// warning is where a connection has the last warning of the server.
+// warning is the key of a connection's custom data that holds the last warning of the server.
 const warning = "warning"
 
-// noteWarning keeps a warning for the commit that may be under way. A server whose wait for its
-// standbys is cancelled, by an administrator, says that the commit is done and warns that it may not be
-// on them.
+// noteWarning keeps a warning of the server for the commit that may be under way. If an administrator cancels the wait for
+// synchronous standbys, the server says that the commit is done, and warns that the standbys may not have it.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
 		c.CustomData()[warning] = n.Message + ": " + n.Detail
@@ -166,8 +163,8 @@ func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 // the COMMIT has arrived.
 const poolerLost = "08"
 
-// outcome says what err, met after a COMMIT was sent, tells of it: the server refused it, or never
-// got it, or nobody knows.
+// outcome wraps an error that came after the COMMIT was sent: with errLost if the server never got the COMMIT, with
+// errUnknown if nobody knows whether it did, and not at all if the server has refused it.
 func (c *conn) outcome(err error, atCommit bool) error {
 	var told *pgconn.PgError
 	switch {
@@ -177,14 +174,13 @@ func (c *conn) outcome(err error, atCommit bool) error {
 		return fmt.Errorf("%w: %w", errLost, err)
 	case errors.As(err, &told) && !(atCommit && fatal(told)) && code(err)[:2] != poolerLost:
 		return err
-	case !c.raw.IsClosed() && told == nil: // an answer came that is no error of the server
+	case !c.raw.IsClosed() && told == nil: // the server has answered, and the answer is no error of its own
 		return err
 	}
 	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
-// leave ends the transaction on a connection, if one is open still, and gives it back. Nobody waits
-// for that, since nothing depends on it.
+// leave gives the connection back. If its transaction is still open, a goroutine rolls it back first; nobody waits for that.
 func (db *DB) leave(c *conn) {
 	raw, pooled := c.raw, c.from
 	if raw == nil {
@@ -202,11 +198,11 @@ func (db *DB) leave(c *conn) {
 		defer back()
 		ctx, cancel := context.WithTimeout(context.Background(), rollbackWait)
 		defer cancel()
-		raw.Exec(ctx, "ROLLBACK") // when it fails the connection is of no more use, and closed
+		raw.Exec(ctx, "ROLLBACK") // if it fails, the pool closes the connection
 	}()
 }
 
-// again runs do, and runs it again while its error says that it may work then.
+// again runs do, and repeats it for at most Options.Busy while it returns an error after which it may succeed.
 func (db *DB) again(ctx context.Context, do func() error) error {
 	begun := time.Now()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {

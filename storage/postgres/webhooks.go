@@ -18,7 +18,8 @@ var webhookErrors = sentinels{webhookstore.ErrBusy, webhookstore.ErrFull, webhoo
 func (s webhookStore) Get(ctx context.Context, name string) (value []byte, err error) {
 	err = s.db.view(ctx, func(c *conn) error {
 		found := c.query(ctx, "SELECT value FROM webhook WHERE name = $1", name)
-		if value = nil; found.next() {
+		value = nil // of an earlier run of this function
+		if found.next() {
 			value = bytes.Clone(found.blob(0))
 		}
 		return found.err
