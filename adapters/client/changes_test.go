@@ -76,6 +76,7 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 			if _, err := f.service.CreateApp(ctx, caller(), appsvc.CreateAppRequest{Title: fmt.Sprint(i), Groups: []string{network}}); err != nil {
 				t.Error(err)
 			}
+			before := f.asked.Load()
 			switch i % 10 {
 			case 3:
 				f.server.CloseClientConnections()
@@ -84,6 +85,9 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 			case 9:
 				f.refuse.Store(2)
 				f.server.CloseClientConnections()
+			}
+			for i%10%6 == 3 && i < changes-1 && f.asked.Load() == before && ctx.Err() == nil { // until the follower is back
+				time.Sleep(time.Millisecond)
 			}
 			if i%3 == 0 {
 				time.Sleep(time.Millisecond)
