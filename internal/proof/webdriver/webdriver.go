@@ -33,17 +33,12 @@ var client = &http.Client{Timeout: 5 * time.Minute}
 func New(t *testing.T) *Browser {
 	t.Helper()
 	chromium := Tool(t, "chromium", "chromium-browser", "google-chrome")
-	driver := exec.Command(Tool(t, "sh"), "-c", keeper, Tool(t, "chromedriver"))
-	in, err := driver.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	driver, in, port := start(t)
+	for i := 0; i < 5 && port == ""; i++ {
+		driver, in, port = start(t)
 	}
-	out, err := driver.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := driver.Start(); err != nil {
-		t.Fatal(err)
+	if port == "" {
+		t.Fatal("chromedriver is not ready")
 	}
 	profile, err := os.MkdirTemp("", "chromium")
 	if err != nil {
@@ -57,7 +52,7 @@ func New(t *testing.T) *Browser {
 		_ = driver.Wait()
 		b.remove(profile)
 	})
-	b.address = "http://127.0.0.1:" + port(t, out) + "/session"
+	b.address = "http://127.0.0.1:" + port + "/session"
 	_, _ = fmt.Fprintln(in, b.begin(chromium, profile))
 	return b
 }
@@ -86,19 +81,38 @@ func Missing(t *testing.T, format string, args ...any) {
 
 var ready = regexp.MustCompile(`started successfully on port (\d+)`)
 
-// port returns the port that chromedriver says it listens on.
-func port(t *testing.T, out io.Reader) string {
+// start starts chromedriver and returns the port that it listens on, "" if it does not: the port that it chooses by
+// itself may be taken.
+func start(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string) {
 	t.Helper()
-	var said string
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		said += lines.Text() + "\n"
-		if found := ready.FindStringSubmatch(lines.Text()); found != nil {
-			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return found[1]
-		}
+	driver = exec.Command(Tool(t, "sh"), "-c", keeper, Tool(t, "chromedriver"))
+	in, err := driver.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("chromedriver is not ready: %s", said)
-	return ""
+	out, err := driver.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := driver.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listens := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if found := ready.FindStringSubmatch(lines.Text()); found != nil {
+				listens <- found[1]
+			}
+		}
+	}()
+	select {
+	case port = <-listens:
+		return driver, in, port
+	case <-time.After(30 * time.Second):
+		_ = in.Close()
+		go func() { _ = driver.Wait() }()
+		return nil, nil, ""
+	}
 }
 
 // begin starts the session and returns the browser's process id.
