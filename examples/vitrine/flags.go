@@ -60,7 +60,7 @@ func plainer(f *flag.FlagSet, err error) error {
 		if near := nearestFlag(f, m[1]); near != "" {
 			return fmt.Errorf("there is no flag -%s; did you mean -%s?", m[1], near)
 		}
-		return fmt.Errorf("there is no flag -%s: see vitrine help %s", m[1], f.Name())
+		return fmt.Errorf("there is no flag -%s; -h lists the flags", m[1])
 	}
 	if m := missingWord.FindStringSubmatch(said); m != nil {
 		return fmt.Errorf("-%s: a value is missing", m[1])

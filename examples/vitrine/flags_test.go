@@ -44,7 +44,7 @@ func TestMistakesInFlagsAreTold(t *testing.T) {
 	for args, want := range map[string]string{
 		"-dmeo":           "serve: there is no flag -dmeo; did you mean -demo?",
 		"-adr :1":         "serve: there is no flag -adr; did you mean -addr?",
-		"-spam":           "serve: there is no flag -spam: see vitrine help serve",
+		"-spam":           "serve: there is no flag -spam; -h lists the flags",
 		"-db":             "serve: -db: a value is missing",
 		"-demo=perhaps":   `serve: -demo="perhaps": want true or false`,
 		"-keep-changes 3": `serve: -keep-changes="3": want a duration with its unit, such as 12h or 30d`,
