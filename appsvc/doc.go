@@ -39,7 +39,7 @@
 //
 // A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says. It must be
 // complete: the service fetches nothing. Its patterns are ECMA 262 in the Unicode form, with lookaheads,
-// lookbehinds and back-references. Formats are annotations unless the engine asserts them, see
+// lookbehinds and back-references. A format is only an annotation unless the engine asserts formats; see
 // SchemaOptions. Before a validation the service estimates its cost from the schema and the config. It
 // never uses a clock for this, so a busy machine accepts and refuses the same configs as an idle one. The
 // error of a config that breaks its schema is an *[Error] with Violations: the place, the keyword and the
@@ -51,7 +51,7 @@
 // groups of the app's latest version. A moderator of a network moderates its sites. To create an app,
 // the caller must moderate each of its groups. To add a group by Patch or Restore, it must moderate that
 // group. To remove a group, it must moderate that group or own the app, since the removal hides the app
-// from the group. An app that the caller may not use gives the same errors as one that does not exist.
+// from the group. An app that the caller may not even read gives the same errors as one that does not exist.
 // To create or delete components, the caller needs Caller.ManageComponents. Every caller may read
 // components, and may call TagsNamed. A caller with a malformed URN is ErrInvalid everywhere.
 //
@@ -69,8 +69,8 @@
 //
 // # Changing an app
 //
-// Patch takes a JSON Patch (RFC 6902) for the body of a read over HTTP, an object whose member "apps" is a list with the
-// app. The patch must contain a test operation of /apps/0/version, so that nobody overwrites a version that
+// Patch takes a JSON Patch (RFC 6902). Its paths address {"apps":[app]}, the document that GET /apps/{id} returns over HTTP.
+// One of its operations must be a test of /apps/0/version, so that nobody overwrites a version that
 // they have not seen. The service checks the result of the patch, not its operations:
 //
 //   - Only title, groups and elements may differ from the version before.
@@ -88,8 +88,8 @@
 //
 // ListHistory returns the history of an app: who made each version and when, which version Restore took
 // its content from, which tags point to it now, and what changed since the version before, as the operations of a
-// JSON Patch without their values. It returns no content, so a page stays small. When the comparisons for a page
-// have taken as many steps as about 50 ms allow, the rest of the page has no changes and says so.
+// JSON Patch without their values. It returns no content, so a page stays small. The steps of
+// comparing are limited to what takes about 50 ms. Entries beyond that have no Changes, and ChangesTruncated is set.
 //
 // Diff returns the difference between any two versions as a patch that Patch accepts while the first one is the
 // latest version. It is meant for people, so it has one operation for each thing that changed:
@@ -107,8 +107,8 @@
 //
 // A tag points to one version of one app. PutTag creates or moves it, and DeleteTag removes it; both record the move in
 // the same transaction. ListTagMoves returns the history of a tag: when, by whom, from where and to where. A tag that
-// already points to the version does not move and has no new entry. Moves are kept for good, also when the tag is
-// deleted, so an app may have 1,000 tags at a time, and tags of 10,000 names ever. Programs from before v0.1.0 recorded
+// already points to the version does not move and has no new entry. Moves are kept for good, even after the tag is
+// deleted. So two numbers are bounded: an app has at most 1,000 tags at a time, and 10,000 different names of tags ever. Programs from before v0.1.0 recorded
 // no moves: a tag that has not moved since then has an empty history, and one that was deleted before then has none.
 //
 // PutTagRequest.From is a guard for people and programs that act on what they have seen: with PointsTo(v) the tag moves
@@ -127,8 +127,8 @@
 // elements that have a component of this name, in the latest and the tagged versions of the apps that the caller may
 // read, and stores nothing. Each element is judged as Patch judges it when only the version of its component changes. What
 // depends on the app as a whole, the size of its JSON for instance, is not judged. A store keeps an index of the
-// components that any version of an app has used; it is small and only grows. Of apps from before v0.1.0
-// only the latest version is in this index, so a check of any component looks at each of them that has older versions.
+// components that any version of an app has used; it is small and only grows. For an app from before v0.1.0
+// the index has only the latest version, so every check reads each such app that has older versions.
 //
 // # Idempotency keys
 //

@@ -14,26 +14,27 @@ import (
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor times the size of an app is about the memory that a patch of it takes.
+// patchFactor is about how many times the size of an app a patch of it takes in memory.
 const patchFactor = 4
 
 // versionPath is the JSON pointer of the version, which every patch must test.
 const versionPath = appPath + "/version"
 
-// Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. The patch is for
-// the body of a read over HTTP, an object whose member "apps" is a list with the app, and must contain a test operation
-// of /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
+// Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
+// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of
+// /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
 //
 // Applying and validating take time, so they work on a snapshot, and the store has other writers meanwhile. The
-// transaction that stores the result compares what it was made from: the version of the app, the rights of the caller,
+// transaction that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the caller,
 // and the components that the configs were validated against.
 //
 // It returns:
 //   - ErrInvalid if the text is not a JSON Patch or does not test the version;
 //   - ErrTooLarge if the patch has more than 1,000 operations or 1 MiB, or the patched document more than 4 MiB;
-//   - ErrConflict if the app has another version or a test operation fails;
+//   - ErrConflict if the app has another version, a test operation fails, or a component was replaced meanwhile;
 //   - ErrUnprocessable if an operation does not apply, or if the result breaks a rule of apps;
-//   - ErrForbidden if the caller may not add or remove the groups that differ.
+//   - ErrNotFound if there is no such app, or the caller may not read it;
+//   - ErrForbidden if the caller may only read the app, or may not change its groups as the patch does.
 func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -76,7 +77,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	return s.storePatch(ctx, by, head, app.Body, valid, used)
 }
 
-// storePatch stores the draft as the version after head, which has the body old. It returns ErrConflict if the app has
+// storePatch stores d as the version after head. old is the body of that version. It returns ErrConflict if the app has
 // another version by now, and a componentChanged if one of the components in used is not the same any more.
 func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {

@@ -9,8 +9,8 @@ import (
 )
 
 // Service applies the rules of apps, versions, tags and components to a Store. Its methods take the caller
-// right after ctx and are safe for concurrent use. Between calls it keeps two caches, of compiled schemas and of
-// components, and the followers of its feed. Its errors wrap the sentinels of this package.
+// right after ctx and are safe for concurrent use. Between calls it keeps a cache of compiled
+// schemas, a cache of components, and a list of those who follow its feed. Its errors wrap the sentinels of this package.
 type Service struct {
 	store   Store
 	now     func() time.Time
@@ -27,20 +27,20 @@ type Service struct {
 	protected func(tag string) bool
 }
 
-// Options configure a Service. The zero value of each field means its default.
+// Options configure a Service. The zero value of a field means its default.
 type Options struct {
-	Now     func() time.Time // the clock; time.Now
-	NewID   func() string    // ids of apps and components; random UUIDs (version 4)
-	Schemas SchemaEngine     // DefaultSchemaEngine()
+	Now     func() time.Time // the clock; default time.Now
+	NewID   func() string    // ids of apps and components; default random UUIDs (version 4)
+	Schemas SchemaEngine     // default DefaultSchemaEngine()
 	Limits  Limits
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
 	// in small steps, together with later changes.
 	KeepChanges time.Duration
 
-	// ProtectedTags reports whether tags of this name are protected; nil protects none. Creating, moving and
-	// deleting a protected tag takes a moderator of every group of the app; being its owner is not enough. So does
-	// every change of the groups of an app that has a protected tag. The function must answer the same for the
+	// ProtectedTags reports whether tags of this name are protected; nil protects none. To create, move or
+	// delete a protected tag, a caller must moderate every group of the app; owning the app is not enough. The same
+	// right is needed to change the groups of an app that has a protected tag. The function must answer the same for the
 	// same name, and is called inside transactions.
 	ProtectedTags func(name string) bool
 
@@ -52,7 +52,7 @@ type Options struct {
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
 	// called several times for one call, since a store may run a transaction again. Other writers wait while
-	// it runs. So it should decide from its arguments and ask nothing over a network. It must not call the
+	// it runs, so it should decide from its arguments and ask nothing over a network. It must not call the
 	// Service.
 	Check func(ctx context.Context, by Caller, c Change) error
 }

@@ -85,15 +85,15 @@ func (ss *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// cursor is the range of a library's assets that a page is taken from.
-type cursor struct {
+// pageRange is the range of a library's assets that a page is taken from, its order and its length.
+type pageRange struct {
 	after, before int64 // ordinals; 0 = no bound
 	ascending     bool
 	limit         int
 }
 
 // of returns the query for the assets of the range that match q.
-func (c cursor) of(q AssetQuery) AssetQuery {
+func (c pageRange) of(q AssetQuery) AssetQuery {
 	q.Ascending, q.Limit = c.ascending, c.limit
 	q.After = max(q.After, c.after)
 	if c.before != 0 && (q.Before == 0 || c.before < q.Before) {
@@ -103,9 +103,9 @@ func (c cursor) of(q AssetQuery) AssetQuery {
 }
 
 // place returns the range of assets that the search asks for with its cursors.
-func (ss *request) place(in SearchRequest) (cursor, error) {
+func (ss *request) place(in SearchRequest) (pageRange, error) {
 	limit, err := ss.pageLimit(in.Limit)
-	c := cursor{ascending: in.ascending(), limit: limit}
+	c := pageRange{ascending: in.ascending(), limit: limit}
 	if err != nil {
 		return c, err
 	}
@@ -125,9 +125,9 @@ func (ss *request) place(in SearchRequest) (cursor, error) {
 	return c, nil
 }
 
-// conditions returns a query for the assets that the search asks for, without its times and cursors. The last set of terms
-// restricts it to folders: those of folderTree that the caller sees, or all that the caller sees. A search in one folder needs
-// no such set, since the caller must see that folder.
+// conditions returns a query for the assets that the search asks for, without its times and cursors. Unless the search
+// names a folder, a last set of terms restricts it to folders that the caller sees: those of folderTree, or all. That set is
+// left out for a caller who sees every folder.
 func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q AssetQuery, err error) {
 	var all []AnyOf
 	for _, w := range list {
@@ -177,7 +177,7 @@ func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q Asse
 }
 
 // page returns a page of the assets that match q. Its Paging says whether there are older and newer ones.
-func (ss *request) page(q AssetQuery, at cursor) (SearchPage, error) {
+func (ss *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
 	size, more := 0, false
@@ -214,10 +214,10 @@ func (ss *request) page(q AssetQuery, at cursor) (SearchPage, error) {
 	return p, err
 }
 
-// behind reports whether q matches an asset before the page, in the direction of the search. first is the ordinal of the
-// page's first asset, 0 for an empty page. Before an empty page is everything up to the asset of its cursor.
-func (ss *request) behind(q AssetQuery, at cursor, first int64) (bool, error) {
-	back := cursor{ascending: !at.ascending, limit: 1}
+// behind reports whether the search finds an asset that comes before the page. first is the ordinal of the page's first
+// asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
+func (ss *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
+	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
 	case at.after == 0 && at.before == 0:
 		return false, nil // from the end of the library
@@ -244,8 +244,8 @@ func (ss *request) total(q AssetQuery) (int64, error) {
 	return ss.r.Count(ss.ctx, q)
 }
 
-// added returns the range of the ordinals of assets that were added at from or later, and earlier than to: those above after
-// and below before. 0 is no bound.
+// added returns bounds of the assets that were added from the time from on and before the time to: their ordinals are above
+// after and below before. 0 means no bound.
 func (ss *request) added(from, to time.Time) (after, before int64, err error) {
 	if !from.IsZero() {
 		if after, err = ss.lastBefore(from); err != nil {
@@ -261,8 +261,8 @@ func (ss *request) added(from, to time.Time) (after, before int64, err error) {
 	return after, before, nil
 }
 
-// lastBefore returns the ordinal up to which all assets were added before the time t, and above which none was. Times never
-// decrease along the ordinals, so it searches for the ordinal: in turns by halving the range, and by interpolation, which
+// lastBefore returns the highest ordinal of the assets added before the time t. Times never decrease along the ordinals, so
+// the ordinal can be searched for. The steps alternate between halving the range and interpolation, which
 // takes few reads when assets are added at a steady pace.
 func (ss *request) lastBefore(t time.Time) (int64, error) {
 	at := t.UnixMilli()

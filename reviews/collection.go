@@ -122,7 +122,7 @@ func (c *lineChecker) dimensions() verdict {
 		return v
 	}
 	c.names.clear()
-	c.other = false
+	c.otherDimension = false
 	n, v := c.items((*lineChecker).dimension)
 	if v == broken {
 		return broken
@@ -134,7 +134,7 @@ func (c *lineChecker) dimensions() verdict {
 	case n > maxDimensions:
 		c.report(ruleDimensionsMany, at, "/dimensions", strconv.FormatInt(n, 10)+" dimensions; want at most 1000")
 		return refused
-	case n == 1 && c.other:
+	case n == 1 && c.otherDimension:
 		c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
 	}
 	c.collection.dims = n
@@ -153,7 +153,7 @@ func (c *lineChecker) dimension() verdict {
 	if v != accepted {
 		return v
 	}
-	c.other = c.other || string(name) != "default"
+	c.otherDimension = c.otherDimension || string(name) != "default"
 	if c.item < maxDimensions && !c.names.add(c.fingerprint(name), maxNames) {
 		c.report(ruleDimensionRepeated, at, "/dimensions", "this dimension was named before; name each one once")
 	}

@@ -35,7 +35,8 @@ type lineChecker struct {
 	key   []byte // name of the subpart, if inKey
 	inKey bool
 	path  []byte // pointer from the member into a value that is refused
-	other bool   // some dimension is not called default
+
+	otherDimension bool // some dimension is not called default
 
 	ofCollection, ofReview members
 
@@ -59,7 +60,8 @@ type findings interface {
 	result(lineResult)
 }
 
-// lineResult is what a line has in collections and reviews. A long line has several results, each for some of its reviews.
+// lineResult is what was found in a line: the collection and the counts of its reviews. A long line gives several results,
+// one for each part of its reviews.
 type lineResult struct {
 	first    bool // the line begins with this result
 	record   bool // the line is a collection
@@ -76,7 +78,8 @@ type lineResult struct {
 	rejected int64
 	incoming *incoming // what an import is to store; nil for a check
 
-	// settled, if not nil, is closed when the result was stored or refused, which happens at once.
+	// settled, if not nil, is closed when the result has been stored or refused. The receiver does that without waiting
+	// for more results.
 	settled chan struct{}
 }
 
@@ -113,7 +116,7 @@ func (c *lineChecker) read(line int64) {
 	if !c.pass.inside {
 		c.flush()
 	} else {
-		c.err = c.settle() // the large collection is in memory as long as any result of the line
+		c.err = c.settle() // each result refers to the large collection: wait before its memory is used again
 	}
 }
 
@@ -209,7 +212,8 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 	}
 }
 
-// maxFound is how many problems of a line wait for its end. If the line proves to be no JSON, they are dropped.
+// maxFound is how many problems may wait for the end of their line. If the line proves not to be JSON, those that wait are
+// dropped; those handed over before stay.
 const maxFound = 256
 
 // handOver hands over the problems that wait.
@@ -259,8 +263,8 @@ func (c *lineChecker) settle() error {
 	}
 }
 
-// tooLong ends holding a value in the window, and returns whether the value proved too long for that. Then it is next
-// again, to be read over.
+// tooLong unpins a value from the window. It returns true if the value was too long to be held; the reader is then back at
+// the value's beginning, and the caller skips it.
 func (c *lineChecker) tooLong() bool {
 	if !c.unpin() {
 		return false

@@ -34,7 +34,7 @@ func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2
 	})
 }
 
-// Change patches the latest version of an app, and again when somebody else was faster; see
+// Edit patches the latest version of an app, and again if somebody else was faster; see
 // appsvc.EditApp.
 func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error) {
 	return appsvc.EditApp(ctx, a, id, fn)

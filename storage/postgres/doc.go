@@ -14,7 +14,7 @@
 // A View is one snapshot (REPEATABLE READ, READ ONLY). A View of apps that needs one row is one statement and
 // takes no transaction. Nothing is cached between Views, so another process's writes are never missed.
 //
-// An Update locks what it reads and writes, and reads it when it has the lock, so updates of
+// An Update takes the lock of a row before it reads or writes it, so updates of
 // different apps do not block each other, and those of one app wait for the lock instead of failing. It runs again
 // after a deadlock, and when the connection is lost before the commit; that ends after
 // [Options].Busy, with the domain's ErrBusy.
@@ -23,8 +23,8 @@
 // needs, and one writes and commits. Patches of different apps share the last two, and one transaction, when more of them come
 // than two at a time. With 32 clients this takes half of the processor time that a transaction for each takes. A patch of an
 // app that another transaction has locked gets a transaction of its own, so it holds up no other. If the answer to a shared
-// COMMIT is lost, the outcome of each of its patches is unknown. A batch of some thousand assets takes four or five: what it adds is
-// looked up, and inserted, in one statement each.
+// COMMIT is lost, the outcome of each of its patches is unknown. A batch of some thousand assets takes four or five round
+// trips: one statement looks up what it adds, and one inserts it.
 //
 // An update locks an existing row with SELECT FOR UPDATE. It locks a key that has no row yet with a claim: it
 // inserts a row with a digest of the key into the table claim, and deletes that row in the same
@@ -147,15 +147,14 @@
 // that are full, which it compresses again. A page reads the rows at its end of the lists, a total of
 // several terms the lists, one of a single term a sum of counts. A GIN index over an array of the
 // terms has no order and no counts: a page of what is neither frequent nor rare is read as a whole and
-// sorted, and a total visits each asset, so both grow with the posts. Where little is found GIN is ahead. A row for each term of an asset has the order,
-// but took 1,808 bytes a post instead of 178, and 4 ms for that total. See BenchmarkAssetsSearch in
-// storage/internal/agree.
+// sorted, and a total visits each asset, so both grow with the posts. Where little is found, GIN is faster.
+// A table with a row for each term of an asset would have the order, but took 1,808 bytes a post, ten times as much as the
+// lists, and 4 ms for that total. See BenchmarkAssetsSearch in storage/internal/agree.
 //
 // # Upkeep
 //
-// A version replaces its app's row and leaves the old one, with its body, to autovacuum, which has
-// to be on; so does adding an asset with the last row of the list of each of its terms, and each claim
-// with a row of the table claim. Of the lists the server reuses most of that at once, in the same page, since no
+// Autovacuum has to be on. A new version leaves the old row of its app, with the body, to autovacuum. A new asset leaves
+// the last row of the list of each of its terms, and a claim leaves its row. Of the lists the server reuses most of that at once, in the same page, since no
 // index changes.
 //
 // Nothing can be reused that the oldest snapshot on the server may still see. While a snapshot is held the tables

@@ -14,8 +14,10 @@ import (
 // with one COMMIT in another. While two groups are under way, the updates that come wait for the next one.
 //
 // An update stays in its group if it reads only what it has announced. Otherwise its function is called again in a
-// transaction of its own. So it is if the app is not there, or is locked by somebody else. A group that fails, because of
-// whichever update, is rolled back, and each of its updates is run in a transaction of its own.
+// transaction of its own. That happens too if the app does not exist or somebody else has locked it.
+//
+// A group that fails is rolled back. If the database was busy, or the outcome of the commit is unknown, each of its updates
+// returns that error. Otherwise one of the updates was the cause, and each is run in a transaction of its own.
 
 const (
 	maxGroups  = 2  // that are under way
@@ -105,7 +107,7 @@ func (m *member) run(t *appTx, fn func(appsvc.Tx) error) (err error) {
 	return err
 }
 
-// inGroup reports that an update that has joined a group has asked for nothing that a group does not do.
+// inGroup reports whether an update that has joined a group has asked for nothing that a group does not do.
 func (t *appTx) inGroup() bool { return t.c.broken == nil && len(t.locks) == 0 }
 
 // end returns the result of an update that has joined a group, and whose function has returned err.
@@ -122,7 +124,7 @@ func (m *member) end(t *appTx, err error) (done bool, result error) {
 	return err == nil || errors.Is(err, errUnknown) || isBusy(err), err
 }
 
-// mayJoin reports that the update has done nothing yet.
+// mayJoin reports whether the update may join a group: it belongs to none and has done nothing yet.
 func (t *appTx) mayJoin() bool {
 	return t.member != nil && !t.member.joined && t.c.raw == nil && t.inGroup() && len(t.c.ahead) == 0
 }
@@ -142,7 +144,7 @@ func (t *appTx) readInGroup(ctx context.Context) error {
 	return t.c.broken
 }
 
-// joinGroup adds a member to the next group. It returns false if that group has an update of the same app.
+// joinGroup adds a member to the next group. It returns false if an update of the same app waits already.
 func (db *DB) joinGroup(m *member, appID string, components []appsvc.ComponentRef) bool {
 	db.groups.mu.Lock()
 	defer db.groups.mu.Unlock()
@@ -187,7 +189,7 @@ func (db *DB) runGroup(members []*member) {
 	given := false
 	var writers []*member
 	err := db.update(ctx, func(c *conn) error {
-		if given { // what the members have made of it is out of date
+		if given { // the members' writes were made from rows that this transaction has not read
 			return errAlone
 		}
 		found, components, err := c.readAnnounced(ctx, members)

@@ -32,10 +32,10 @@ type writer struct {
 	// schema is the user_version that this process writes. checked is the value of othersVersion when the file was
 	// last checked to have that version.
 	schema, checked int64
-	committed       func(now stamp) // called after each commit
+	committed       func(now stamp) // called after each transaction, also one that was rolled back
 	kept            uint64          // updates of the running transaction that have not failed
 	counters        counters
-	bell            *wake.Bell // rung after each commit, when it can be read
+	bell            *wake.Bell // rung after each transaction; what it committed can be read by then
 }
 
 // follower is an update that is committed by a leader.
@@ -53,8 +53,8 @@ func newWriter(c *conn, cache *cache, busy time.Duration, schema int64) *writer 
 }
 
 // update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns
-// an error or panics, its writes are rolled back, and update returns the error or panics. fn runs once, in the
-// goroutine of the caller. If ctx ends before its turn, it does not run.
+// an error or panics, its writes are rolled back, and update returns the error or panics. fn runs at most once, in the
+// goroutine of the caller. It does not run if ctx ends before its turn, or if the transaction cannot begin.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	}
 }
 
-// follow runs fn and waits for the leader's commit. It waits also if fn failed: the error may depend on writes of
+// follow runs fn and waits for the leader's commit. It waits even if fn failed: the error may depend on writes of
 // the same batch that are not committed yet.
 func (w *writer) follow(f *follower, fn func(*conn) error) error {
 	err := func() error {
@@ -144,7 +144,7 @@ func (w *writer) begin(ctx context.Context) (others int64, err error) {
 }
 
 // checkSchema returns errNewer if another process has migrated the file: the newer schema has rules that this process
-// does not know. It reads the number again only after another connection has committed.
+// does not know. It reads the file's number again only after another connection has committed.
 func (w *writer) checkSchema(others int64) error {
 	if others == w.checked {
 		return nil
