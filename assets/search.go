@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -85,46 +84,6 @@ func (ss *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// pageRange is the range of a library's assets that a page is taken from, its order and its length.
-type pageRange struct {
-	after, before int64 // ordinals; 0 = no bound
-	ascending     bool
-	limit         int
-}
-
-// of returns the query for the assets of the range that match q.
-func (c pageRange) of(q AssetQuery) AssetQuery {
-	q.Ascending, q.Limit = c.ascending, c.limit
-	q.After = max(q.After, c.after)
-	if c.before != 0 && (q.Before == 0 || c.before < q.Before) {
-		q.Before = c.before
-	}
-	return q
-}
-
-// place returns the range of assets that the search asks for with its cursors.
-func (ss *request) place(in SearchRequest) (pageRange, error) {
-	limit, err := ss.pageLimit(in.Limit)
-	c := pageRange{ascending: in.ascending(), limit: limit}
-	if err != nil {
-		return c, err
-	}
-	for _, p := range []struct {
-		field, cursor string
-		bound         *int64
-	}{{"since", in.Since, &c.after}, {"until", in.Until, &c.before}} {
-		if p.cursor == "" {
-			continue
-		}
-		ordinal, ok := ss.seal.open(sealedCursor, p.cursor)
-		if !ok {
-			return c, invalid(p.field, "is not a cursor of this library")
-		}
-		*p.bound = ordinal
-	}
-	return c, nil
-}
-
 // conditions returns a query for the assets that the search asks for, without its times and cursors. Unless the search
 // names a folder, a last set of terms restricts it to folders that the caller sees: those of folderTree, or all. That set is
 // left out for a caller who sees every folder.
@@ -174,66 +133,6 @@ func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q Asse
 	}
 	q.All = all
 	return q, nil
-}
-
-// page returns a page of the assets that match q. Its Paging says whether there are older and newer ones.
-func (ss *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
-	var p SearchPage
-	var first, last int64
-	size, more := 0, false
-	limit := at.limit
-	at.limit++
-	for r, err := range ss.r.Assets(ss.ctx, at.of(q)) {
-		if err != nil {
-			return SearchPage{}, err
-		}
-		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= ss.limits.PageBytes; more {
-			break
-		}
-		last = r.Ordinal
-		if first == 0 {
-			first = r.Ordinal
-		}
-		a := ss.asset(r)
-		if err := memlimit.Reserve(ss.ctx, a.size()); err != nil {
-			return SearchPage{}, err
-		}
-		size += a.size()
-		p.Assets = append(p.Assets, a)
-	}
-	behind, err := ss.behind(q, at, first)
-	if at.ascending {
-		p.Paging.HasNext, p.Paging.HasPrev = more, behind
-	} else {
-		p.Paging.HasPrev, p.Paging.HasNext = more, behind
-	}
-	if first != 0 {
-		p.Paging.Prev = ss.seal.close(sealedCursor, min(first, last))
-		p.Paging.Next = ss.seal.close(sealedCursor, max(first, last))
-	}
-	return p, err
-}
-
-// behind reports whether the search finds an asset that comes before the page. first is the ordinal of the page's first
-// asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
-func (ss *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
-	back := pageRange{ascending: !at.ascending, limit: 1}
-	switch {
-	case at.after == 0 && at.before == 0:
-		return false, nil // from the end of the library
-	case at.ascending && first != 0:
-		back.before = first
-	case at.ascending:
-		back.before = at.after + 1
-	case first != 0:
-		back.after = first
-	default:
-		back.after = at.before - 1
-	}
-	for _, err := range ss.r.Assets(ss.ctx, back.of(q)) {
-		return err == nil, err
-	}
-	return false, nil
 }
 
 // total counts what q finds.

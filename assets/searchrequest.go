@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,17 +34,6 @@ type AttributeFilter struct {
 // ascending reports whether the search lists older assets before newer ones.
 func (in SearchRequest) ascending() bool { return in.Order == Ascending || in.Since != "" }
 
-// Following returns the cursor of the page that follows p in the order of the search. It returns "" if p is the last page.
-func (in SearchRequest) Following(p SearchPage) string {
-	switch {
-	case in.ascending() && p.Paging.HasNext:
-		return p.Paging.Next
-	case !in.ascending() && p.Paging.HasPrev:
-		return p.Paging.Prev
-	}
-	return ""
-}
-
 // From returns the search that continues at a cursor from Following. With the cursor "" it returns in unchanged.
 func (in SearchRequest) From(cursor string) SearchRequest {
 	switch {
@@ -66,47 +54,6 @@ const (
 	Ascending  Order = "asc"
 	Descending Order = "desc"
 )
-
-// SearchPage is a page of a search. A reader can go on from it in both directions, unlike from a Page.
-type SearchPage struct {
-	Assets []Asset `json:"assets"`
-	Paging Paging  `json:"paging"`
-	Facets Facets  `json:"facets,omitempty"` // those asked for, each once, in that order
-}
-
-// Paging has the cursors of the pages before and after a page, and the total of the search.
-type Paging struct {
-	Prev    string `json:"prev"`    // for SearchRequest.Until: what is older than the page; "" on an empty page
-	HasPrev bool   `json:"hasPrev"` // whether the search finds something older
-	Next    string `json:"next"`    // for SearchRequest.Since: what is newer than the page; "" on an empty page
-	HasNext bool   `json:"hasNext"` // whether the search finds something newer
-	Total   int64  `json:"total"`   // the number of assets that the search finds, on all pages
-}
-
-// AppendJSON appends the page as it is over HTTP.
-func (p SearchPage) AppendJSON(b []byte) []byte {
-	b = append(b, `{"assets":[`...)
-	for i, a := range p.Assets {
-		b = a.AppendJSON(appendComma(b, i))
-	}
-	b = append(b, `],"paging":{`...)
-	if p.Paging.Prev != "" {
-		b = append(appendString(append(b, `"prev":`...), p.Paging.Prev), ',')
-	}
-	b = append(appendBool(append(b, `"hasPrev":`...), p.Paging.HasPrev), ',')
-	if p.Paging.Next != "" {
-		b = append(appendString(append(b, `"next":`...), p.Paging.Next), ',')
-	}
-	b = appendBool(append(b, `"hasNext":`...), p.Paging.HasNext)
-	b = fmt.Appendf(b, `,"total":%d,"totalItems":%[1]d}`, p.Paging.Total)
-	if p.Facets != nil {
-		b = p.Facets.AppendJSON(append(b, `,"facets":`...))
-	}
-	return append(b, '}')
-}
-
-// MarshalJSON gives the same bytes as AppendJSON.
-func (p SearchPage) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
 // check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the words of the
 // search text, and the prefixes of words.

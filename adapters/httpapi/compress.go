@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,4 +76,37 @@ func quality(params string) (float64, bool) {
 	}
 	q, err := strconv.ParseFloat(value, 64)
 	return q, err == nil && q <= 1
+}
+
+// choose returns the body to be sent: out, out compressed, or nothing, when the client holds the
+// chosen one already. Each of the two has an ETag of its own, as a strong one names bytes.
+func (c *call) choose() []byte {
+	header := c.header()
+	zipped := false
+	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {
+		header["Vary"] = append(varyEncoding[:1:1], header["Vary"]...)
+		zipped = takesGzip(c.r.Header["Accept-Encoding"])
+	}
+	if etag := header["Etag"]; etag != nil {
+		if zipped {
+			etag = []string{strings.TrimSuffix(etag[0], `"`) + `-gzip"`}
+			header["Etag"] = etag
+		}
+		if holds(c.r.Header["If-None-Match"], etag[0]) {
+			c.status = http.StatusNotModified
+			return nil
+		}
+	}
+	if !zipped {
+		c.room.set(int64(cap(c.out)))
+		return c.out
+	}
+	c.room.set(int64(cap(c.out) + len(c.out)/compressedPart))
+	body := c.h.compression.compress(c.out)
+	if cap(c.out) > maxKeptBuffer {
+		c.out = nil
+	}
+	c.room.set(int64(cap(c.out) + cap(body)))
+	header["Content-Encoding"] = gzipCoding
+	return body
 }

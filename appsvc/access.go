@@ -1,0 +1,134 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// moderates reports whether group lies in something that the caller moderates.
+func (c Caller) moderates(group string) bool {
+	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
+}
+
+// mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. It
+// applies to every operation except creating an app.
+func (c Caller) mayUse(h Head) bool {
+	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
+}
+
+// mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
+// latest version.
+func (c Caller) mayRead(h Head) bool {
+	return c.mayUse(h) || slices.ContainsFunc(h.Groups, func(group string) bool {
+		return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
+	})
+}
+
+// mayCreateIn is the rule for creating an app in groups, and for adding groups to an app: the caller moderates each
+// of them. Groups that the app had before are not checked. at is the JSON pointer of the groups in the request, into
+// which the error points; it is "" if the request has no groups.
+func (c Caller) mayCreateIn(at string, groups, had []string) error {
+	for i, g := range groups {
+		if c.moderates(g) || slices.Contains(had, g) {
+			continue
+		}
+		err := forbidden("only a moderator of %q may create apps in it or add apps to it", g)
+		if at != "" {
+			err.Pointer = fmt.Sprintf("%s/%d", at, i)
+		}
+		return err
+	}
+	return nil
+}
+
+// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a
+// group, the caller must moderate it or own the app, since the removal hides the app from that group. at is the JSON
+// pointer of the groups in the request, "" if the request has none.
+func (c Caller) mayRegroup(at string, h Head, groups []string) error {
+	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
+		return err
+	}
+	for _, g := range without(h.Groups, groups) {
+		if c.URN != h.Owner && !c.moderates(g) {
+			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
+			err.Pointer = at
+			return err
+		}
+	}
+	return nil
+}
+
+// without returns the groups that are not in others.
+func without(groups, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })
+}
+
+// mayManageComponents is the rule for creating and deleting components.
+func (c Caller) mayManageComponents(operation string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if !c.ManageComponents {
+		return forbidden("%s is granted to selected users only", operation)
+	}
+	return nil
+}
+
+// AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever their other arguments
+// are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
+// caller may only read. A server calls it before it reads the body of a request. The methods check again.
+func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
+	if err := by.check(); err != nil {
+		return err
+	}
+	return s.store.View(ctx, func(r Reader) error {
+		_, err := usable(ctx, r, by, id)
+		return err
+	})
+}
+
+// AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever their
+// other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not moderate every
+// group of the app. The methods check again.
+func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string) error {
+	if err := by.check(); err != nil {
+		return err
+	}
+	return s.store.View(ctx, func(r Reader) error {
+		h, err := usable(ctx, r, by, id)
+		if err != nil {
+			return err
+		}
+		return s.mayMoveTag(by, h, name)
+	})
+}
+
+// AdmitCreateComponent returns the error that CreateComponent returns to the caller whatever the manifest is:
+// ErrForbidden unless the caller may manage components. A server calls it before it reads the manifest.
+func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
+	return by.mayManageComponents("createComponent")
+}
+
+// readable returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
+// caller may not read and for one that does not exist.
+func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+	h, err := r.Head(ctx, id)
+	if errors.Is(err, ErrNotFound) || err == nil && !by.mayRead(h) {
+		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
+	}
+	return h, err
+}
+
+// usable returns the head of an app that the caller may change. It returns ErrNotFound as readable does, and
+// ErrForbidden for an app that the caller may only read.
+func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+	h, err := readable(ctx, r, by, id)
+	if err == nil && !by.mayUse(h) {
+		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
+	}
+	return h, err
+}
