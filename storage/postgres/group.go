@@ -3,15 +3,18 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // Updates that begin with Announce, as each patch does, are committed in groups. The updates of a group change
 // different apps and share one transaction: their apps are locked and read in one round trip, and what they write goes out
-// with one COMMIT in another. While two groups are under way, the updates that come wait for the next one.
+// with one COMMIT in another. While two groups are under way, the updates that come wait for the next one, for
+// Options.Busy at most.
 //
 // An update stays in its group if it reads only what it has announced. Otherwise its function is called again in a
 // transaction of its own. That happens too if the app does not exist or somebody else has locked it.
@@ -129,8 +132,10 @@ func (t *appTx) mayJoin() bool {
 	return t.member != nil && !t.member.joined && t.c.raw == nil && t.inGroup() && len(t.c.ahead) == 0
 }
 
-// readInGroup waits for the group to read what was announced.
+// readInGroup waits for the group to read what was announced, for Options.Busy at most.
 func (t *appTx) readInGroup(ctx context.Context) error {
+	busy := time.NewTimer(t.db.busy)
+	defer busy.Stop()
 	select {
 	case found := <-t.member.read:
 		if found.err == nil && found.row == nil {
@@ -140,8 +145,20 @@ func (t *appTx) readInGroup(ctx context.Context) error {
 		t.apps[t.member.app], t.announced = found.row, found.components
 	case <-ctx.Done():
 		t.c.broken = ctx.Err()
+	case <-busy.C:
+		t.c.broken = fmt.Errorf("%w: the updates before did not end within %s", errBusy, t.db.busy)
+	}
+	if t.c.broken != nil {
+		t.db.leaveGroup(t.member)
 	}
 	return t.c.broken
+}
+
+// leaveGroup takes a member out of those that wait for the next group.
+func (db *DB) leaveGroup(m *member) {
+	db.groups.mu.Lock()
+	defer db.groups.mu.Unlock()
+	db.groups.waiting = slices.DeleteFunc(db.groups.waiting, func(other *member) bool { return other == m })
 }
 
 // joinGroup adds a member to the next group. It returns false if an update of the same app waits already.
@@ -185,7 +202,8 @@ func (db *DB) nextGroup() []*member {
 
 // runGroup reads for the members, waits for what they write, and commits it.
 func (db *DB) runGroup(members []*member) {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), db.busy) // for the reads; a server may fall silent
+	defer cancel()
 	given := false
 	var writers []*member
 	err := db.update(ctx, func(c *conn) error {
@@ -209,6 +227,9 @@ func (db *DB) runGroup(members []*member) {
 		return nil
 	})
 	if !given {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: the server did not answer within %s: %w", errBusy, db.busy, err)
+		}
 		for _, m := range members {
 			m.read <- groupRead{err: err}
 		}
@@ -226,8 +247,10 @@ func (c *conn) readAnnounced(ctx context.Context, members []*member) (apps map[s
 	for _, m := range members {
 		ids, refs = append(ids, m.app), append(refs, m.components...)
 	}
-	c.later("LOCK TABLE components IN " + toRead + " MODE")
-	c.alsoComponents(refs, func(found announcedComponents) { components = found })
+	if len(refs) > 0 {
+		c.later("LOCK TABLE components IN " + toRead + " MODE")
+		c.alsoComponents(refs, func(found announcedComponents) { components = found })
+	}
 	apps = map[string]*appRow{}
 	found := c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = ANY($1) FOR UPDATE SKIP LOCKED", ids)
 	for found.next() {

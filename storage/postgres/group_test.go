@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // addVersion adds a version of an app, as a patch does: it announces the app first. Then it calls more.
@@ -250,6 +251,47 @@ func TestAConnectionLostAtTheCommitOfAGroup(t *testing.T) {
 	for _, id := range ids {
 		if got := versionOf(t, whole, id); got != "1" {
 			t.Errorf("%s is at version %s, want 1", id, got)
+		}
+	}
+}
+
+// An update that needs no component waits for no update of components.
+func TestAnUpdateWithoutComponentsWaitsForNone(t *testing.T) {
+	db := openTest(t, &Options{Busy: 5 * time.Second})
+	addApp(t, db, "one")
+	err := db.Apps().Update(ctx, func(tx appsvc.Tx) error {
+		if err := tx.AddComponent(ctx, appsvc.Component{ID: "id", Name: "name", Version: "1"}); err != nil {
+			return err
+		}
+		return addVersion(ctx, db.Apps(), "one", nothingMore)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Groups whose connections have fallen silent hold up nobody longer than Options.Busy allows.
+func TestGroupsOnAServerThatFellSilentAreBusy(t *testing.T) {
+	l := newLine(t, cluster.Shared(t))
+	db := openAt(t, l.address(t), &Options{Busy: 5 * time.Second})
+	t.Cleanup(func() { close(l.ended) })
+	ids := []string{"a", "b", "c", "d", "e", "f"}
+	for _, id := range ids {
+		addApp(t, db, id)
+	}
+	close(l.silent) // just after a connection was used, so that it is not pinged first
+	results := make(chan error, len(ids))
+	for _, id := range ids {
+		go func() { results <- addVersion(ctx, db.Apps(), id, nothingMore) }()
+	}
+	for range ids {
+		select {
+		case err := <-results:
+			if !errors.Is(err, appsvc.ErrBusy) {
+				t.Errorf("error %v, want ErrBusy", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("an update has not ended within a minute")
 		}
 	}
 }

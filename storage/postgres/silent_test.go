@@ -51,6 +51,11 @@ func newLine(t *testing.T, c *cluster.Cluster) *line {
 	return l
 }
 
+// address is that of a new schema of the cluster, reached over the line.
+func (l *line) address(t *testing.T) string {
+	return strings.Replace(cluster.Schema(t), "host="+url.QueryEscape(cluster.Shared(t).Dir), "host="+url.QueryEscape(l.dir), 1)
+}
+
 // serve forwards what is sent on one connection, in both directions.
 func (l *line) serve(client net.Conn) {
 	defer client.Close()
@@ -87,9 +92,8 @@ func (l *line) forward(to io.WriteCloser, from io.Reader) {
 // a read waits no longer for all of them together than for one.
 func TestAReadFromAServerThatFellSilentIsBusy(t *testing.T) {
 	l := newLine(t, cluster.Shared(t))
-	address := strings.Replace(cluster.Schema(t), "host="+url.QueryEscape(cluster.Shared(t).Dir), "host="+url.QueryEscape(l.dir), 1)
 	const connections = 20 // whose pings take 100 seconds together
-	db := openAt(t, address, &Options{Connections: connections, Busy: 5 * time.Second})
+	db := openAt(t, l.address(t), &Options{Connections: connections, Busy: 5 * time.Second})
 	t.Cleanup(func() { close(l.ended) })
 	var connected, views sync.WaitGroup
 	connected.Add(connections)
