@@ -63,6 +63,8 @@ func sameMembers(was, is rawjson.Object, free ...string) error {
 	}
 	for _, m := range was {
 		switch now := is.Get(m.Name); {
+		case now == nil && slices.Contains(free, m.Name):
+			return unprocessable(CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "must not be removed")
 		case now == nil:
 			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
 		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, now, jsonpatch.SameText):

@@ -108,16 +108,17 @@ var varyFeed = []string{"Accept, Authorization, Cookie"}
 
 const eventStream = "text/event-stream"
 
-// streams reports whether the client asks for an event stream.
+// streams reports whether the client asks for an event stream. One with the weight 0 is refused (RFC 9110, section 12.4.2).
 func (c *call) streams() bool {
 	if c.r.Method != "GET" {
 		return false
 	}
 	for _, list := range c.r.Header["Accept"] {
 		for kind := range strings.SplitSeq(list, ",") {
-			kind, _, _ = strings.Cut(kind, ";")
+			kind, params, _ := strings.Cut(kind, ";")
 			if strings.EqualFold(strings.TrimSpace(kind), eventStream) {
-				return true
+				q, weighed := quality(params)
+				return !weighed || q > 0
 			}
 		}
 	}

@@ -226,6 +226,7 @@ func TestAStreamSendsWhatComes(t *testing.T) {
 	of.want("tag.deleted")
 	again.want("tag.deleted")
 	s.by("one", "HEAD", "/x/changes", "", header("Accept", "text/event-stream")).want(200)
+	s.by("one", "GET", "/x/changes", "", header("Accept", "application/json, text/event-stream; q=0")).want(200, `"changes":`)
 }
 
 func TestAStreamEndsWhenRightsEnd(t *testing.T) {

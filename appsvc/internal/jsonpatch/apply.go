@@ -238,7 +238,49 @@ func (r *run) blame() error {
 		return e != nil
 	})
 	_, err := r.carryOut(r.doc, r.waiting[:n+1], "", "")
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrApply {
+		if before, failed := r.carryOut(r.doc, r.waiting[:n], "", ""); failed == nil {
+			if told := explain(before, r.waiting[n]); told != nil {
+				err = fault(ErrApply, "", "%s", told)
+			}
+		}
+	}
 	return named(r.indices[n], r.waiting[n], err)
+}
+
+// explain says why an operation does not apply to doc: the library does not say it in words for people. It returns nil if
+// it finds no reason.
+func explain(doc []byte, op Op) error {
+	if op.hasFrom() {
+		if _, err := resolve(doc, *op.From); err != nil {
+			return err
+		}
+	}
+	if op.Op == "remove" || op.Op == "replace" {
+		_, err := resolve(doc, *op.Path)
+		return err
+	}
+	around := parent(*op.Path)
+	list, err := resolve(doc, around)
+	if err != nil {
+		return err
+	}
+	token := (*op.Path)[len(around)+1:]
+	switch list[0] {
+	case '{':
+		return nil
+	case '[':
+	default:
+		return fmt.Errorf("%q is neither a list nor an object", around)
+	}
+	if token != "-" && !isIndex(token) {
+		return fmt.Errorf("%w: at %q of %q", errIndex, token, *op.Path)
+	}
+	items, err := rawjson.Items(list)
+	if err == nil && token != "-" {
+		return fmt.Errorf("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(items))
+	}
+	return err
 }
 
 // carryOut has the library carry out ops on a document that has the value at place inside.

@@ -249,3 +249,31 @@ func FuzzApply(f *testing.F) {
 		}
 	})
 }
+
+func TestWhyAnOperationDoesNotApply(t *testing.T) {
+	const doc = `{"a":[1,2],"b":{"c":"d"}}`
+	for patch, want := range map[string]string{
+		`{"op":"remove","path":"/b/nope"}`:             `remove of "/b/nope": there is no such place: at "nope" of "/b/nope"`,
+		`{"op":"remove","path":"/a/-"}`:                `remove of "/a/-": there is no such place: at "-" of "/a/-"`,
+		`{"op":"replace","path":"/a/2","value":1}`:     `replace of "/a/2": there is no such place: at "2" of "/a/2"`,
+		`{"op":"add","path":"/a/3","value":1}`:         `add of "/a/3": the list has 2 items: want an index from 0 to 2, or - for its end`,
+		`{"op":"add","path":"/a/x","value":1}`:         `add of "/a/x": array indices are written in decimal digits without leading zeros: at "x" of "/a/x"`,
+		`{"op":"add","path":"/no/x","value":1}`:        `add of "/no/x": there is no such place: at "no" of "/no"`,
+		`{"op":"add","path":"/b/c/x","value":1}`:       `add of "/b/c/x": "/b/c" is neither a list nor an object`,
+		`{"op":"copy","from":"/a/-","path":"/b/x"}`:    `copy of "/b/x": there is no such place: at "-" of "/a/-"`,
+		`{"op":"move","from":"/b/nope","path":"/b/x"}`: `move of "/b/x": there is no such place: at "nope" of "/b/nope"`,
+		`{"op":"copy","from":"/b/c","path":"/a/1e0"}`:  `copy of "/a/1e0": array indices are written in decimal digits without leading zeros: at "1e0" of "/a/1e0"`,
+	} {
+		// the second operation fails, in the document that the first one has made
+		text := `[{"op":"add","path":"/b/first","value":1},` + patch + `]`
+		ops, err := jsonpatch.Decode([]byte(text), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = jsonpatch.Apply([]byte(doc), ops, limits)
+		e, ok := errors.AsType[*jsonpatch.Error](err)
+		if !ok || e.Kind != jsonpatch.ErrApply || e.Pointer != "/1" || e.Reason != want {
+			t.Errorf("%s\n got %+v\nwant %s", patch, err, want)
+		}
+	}
+}

@@ -33,8 +33,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function load() {
 		try {
 			await list();
-			await open(query.get("version") ?? listed[0]);
+			await open(manifest && listed.includes(manifest.version) ? manifest.version : query.get("version") ?? listed[0]);
 		} catch (e) {
+			manifest = undefined;
 			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, h("p", null, sentence(e)), h("a", { href: to("components") }, "All components")));
 		}
 	}
@@ -78,7 +79,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	live.each(signal, (c) => {
 		if (c && c.component?.name !== name) return;
-		if (c?.type === "component.created" && manifest) void list().then(() => choices(manifest?.version));
+		if (c?.type === "component.created" && manifest) void list().then(() => choices(manifest?.version), () => load());
 		else void load();
 	});
 	const loaded = load();

@@ -61,6 +61,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (event.key === "Enter") event.preventDefault();
 		});
 		title.addEventListener("input", () => {
+			if (/[\r\n]/.test(title.value)) title.value = title.value.replace(/[\r\n]+/g, " "); // of a text that was pasted
 			if (title.value.trim() !== "") editor.change({ ...editor.draft, title: title.value }, "title");
 		});
 		const state = h("span", { class: "saving", role: "status" });
