@@ -66,6 +66,13 @@ func TestMakingAnApp(t *testing.T) {
 	if title := w.latest(id).Title; title != "Summer" {
 		t.Errorf("the title is %q", title)
 	}
+	p.Until(`() => { // a title has one line, also if two are pasted
+		const title = document.querySelector("textarea.title");
+		title.focus();
+		title.select();
+		document.execCommand("insertText", false, "Two\nlines");
+		return title.value === "Two lines";
+	}`)
 }
 
 // idOf is the id of the app that is shown.
