@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -100,6 +101,8 @@ func (l load) run(tb testing.TB, db *DB) (f figures) {
 
 const mib = 1 << 20
 
+var mostWait = flag.Duration("patience", 5*time.Minute, "how long TestTheLogRestartsWhileViewsOverlap waits")
+
 // While Views overlap and updates go on, the log restarts again and again. How long it is until then depends on the
 // machine: that is for BenchmarkLogWhileViewsOverlap.
 func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
@@ -121,7 +124,7 @@ func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
 				if waiting := int64(frames)*db.log.page > 256*mib; waiting { // the disk need not take all that is written in vain
 					time.Sleep(50 * time.Millisecond)
 				}
-				return n == restarts || time.Since(begun) > 5*time.Minute
+				return n == restarts || time.Since(begun) > *mostWait
 			}
 			t.Log(l.run(t, db))
 			if n < restarts {
