@@ -74,21 +74,11 @@ func newLoad(t *testing.T, binary, db string) *load {
 	if l.token, err = tokens.Sign(who, time.Now().Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	var group sync.WaitGroup
-	for i := range l.servers {
-		group.Go(func() {
-			s, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			t.Cleanup(s.Kill)
-			l.servers[i] = s
-		})
+	if err := program.StartServers(l.servers[:], binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile); err != nil {
+		t.Fatal(err)
 	}
-	group.Wait()
-	if t.Failed() {
-		t.FailNow()
+	for _, s := range l.servers {
+		t.Cleanup(s.Kill)
 	}
 	for i := range l.apps {
 		l.create(i)
@@ -98,15 +88,16 @@ func newLoad(t *testing.T, binary, db string) *load {
 	for range writers {
 		l.writing.Go(func() { l.write(ctx) })
 	}
+	var following sync.WaitGroup
 	for i := range processes {
 		l.met[i] = map[string][]int{}
 		l.h.feeds = append(l.h.feeds, l.met[i])
-		group.Go(func() { l.follow(t.Context(), i) })
+		following.Go(func() { l.follow(t.Context(), i) })
 	}
 	t.Cleanup(func() {
 		stop()
 		l.writing.Wait()
-		group.Wait()
+		following.Wait()
 	})
 	return l
 }

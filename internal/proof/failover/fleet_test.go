@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -56,23 +55,13 @@ func newFleet(t *testing.T, binary, db string) *fleet {
 		t.Fatal(err)
 	}
 	f := &fleet{tokens: tokens, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
-	var group sync.WaitGroup
-	for i := range f.servers {
-		group.Go(func() {
-			s, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			t.Cleanup(s.Kill)
-			f.servers[i] = s
-		})
+	if err := program.StartServers(f.servers[:], binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile); err != nil {
+		t.Fatal(err)
 	}
-	group.Wait()
+	for _, s := range f.servers {
+		t.Cleanup(s.Kill)
+	}
 	t.Cleanup(f.http.CloseIdleConnections)
-	if t.Failed() {
-		t.FailNow()
-	}
 	return f
 }
 

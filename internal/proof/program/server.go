@@ -41,6 +41,26 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
+// StartServers fills servers with processes of one command line, which start at the same time. If one of them does not
+// serve, it kills the others.
+func StartServers(servers []*Server, name string, args ...string) error {
+	var group sync.WaitGroup
+	failed := make([]error, len(servers))
+	for i := range servers {
+		group.Go(func() { servers[i], failed[i] = StartServer(nil, name, args...) })
+	}
+	group.Wait()
+	err := errors.Join(failed...)
+	if err != nil {
+		for i, s := range servers {
+			if failed[i] == nil {
+				s.Kill()
+			}
+		}
+	}
+	return err
+}
+
 // StartServer runs a command line with env added to a bare environment, and waits until it serves.
 func StartServer(env []string, name string, args ...string) (*Server, error) {
 	const patience = 2 * time.Minute
