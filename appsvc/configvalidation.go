@@ -79,7 +79,7 @@ func nonconforming(ref ComponentRef, err error) error {
 	return e
 }
 
-// findComponent returns one version of a component, ErrUnprocessable if there is no such version.
+// findComponent returns one version of a component. It returns ErrUnprocessable if there is no such version.
 func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) (Component, error) {
 	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version, Brief: brief}) {
 		return c, err

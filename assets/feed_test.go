@@ -205,7 +205,7 @@ func TestAPageOfALibraryEndsWithItsBytes(t *testing.T) {
 	}
 }
 
-// Where there is no memory for more, a page ends, though never before its first entry; the next one goes on there.
+// When memory runs short, a page ends early, but never before its first entry. The next page goes on from there.
 func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for i := range 20 {

@@ -16,7 +16,7 @@ const (
 	tokenParameter = "svctoken" // of the query
 )
 
-// tokenSchemes are those of the Authorization header that a token may stand behind, in any case.
+// tokenSchemes are the words that may stand before a token in the Authorization header. Upper and lower case are alike.
 var tokenSchemes = []string{tokenScheme, "bearer"}
 
 // defaultTokenBytes is the longest token, in bytes, unless Limits.Token says otherwise.

@@ -84,7 +84,7 @@ type refusal struct {
 	pointer    string // JSON pointer into the body of the request
 	parameter  string // name of a query parameter or header
 	version    appsvc.Version
-	pointsTo   *appsvc.Version // of a tag, zero if there is none; nil unless the code is moved
+	pointsTo   *appsvc.Version // where the tag points, zero if there is no such tag; nil unless the code is moved
 	violations []appsvc.Violation
 	id         string // of the asset that is there already
 }

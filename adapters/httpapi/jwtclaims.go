@@ -72,8 +72,9 @@ func readClaims(text []byte) (claims, error) {
 	return c, nil
 }
 
-// Check reports what in p no token can say, by the name of the claim: a URN that is no user's, a URN in
-// Moderates or Reads that is no network's or site's, tags without TagsOnly, and text that JSON does not take.
+// Check returns an error, which begins with the name of a claim, if a token cannot say what p says: if URN does not name a
+// user, a URN in Moderates or Reads names neither a network nor a site, there are Tags without TagsOnly, or a text is not
+// UTF-8 or has a U+0000.
 func (p Principal) Check() error {
 	if p.URN == "" {
 		return errors.New("sub: missing; want the URN of a user, urn:<vendor>:<network>:user=<id>")

@@ -25,7 +25,7 @@ func (d *Deliverer) Progress() (all []Progress) {
 	return all
 }
 
-// progress is what a worker tells of its endpoint.
+// progress is what a worker reports about its endpoint.
 type progress struct {
 	since atomic.Int64 // time of the oldest change that is not delivered yet, in milliseconds since the epoch; 0 = there is none
 	off   atomic.Bool

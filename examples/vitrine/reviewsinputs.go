@@ -116,7 +116,7 @@ func (in *input) is(p *program, name string) bool {
 	return err == nil && os.SameFile(own, named)
 }
 
-// makeReadable makes sure that the input can be read a second time: what is no file on disk is copied into one.
+// makeReadable copies an input that is not a file on disk, such as a pipe, into a temporary file, so that it can be read twice.
 func (in *input) makeReadable(ctx context.Context) (err error) {
 	if in.again != nil {
 		return nil

@@ -16,11 +16,12 @@ type Closer interface {
 	Close() error
 }
 
-// Closing tests what a store does when it is closed. open returns a new, empty store for each test.
+// Closing tests that a closed store refuses work and wakes those who wait for changes. open returns a new, empty store for
+// each test.
 func Closing(t *testing.T, open func(t *testing.T) Closer) {
 	checkRules(t, open, []rule[Closer]{
 		{"a closed store refuses views and updates", closedStoreRefuses},
-		{"closing wakes who waits for changes, and who begins to wait later does not", closingWakes},
+		{"closing wakes those who wait for changes, and nobody waits after it", closingWakes},
 		{"closing ends those who follow the changes of apps", closingEndsFollowers},
 	})
 }
