@@ -5,7 +5,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// appRoutes is the app service: apps, versions, tags and components.
+// appRoutes are the endpoints of the app service: apps, versions, tags, components and their feed of changes.
+//
+// A handler below does four things: it reads the parameters and the body, calls the method of the service that carries
+// the request out, sets the headers Location and Link, and puts the response into c.out. The status of a success stands
+// in the table. A handler returns errors as they are, and (*call).fail turns them into a response. So each comment
+// below names only the errors that belong to its endpoint; README.md lists the errors that every endpoint may answer.
 type appRoutes struct{ svc Apps }
 
 // table lists the endpoints in the order of README.md.
@@ -61,27 +66,31 @@ func (a appRoutes) table() []route {
 	}
 }
 
-// caller is the principal as the app service knows it.
+// caller returns the principal as the app service knows it. Roles and groups mean nothing to apps.
 func (a appRoutes) caller(c *call) appsvc.Caller {
 	return appsvc.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, ManageComponents: c.by.Components,
 		TagsOnly: c.by.TagsOnly, Tags: c.by.Tags}
 }
 
-// admitChange refuses a caller who may not change the app that the path names.
+// admitChange is asked before the body of a PATCH is read. It refuses a caller who may not see the app that the path
+// names (404) or not change it (403), so that nobody has 4 MiB read in vain.
 func (a appRoutes) admitChange(c *call) error {
 	return a.svc.AdmitChange(c.ctx(), a.caller(c), c.param(0))
 }
 
-// admitTagChange refuses a caller who may not change the app that the path names, or not move this tag of it.
+// admitTagChange is asked before the body of a PUT of a tag is read. It refuses a caller who may not see the app (404),
+// not change it, or not move this tag because the tag is protected (403).
 func (a appRoutes) admitTagChange(c *call) error {
 	return a.svc.AdmitTagChange(c.ctx(), a.caller(c), c.param(0), c.param(1))
 }
 
-// admitComponent refuses a caller who may not create components.
+// admitComponent is asked before a manifest is read. It refuses a caller who may not create components (403).
 func (a appRoutes) admitComponent(c *call) error {
 	return a.svc.AdmitCreateComponent(c.ctx(), a.caller(c))
 }
 
+// list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
+// Link to the next page if there is one. 400 for a value that sort, limit or after cannot have.
 func (a appRoutes) list(c *call) error {
 	in, err := listOf(c.query)
 	if err != nil {
@@ -97,6 +106,8 @@ func (a appRoutes) list(c *call) error {
 	return c.apps(page.Items...)
 }
 
+// listOf reads the parameters of list. The service checks their values, except for an empty sort: the service would
+// take it for none, but whoever writes "sort=" has forgotten the value.
 func listOf(q query) (in appsvc.ListAppsRequest, err error) {
 	sort, err := q.one("sort")
 	if err == nil && sort == "" && q.has("sort") {
@@ -116,6 +127,10 @@ func listOf(q query) (in appsvc.ListAppsRequest, err error) {
 	return in, err
 }
 
+// create serves POST /apps/ with {"title", "groups", "elements"}: it creates an app at version 0. 201 with {"id",
+// "url"} and the same address in Location. 403 with a pointer for a group that the caller does not moderate; 400; 409
+// for a component that was created anew meanwhile; 413; 422 for an unknown component, and for a config that breaks its
+// schema or costs too much to validate.
 func (a appRoutes) create(c *call) error {
 	var in appsvc.CreateAppRequest
 	if err := c.decode(&in); err != nil {
@@ -134,6 +149,8 @@ func (a appRoutes) create(c *call) error {
 	}{app.ID, url})
 }
 
+// latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
+// app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
 	defaults, err := c.query.flag("withDefaults")
 	if err != nil {
@@ -146,6 +163,10 @@ func (a appRoutes) latest(c *call) error {
 	return c.version(app, nil, defaults)
 }
 
+// patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with
+// {"apps":[App]}, the new version, or the current one if the patch changes nothing. 400 for a patch that is malformed
+// or does not test the version; 403 for groups; 404; 409 if the app has moved on or a test fails; 413; 422 if an
+// operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
 	app, err := a.svc.Patch(c.ctx(), a.caller(c), c.param(0), c.body)
 	if err != nil {

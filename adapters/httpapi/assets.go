@@ -6,7 +6,10 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// assetRoutes is the asset manager.
+// assetRoutes are the endpoints of the asset manager: libraries with their assets, folders, permissions and attributes.
+// What a handler does, and where its errors and its status are, is said above appRoutes. The caller must belong to the
+// network of the path or moderate it, else every endpoint answers 403. A library that no moderator has written to does
+// not exist: it is 404 for everything but a moderator's change, which creates it.
 type assetRoutes struct{ svc Assets }
 
 // table lists the endpoints of libraries: of assets, of folders, of attributes, and explanations of rights.
@@ -44,35 +47,39 @@ func (a assetRoutes) table() []route {
 	return routes
 }
 
-// admit refuses who does not belong to the network before anything else is said of the request.
+// admit is asked before the parameters and the body are read. It refuses a caller who does not belong to the network
+// (403), so that such a caller learns nothing about the request or the library.
 func (a assetRoutes) admit(c *call) error { return a.svc.Admit(a.caller(c), a.library(c)) }
 
-// admitChange refuses a caller who may change nothing in the library.
+// admitChange is asked before the body of a change is read. It refuses everybody but a moderator if the library does
+// not exist (404).
 func (a assetRoutes) admitChange(c *call) error {
 	return a.svc.AdmitChange(c.ctx(), a.caller(c), a.library(c))
 }
 
-// admitPermissions refuses a caller who may not change the permissions of the folder that the path names.
+// admitPermissions is asked before the body is read. It refuses a caller who may not see the folder that the path names
+// (404) or not change its permissions (403).
 func (a assetRoutes) admitPermissions(c *call) error {
 	return a.svc.AdmitChangePermissions(c.ctx(), a.caller(c), a.library(c), c.param(2))
 }
 
-// admitAssign refuses a caller who may not change what is in the folder that the path names.
+// admitAssign is asked before the body is read. It refuses a caller who may not see the folder that the path names
+// (404) or not change what is in it (403).
 func (a assetRoutes) admitAssign(c *call) error {
 	return a.svc.AdmitAssignAssets(c.ctx(), a.caller(c), a.library(c), c.param(2))
 }
 
-// caller is the principal as the asset manager knows it.
+// caller returns the principal as the asset manager knows it. Reads and Components mean nothing to assets.
 func (a assetRoutes) caller(c *call) assets.Caller {
 	return assets.Caller{URN: c.by.URN, Moderates: c.by.Moderates, Roles: c.by.Roles, Groups: c.by.Groups, TagsOnly: c.by.TagsOnly}
 }
 
-// library is the one that the path names.
+// library returns the library that the path names.
 func (a assetRoutes) library(c *call) assets.Library {
 	return assets.Library{Network: c.param(0), ID: c.param(1)}
 }
 
-// appended puts a value into the answer, its stored bytes as they are.
+// appended puts a value into the answer, its stored bytes as they are, unless err is set.
 func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) error {
 	if err == nil {
 		c.out = v.AppendJSON(c.out[:0])
@@ -80,7 +87,7 @@ func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) err
 	return err
 }
 
-// listed puts {"name":[…]} into the answer.
+// listed puts {"name":[…]} into the answer, the stored bytes of each item as they are, unless err is set.
 func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list []T, err error) error {
 	if err != nil {
 		return err
@@ -96,6 +103,9 @@ func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list
 	return nil
 }
 
+// search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
+// {"assets":[Asset], "paging"}, and "facets" if they were asked for. 400 for an unknown parameter or a bad value; 404
+// for a folder that is absent or not visible; 503 for a search that takes longer than two seconds.
 func (a assetRoutes) search(c *call) error {
 	in, err := searchOf(c.query)
 	if err != nil {
@@ -105,6 +115,8 @@ func (a assetRoutes) search(c *call) error {
 	return c.appended(page, err)
 }
 
+// searchOf reads the parameters of search. The service checks the values that it gets; here are refused those that a
+// SearchRequest cannot express, such as an empty generator, which would stand for any generator.
 func searchOf(q query) (in assets.SearchRequest, err error) {
 	for _, p := range []struct {
 		name string
@@ -163,9 +175,12 @@ func searchOf(q query) (in assets.SearchRequest, err error) {
 	return in, err
 }
 
-// noFolder is an id that no folder has.
+// noFolder is an id that no folder has: ids have no U+0000.
 const noFolder = "\x00"
 
+// changeAssets serves POST …/assets with {"add", "remove"}: it adds and removes assets, all or nothing. 200 with
+// {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
+// unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
 	var body assetsBody
 	if err := c.decode(&body); err != nil {
@@ -179,11 +194,14 @@ func (a assetRoutes) changeAssets(c *call) error {
 	return c.appended(out, err)
 }
 
+// asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
 func (a assetRoutes) asset(c *call) error {
 	out, err := a.svc.Asset(c.ctx(), a.caller(c), a.library(c), c.param(2))
 	return c.appended(out, err)
 }
 
+// folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
+// Link to the next page if there is one. 400 for an unknown parameter or a bad value.
 func (a assetRoutes) folders(c *call) error {
 	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path")}
 	var err error
@@ -206,6 +224,9 @@ func (a assetRoutes) folders(c *call) error {
 	return listed(c, "folders", page.Items, err)
 }
 
+// changeFolders serves POST …/folders with {"create", "update", "delete"}: it changes the tree, in this order, all or
+// nothing. 200 with {"folders":[Folder]}, those that were changed. 400; 403 without the rights to a folder or its
+// parent; 404 for a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
 	var body foldersBody
 	if err := c.decode(&body); err != nil {
@@ -219,6 +240,8 @@ func (a assetRoutes) changeFolders(c *call) error {
 	return listed(c, "folders", list, err)
 }
 
+// folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
+// deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
 	f, err := a.svc.Folder(c.ctx(), a.caller(c), a.library(c), c.param(2))
 	if err != nil {
@@ -228,11 +251,16 @@ func (a assetRoutes) folder(c *call) error {
 	return nil
 }
 
+// permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
+// inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
 	list, err := a.svc.Permissions(c.ctx(), a.caller(c), a.library(c), c.param(2))
 	return listed(c, "permissions", list, err)
 }
 
+// changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
+// {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder or grants
+// more than they have; 404.
 func (a assetRoutes) changePermissions(c *call) error {
 	var body permissionsBody
 	if err := c.decode(&body); err != nil {
@@ -247,6 +275,10 @@ func (a assetRoutes) changePermissions(c *call) error {
 	return listed(c, "permissions", list, err)
 }
 
+// assign serves POST …/folder/{folder}/assets with {"assign":[id], "remove":[id]}: it puts assets into the folder and
+// takes others out of it. 200 with {"assign":[{"id", "status"}], "remove":[…]}, where status is that of the single
+// asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
+// not visible.
 func (a assetRoutes) assign(c *call) error {
 	var in assets.AssignAssetsRequest
 	if err := c.decode(&in); err != nil {
@@ -260,6 +292,8 @@ func (a assetRoutes) assign(c *call) error {
 	return c.json(out)
 }
 
+// attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
+// with {"attributes":[{"key", "value"}]}. 400 without key.
 func (a assetRoutes) attributes(c *call) error {
 	key, err := c.query.one("key")
 	if err == nil && !c.query.has("key") {
@@ -275,6 +309,9 @@ func (a assetRoutes) attributes(c *call) error {
 	return c.json(map[string][]assets.Attribute{"attributes": list})
 }
 
+// changeAttributes serves POST …/attributes with {"assets", "remove", "set", "add"}: it changes the attributes of the
+// assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
+// assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
 	var body attributesBody
 	if err := c.decode(&body); err != nil {
@@ -288,6 +325,9 @@ func (a assetRoutes) changeAttributes(c *call) error {
 	return c.appended(out, err)
 }
 
+// explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
+// it. 200 with {"view", "edit", "manage", "folders"}. 400 unless exactly one of asset and folder is given; 403 for a
+// caller who asks about somebody else and is no moderator; 404.
 func (a assetRoutes) explain(c *call) error {
 	in, err := explainOf(c.query)
 	if err != nil {

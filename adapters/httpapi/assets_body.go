@@ -40,7 +40,8 @@ func required[T any](err *error, o optional[T], at, name string) (v T) {
 // item is the pointer to an item of a list.
 func item(list string, i int) string { return list + "/" + strconv.Itoa(i) }
 
-// assetsBody is the body of A2.
+// assetsBody is the body of POST …/assets. A member without the type optional may be left out; an empty one means the
+// same.
 type assetsBody struct {
 	Add    []newAssetBody `json:"add"`
 	Remove []string       `json:"remove"`
@@ -60,6 +61,9 @@ type generatorBody struct {
 	ID optional[string] `json:"id"`
 }
 
+// change returns the body as a request of the service. Each change below does the same for its body. It returns a 400
+// for the first required member that is missing, with the pointer of that member; all other rules are those of the
+// service.
 func (b assetsBody) change() (in assets.ChangeAssetsRequest, err error) {
 	in.Add, in.Remove = make([]assets.NewAsset, len(b.Add)), b.Remove
 	for i, a := range b.Add {
@@ -74,7 +78,7 @@ func (b assetsBody) change() (in assets.ChangeAssetsRequest, err error) {
 	return in, err
 }
 
-// foldersBody is the body of A5.
+// foldersBody is the body of POST …/folders. Remove is another name of Delete.
 type foldersBody struct {
 	Create []newFolderBody `json:"create"`
 	Update []folderBody    `json:"update"`
@@ -89,6 +93,7 @@ type newFolderBody struct {
 	Permissions []permissionBody `json:"permissions"`
 }
 
+// folderBody is a change of one folder. A member that is left out stays as it is.
 type folderBody struct {
 	ID      optional[string] `json:"id"`
 	Label   optional[string] `json:"label"`
@@ -127,12 +132,14 @@ func (f newFolderBody) place(err *error, at string) string {
 	return *f.Path.value
 }
 
-// permissionsBody is the body of A8.
+// permissionsBody is the body of POST …/folder/{folder}/permissions.
 type permissionsBody struct {
 	Create []permissionBody `json:"create"`
 	Remove []permissionBody `json:"remove"`
 }
 
+// permissionBody is a permission as a client sends it. Exactly one of Role, Group and User is set; the others may be
+// null.
 type permissionBody struct {
 	ID        string                     `json:"id"`
 	RType     string                     `json:"rType"`
@@ -148,6 +155,8 @@ type subjectBody struct {
 	Name string           `json:"name"`
 }
 
+// change returns the body as a request of the service. A permission to remove that has an id is known by it, and
+// nothing else of it is read.
 func (b permissionsBody) change() (in assets.ChangePermissionsRequest, err error) {
 	in.Create = permissionsOf(&err, b.Create, "/create")
 	for i, p := range b.Remove {
@@ -181,7 +190,7 @@ func (s *subjectBody) subject(err *error, at string) *assets.Subject {
 	return &assets.Subject{ID: required(err, s.ID, at, "id"), Name: s.Name}
 }
 
-// attributesBody is the body of A11.
+// attributesBody is the body of POST …/attributes.
 type attributesBody struct {
 	Assets optional[[]string] `json:"assets"`
 	Add    []attributeBody    `json:"add"`

@@ -9,7 +9,10 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// changes answers a page of the feed of changes, or sends it as server-sent events.
+// changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
+// page {"changes":[Event], "next", "more"}, or, for a client that accepts text/event-stream, with a stream of
+// server-sent events that does not end by itself. 400 for a parameter that has no such value; 410 for a cursor before
+// the entries that are kept; 429 if the caller has as many streams open as are allowed.
 func (a appRoutes) changes(c *call) (err error) {
 	in := appsvc.ChangesRequest{}
 	if in.After, err = c.query.cursor("after"); err != nil {
@@ -57,7 +60,8 @@ func (a appRoutes) changes(c *call) (err error) {
 	return c.json(page)
 }
 
-// changes answers a page of the feed of changes of a library, or sends it as server-sent events.
+// changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
+// responses are those of GET /x/changes.
 func (a assetRoutes) changes(c *call) (err error) {
 	in := assets.ChangesRequest{}
 	if in.After, err = c.query.cursor("after"); err != nil {
@@ -89,7 +93,8 @@ func (a assetRoutes) changes(c *call) (err error) {
 	return c.json(page)
 }
 
-// feedEvents returns entries as an event stream sends them.
+// feedEvents returns the entries of a page as an event stream sends them. of returns the cursor and the type of an
+// entry.
 func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent, error) {
 	events := make([]feedEvent, len(list))
 	for i, e := range list {
@@ -103,7 +108,7 @@ func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent,
 	return events, nil
 }
 
-// varyFeed is what an answer with a page of a feed depends on: a client that accepts event streams gets one.
+// varyFeed is the Vary of a page: with another Accept the same address answers with an event stream.
 var varyFeed = []string{"Accept, Authorization, Cookie"}
 
 const eventStream = "text/event-stream"

@@ -5,7 +5,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// listedComponent is a component in a list, shownComponent one that was asked for by name.
+// listedComponent is a component as the list of all components has it.
 type listedComponent struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -13,6 +13,7 @@ type listedComponent struct {
 	Main    string `json:"main"`
 }
 
+// shownComponent is a component that was asked for by its name. Version and LatestVersion are always the same.
 type shownComponent struct {
 	Name          string  `json:"name"`
 	Version       string  `json:"version"`
@@ -21,6 +22,8 @@ type shownComponent struct {
 	Main          string  `json:"main"`
 }
 
+// components serves GET /components/: the latest version of each component, by name. Any valid token will do. 200 with
+// {"components":[…]} and a Link to the next page if there is one. 400 if after is given twice.
 func (a appRoutes) components(c *call) error {
 	after, err := c.query.one("after")
 	if err != nil {
@@ -40,6 +43,10 @@ func (a appRoutes) components(c *call) error {
 	return c.json(map[string][]listedComponent{"components": wire})
 }
 
+// createComponent serves POST /components/ with a manifest: it creates a version of a component. The service decodes
+// the manifest, since it keeps the members that it does not know. 201 with {"url"} and the same address in Location.
+// 403 without the right to components; 400 for a manifest that breaks a rule, and for an id, or a name and version,
+// that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
 	component, err := a.svc.CreateComponent(c.ctx(), a.caller(c), appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {
@@ -50,6 +57,10 @@ func (a appRoutes) createComponent(c *call) error {
 	return c.json(map[string]string{"url": url})
 }
 
+// checkComponent serves POST /components/{name}/check with a manifest: it stores nothing and says which elements of the
+// apps that the caller may read would break under this version of the component. 200 with a ComponentCheck; its member
+// next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
+// refuse.
 func (a appRoutes) checkComponent(c *call) error {
 	after, err := c.query.cursor("after")
 	if err != nil {
@@ -62,6 +73,7 @@ func (a appRoutes) checkComponent(c *call) error {
 	return c.json(found)
 }
 
+// component serves GET /components/{name}: the latest version of a component. Any valid token will do. 200, or 404.
 func (a appRoutes) component(c *call) error {
 	x, err := a.svc.Component(c.ctx(), a.caller(c), c.param(0))
 	if err != nil {
@@ -70,10 +82,17 @@ func (a appRoutes) component(c *call) error {
 	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main})
 }
 
+// deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.
+// 204 without a body. 403 without the right to components; 404.
 func (a appRoutes) deleteComponent(c *call) error {
 	return a.svc.DeleteComponent(c.ctx(), a.caller(c), appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
 }
 
+// componentVersions serves GET /components/{name}/versions/: the versions of a component, the one created last first.
+// 200 with {"components":[…]} and a Link to the next page if there is one. 400 for limit or after; 404.
+//
+// The service returns each item as the JSON text of {id, name, version, main, description}, which is put into the
+// response as it is.
 func (a appRoutes) componentVersions(c *call) (err error) {
 	in := appsvc.ListComponentVersionsRequest{Name: c.param(0)}
 	if in.After, err = c.query.cursor("after"); err != nil {
@@ -100,6 +119,8 @@ func (a appRoutes) componentVersions(c *call) (err error) {
 	return nil
 }
 
+// componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
+// members. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
 	component, err := a.svc.ComponentVersion(c.ctx(), a.caller(c), c.param(0), c.param(1))
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
+// history serves GET /apps/{id}/history/: what each version changed, newest first, without contents. 200 with
+// {"history":[HistoryEntry]} and a Link to the next page if there is one. 400 for before or limit; 404 for an app that
+// is absent or not visible.
 func (a appRoutes) history(c *call) (err error) {
 	in := appsvc.ListHistoryRequest{AppID: c.param(0)}
 	if in.Before, err = c.query.before(); err != nil {
@@ -23,6 +26,9 @@ func (a appRoutes) history(c *call) (err error) {
 	return c.json(map[string][]appsvc.HistoryEntry{"history": append([]appsvc.HistoryEntry{}, page.Items...)})
 }
 
+// diff serves GET /apps/{id}/versions/{from}/diff/{to}: what differs between two versions, in either order of age. 200
+// with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) of what GET of from answers. 404 for an app that
+// is absent or not visible, and for a version that it does not have.
 func (a appRoutes) diff(c *call) error {
 	from, err := appsvc.ParseVersion(c.param(1))
 	if err != nil { // no version has such a name

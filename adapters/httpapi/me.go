@@ -14,11 +14,12 @@ type wireCaller struct {
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
 }
 
+// meTable has the endpoint that every configuration of the handler serves.
 func meTable() []route {
 	return []route{{method: "GET", path: "/x/me", status: 200, call: me}}
 }
 
-// me tells callers who they are and what they may do.
+// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token.
 func me(c *call) error {
 	list := func(s []string) []string { return slices.Concat([]string{}, s) }
 	out := wireCaller{URN: c.by.URN, Moderates: list(c.by.Moderates), Reads: list(c.by.Reads), Tags: list(c.by.Tags),

@@ -9,15 +9,16 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// reviewRoutes is the import, the export and the lists of reviews, an extension. Each endpoint is about one network,
-// which the caller must moderate as a whole.
+// reviewRoutes are the endpoints of the import, the export and the lists of reviews. Each is about one network, which
+// the caller must moderate as a whole: else it answers 403. What a handler does, and where its errors and its status
+// are, is said above appRoutes.
 type reviewRoutes struct {
 	svc   Reviews
 	spool *reviews.Spool // for the temporary files of all imports together
 	gate  *reviews.Gate  // for their large reviews
 }
 
-// recordsBody is a file of records, of any size, as it is or compressed.
+// recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
 var recordsBody = body{
 	types:  []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
 	stream: true,
@@ -35,12 +36,14 @@ func (v reviewRoutes) table() []route {
 	}
 }
 
+// caller returns the principal as the reviews know it.
 func (v reviewRoutes) caller(c *call) reviews.Caller {
 	return reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates, TagsOnly: c.by.TagsOnly}
 }
 
-// network returns the network that a request is about: the parameter network or, without it, the only
-// one that the caller moderates.
+// network returns the name of the network that a request is about: the parameter network or, without it, the only
+// network that the caller moderates. It returns a 400 if the name is malformed, or if the caller moderates several
+// networks and names none, and a 403 if the caller moderates none.
 func (v reviewRoutes) network(c *call) (string, error) {
 	network, err := c.query.one("network")
 	if err != nil {
@@ -54,7 +57,8 @@ func (v reviewRoutes) network(c *call) (string, error) {
 	return network, err
 }
 
-// admit refuses who does not moderate the network before anything else is said of the request.
+// admit is asked before the parameters and the body are read. It refuses a caller who does not moderate the network
+// (403).
 func (v reviewRoutes) admit(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -63,6 +67,11 @@ func (v reviewRoutes) admit(c *call) error {
 	return v.svc.Admit(v.caller(c), network)
 }
 
+// load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
+// report, also if every line was rejected, and also if the upload was ended because it was too slow. 400 for a body
+// that ends early, or that is not the gzip that its header or its first bytes announce; 415; 429 if no slot becomes
+// free; 503 if there is no room for temporary files. What arrived before such an error is stored, and the sentence of
+// the error says so.
 func (v reviewRoutes) load(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -101,7 +110,7 @@ func (v reviewRoutes) load(c *call) error {
 	return c.json(report.WithoutEmail())
 }
 
-// list reads what both lists are asked.
+// list reads the parameters that collections and reviews have in common.
 func (v reviewRoutes) list(c *call) (in reviews.ListReviewsRequest, err error) {
 	if in.Network, err = v.network(c); err != nil {
 		return in, err
@@ -119,7 +128,9 @@ func (v reviewRoutes) list(c *call) (in reviews.ListReviewsRequest, err error) {
 	return in, err
 }
 
-// collections answers the collections of the network, and what their ratings come to.
+// collections serves GET /x/reviews/collections: the collections of the network by source and id, each with the mean
+// and the distribution of its ratings. 200 with {"collections":[CollectionRecord]} and a Link to the next page if there
+// is one. 400.
 func (v reviewRoutes) collections(c *call) error {
 	in, err := v.list(c)
 	if err != nil {
@@ -137,7 +148,9 @@ func (v reviewRoutes) collections(c *call) error {
 	}{page.Items})
 }
 
-// reviews answers the reviews of a collection, without imported_email.
+// reviews serves GET /x/reviews/collections/{collection}/reviews: the reviews of a collection, the latest first,
+// without imported_email. 200 with {"reviews":[ReviewRecord]} and a Link to the next page if there is one. 400, also if
+// several sources have a collection of this id and source names none of them; 404.
 func (v reviewRoutes) reviews(c *call) error {
 	in, err := v.list(c)
 	if err != nil {
@@ -158,7 +171,9 @@ func (v reviewRoutes) reviews(c *call) error {
 
 var recordsType = []string{"application/x-ndjson"}
 
-// export sends all reviews of the network, in the format that load takes.
+// export serves GET /x/reviews/export: all reviews of the network as NDJSON, in the format that load takes. It is the
+// only response with imported_email. 200; if an error comes after the first bytes, the connection is cut, so that a
+// client sees that the file is not whole. 429 if no slot becomes free within a second.
 func (v reviewRoutes) export(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -175,7 +190,7 @@ func (v reviewRoutes) export(c *call) error {
 	return d.end(err)
 }
 
-// inPart is an error that stopped an import after a part of it was stored.
+// inPart is an error of the store that stopped an import after a part of it was stored.
 type inPart struct {
 	error
 	kept string // says what is done

@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// tags puts {"tags":[…]} into the answer, with the apps beside them when they were asked for.
+// tags puts {"tags":[Tag]} into the answer. With embed it adds "apps":[App], the version that each tag points to, in
+// the order of the tags; each tag then has its App set.
 func (c *call) tags(tags []appsvc.Tag, embed bool) error {
 	if err := c.json(map[string][]appsvc.Tag{"tags": tags}); err != nil || !embed {
 		return err
@@ -21,6 +22,8 @@ func (c *call) tags(tags []appsvc.Tag, embed bool) error {
 	return nil
 }
 
+// tags serves GET /apps/{id}/tags/: the tags of an app by name. 200 with {"tags":[Tag]} and a Link to the next page if
+// there is one; embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) (err error) {
 	in := appsvc.ListTagsRequest{AppID: c.param(0)}
 	if in.Embed, err = c.query.flag("embedApps"); err != nil {
@@ -42,6 +45,8 @@ func (a appRoutes) tags(c *call) (err error) {
 	return c.tags(page.Items, in.Embed)
 }
 
+// tag serves GET /apps/{id}/tags/{tag}: one tag. 200 with {"tags":[Tag]}; embedApps=true adds the app. 404 for an app
+// or a tag that is absent or not visible.
 func (a appRoutes) tag(c *call) error {
 	embed, err := c.query.flag("embedApps")
 	if err != nil {
@@ -54,6 +59,13 @@ func (a appRoutes) tag(c *call) error {
 	return c.tags([]appsvc.Tag{tag}, embed)
 }
 
+// putTag serves PUT /apps/{id}/tags/{tag}: it creates a tag or moves it. The body is {"appVersion": "3"}, or {"latest":
+// true} for the version that is the latest when the request is carried out. The member from, a version or null, is
+// where the tag must point before, null for "there is no such tag".
+//
+// 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already. 400 for the body or for a name that no
+// tag can have; 403 for a protected tag; 404 for an app or a version that is absent or not visible; 409 with pointsTo
+// if the tag does not point to from; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
 	embed, err := c.query.flag("embedApps")
 	if err != nil {
@@ -86,6 +98,8 @@ func (a appRoutes) putTag(c *call) error {
 	return c.tags([]appsvc.Tag{tag}, embed)
 }
 
+// deleteTag serves DELETE /apps/{id}/tags/{tag}: it removes a tag and keeps its history. 204 without a body. embedApps
+// is checked and has no effect. 403 for a protected tag; 404 for an app or a tag that is absent or not visible.
 func (a appRoutes) deleteTag(c *call) error {
 	if _, err := c.query.flag("embedApps"); err != nil {
 		return err
@@ -93,6 +107,9 @@ func (a appRoutes) deleteTag(c *call) error {
 	return a.svc.DeleteTag(c.ctx(), a.caller(c), appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
 }
 
+// tagMoves serves GET /apps/{id}/tags/{tag}/history/: the moves of a tag, newest first, also of a deleted one. 200 with
+// {"moves":[TagMove]} and a Link to the next page if there is one. 400 for before or limit; 404 for a tag that never
+// was.
 func (a appRoutes) tagMoves(c *call) (err error) {
 	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1)}
 	if in.After, err = c.query.cursor("before"); err != nil {
@@ -111,6 +128,10 @@ func (a appRoutes) tagMoves(c *call) (err error) {
 	return c.json(map[string][]appsvc.TagMove{"moves": append([]appsvc.TagMove{}, page.Items...)})
 }
 
+// tagged serves GET /apps/{id}/tagged/{tag}: the version that a tag points to. It is the only endpoint that a delivery
+// token (Principal.TagsOnly) may ask. 200 with {"apps":[App]} and an ETag, or 304. 404 for an app or a tag that is
+// absent or not visible. 403 for another tag than those of a delivery token. 422 if withDefaults makes the response too
+// large.
 func (a appRoutes) tagged(c *call) error {
 	defaults, err := c.query.flag("withDefaults")
 	if err != nil {
@@ -123,6 +144,9 @@ func (a appRoutes) tagged(c *call) error {
 	return c.version(app, nil, defaults)
 }
 
+// tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with
+// {"tags":[Tag]}; apps that the caller may not see and apps without this tag are left out. 400 without appId or for too
+// many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
 	tags, err := a.svc.TagsNamed(c.ctx(), a.caller(c), c.param(0), c.query.all("appId"))
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
+// versionsOfQuery serves GET /apps/versions/?appId={id}, an older address of versionsOfPath. The parameter id is
+// another name of appId. 400 unless exactly one of them is given, once and not empty.
 func (a appRoutes) versionsOfQuery(c *call) error {
 	ids := append(c.query.all("appId"), c.query.all("id")...)
 	if len(ids) != 1 || ids[0] == "" {
@@ -21,10 +23,14 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 	return a.versions(c, ids[0], "/apps/versions/")
 }
 
+// versionsOfPath serves GET /apps/{id}/versions/.
 func (a appRoutes) versionsOfPath(c *call) error {
 	return a.versions(c, c.param(0), "/apps/"+urlpath.Escape(c.param(0))+"/versions/")
 }
 
+// versions answers the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there
+// is one. path is the address that the Link repeats. 400 for before or limit; 404 for an app that is absent or not
+// visible.
 func (a appRoutes) versions(c *call, id, path string) error {
 	in := appsvc.ListVersionsRequest{AppID: id}
 	var err error
@@ -58,6 +64,10 @@ func (q query) before() (appsvc.Version, error) {
 	return v, nil
 }
 
+// version serves GET /apps/{id}/versions/{version}: one version of an app, which never changes. 200 with
+// {"apps":[App]}, an ETag, and Cache-Control that lets a client keep it for a year; or 304. 404 for an app that is
+// absent or not visible, for a version that the app does not have, and for text that is no version. 422 if withDefaults
+// makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
 	defaults, err := c.query.flag("withDefaults")
 	if err != nil {
@@ -83,6 +93,10 @@ type restoreBody struct {
 	Latest     *bool   `json:"latest"`
 }
 
+// restore serves POST /apps/versions/restore: it stores an older version of an app as a new highest one. 201 with
+// {"apps":[App]} and the address of the new version in Location. 400 for a member that is missing, empty, or given
+// under both names; 403 if the caller may not change the groups so; 404, with a pointer to the member, for an unknown
+// app or version; 413.
 func (a appRoutes) restore(c *call) error {
 	var body restoreBody
 	if err := c.decode(&body); err != nil {
@@ -128,7 +142,8 @@ func either(name string, value *string, alias string, other *string) (used, text
 	return name, *value, nil
 }
 
-// under returns an error that points to a member as one that points to the name that the body has for it.
+// under returns err with the pointer changed to "/" + name if it points to pointer. The service names members by their
+// first name; the client must find the name that it has sent.
 func under(name, pointer string, err error) error {
 	e, ok := errors.AsType[*appsvc.Error](err)
 	if !ok || e.Pointer != pointer {
