@@ -9,7 +9,8 @@ import (
 )
 
 var aliasRules = []appRule{
-	{"what is changed after it was given to a store does not change there", func(t *testing.T, s appsvc.Store) {
+	// The caller overwrites its slices first before the commit and then after it. Neither reaches the store.
+	{"a store copies what it is given: the caller may change it afterwards", func(t *testing.T, s appsvc.Store) {
 		h := newHead("a", 0)
 		body, c, a := bodyOf(h, "kept"), component("1", "map", "1"), answer(owner, "key", 10)
 		scribble := func() {
@@ -41,7 +42,9 @@ var aliasRules = []appRule{
 			scribble() // and afterwards
 		}
 	}},
-	{"what a store returns can be changed without a change there", func(t *testing.T, s appsvc.Store) {
+	// This holds for lists and for the request of an answer. Bodies, manifests and results may be shared, and nobody
+	// changes them.
+	{"a caller may change what a store returned, and the store stays as it is", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "")
 		keep(t, s, 0, answer(owner, "key", 10))
 		for range 3 {
@@ -56,7 +59,8 @@ var aliasRules = []appRule{
 			copy(a.Request, "############")
 		}
 	}},
-	{"what an appender writes behind a returned list or body is its own", func(t *testing.T, s appsvc.Store) {
+	// A slice with spare capacity would let append write into memory that the store shares with other callers.
+	{"appending to a returned list or body does not reach the store", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "")
 		add(t, s, newHead("a", 1), "")
 		for range 2 {
@@ -68,7 +72,8 @@ var aliasRules = []appRule{
 			}
 		}
 	}},
-	{"what a View returned stays as it was while the store goes on", func(t *testing.T, s appsvc.Store) {
+	// A driver that returns memory of a cache or of a database page must not use that memory again.
+	{"what a View returned does not change when the store is written later", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
 		addComponents(t, s, component("1", "map", "1"))
 		all := appsvc.VersionQuery{AppID: "a"}
@@ -81,7 +86,8 @@ var aliasRules = []appRule{
 		checkApps(t, before, []appsvc.App{titled(newHead("a", 0), "first")})
 		checkComponents(t, parts, []appsvc.Component{component("1", "map", "1")})
 	}},
-	{"a query can be used again, and is not changed", func(t *testing.T, s appsvc.Store) {
+	// A driver that sorts or shortens the groups of a query must do so on a copy.
+	{"a query is not changed, and can be used again", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "")
 		groups, after := []string{site1, network, "urn:a:b"}, appsvc.AppPosition{Time: 5, ID: "x"}
 		q := appsvc.AppQuery{Owner: owner, Groups: slices.Clone(groups), Sort: appsvc.CreatedAscending, After: &after, Limit: 5}
@@ -95,6 +101,7 @@ var aliasRules = []appRule{
 	}},
 }
 
+// overwrite changes every item of a list in place, as a careless caller of a store may do.
 func overwrite(list []string) {
 	for i := range list {
 		list[i] = "#"

@@ -132,7 +132,7 @@ var faults = []struct {
 	fault, rule string
 	store       func() brokenStore
 }{
-	{"an update is kept in spite of its error", "an Update that returns an error keeps nothing, and the error passes through", inUpdate(
+	{"an Update that returns an error is committed", "an Update that returns an error commits nothing, and returns that error", inUpdate(
 		func(good appsvc.Store, ctx context.Context, fn func(tx) error) (err error) {
 			kept := good.Update(ctx, func(w tx) error {
 				err = fn(w)
@@ -140,14 +140,14 @@ var faults = []struct {
 			})
 			return errors.Join(err, kept)
 		})},
-	{"the error of an update is another one", "an Update that returns an error keeps nothing, and the error passes through", inUpdate(
+	{"Update returns another error than fn", "an Update that returns an error commits nothing, and returns that error", inUpdate(
 		func(good appsvc.Store, ctx context.Context, fn func(tx) error) error {
 			if good.Update(ctx, fn) != nil {
 				return errFault
 			}
 			return nil
 		})},
-	{"an update is kept in spite of its panic", "an Update that panics keeps nothing, the panic passes through, and the store lives on", inUpdate(
+	{"an Update that panics is committed", "an Update that panics commits nothing, the caller gets the panic, and the store stays usable", inUpdate(
 		func(good appsvc.Store, ctx context.Context, fn func(tx) error) (err error) {
 			var value any
 			err = good.Update(ctx, func(w tx) (err error) {
@@ -159,81 +159,81 @@ var faults = []struct {
 			}
 			return err
 		})},
-	{"a panic becomes an error", "an Update that panics keeps nothing, the panic passes through, and the store lives on", inUpdate(
+	{"a panic becomes an error", "an Update that panics commits nothing, the caller gets the panic, and the store stays usable", inUpdate(
 		func(good appsvc.Store, ctx context.Context, fn func(tx) error) (err error) {
 			if panicOf(func() { err = good.Update(ctx, fn) }) != nil {
 				return errFault
 			}
 			return err
 		})},
-	{"a context that is over goes unseen", "a context that is over ends Update, which keeps nothing, and View, with the context's error", inUpdate(
+	{"Update ignores a context that is done", "with a context that is done Update commits nothing, and Update and View return the context's error", inUpdate(
 		func(good appsvc.Store, _ context.Context, fn func(tx) error) error { return good.Update(ctx, fn) })},
-	{"an update is done twice", "an Update that returns nil keeps all of its writes", inUpdate(
+	{"Update commits twice", "an Update that returns nil commits all of its writes", inUpdate(
 		func(good appsvc.Store, ctx context.Context, fn func(tx) error) error {
 			return errors.Join(good.Update(ctx, fn), good.Update(ctx, fn))
 		})},
-	{"updates read what is there before them and not what is current", "parallel updates of one app are all kept, one after the other", inUpdate(lateWrites)},
-	{"updates that read before they write cross", "what an Update read is current when its writes are kept", inUpdate(lateWrites)},
-	{"an update does not see its own writes", "the reads of an Update see its own writes", inUpdate(lateWrites)},
-	{"a view sees each read at its own moment", "all reads of one View tell of one moment, however many updates are kept meanwhile", func() brokenStore {
+	{"parallel Updates read an old snapshot and overwrite each other", "parallel Updates of one app are all committed, one after the other", inUpdate(lateWrites)},
+	{"Updates are not serializable", "what an Update read is still current when its writes are committed", inUpdate(lateWrites)},
+	{"an Update does not see its own writes", "the reads of an Update see its own writes", inUpdate(lateWrites)},
+	{"each read of a View has its own snapshot", "all reads of one View see one snapshot, whatever is committed meanwhile", func() brokenStore {
 		return brokenStore{view: func(good appsvc.Store, ctx context.Context, fn func(reader) error) error {
 			return fn(momentary{good: good})
 		}}
 	}},
-	{"a view tells of a moment that is over", "a View begun after an Update returned sees it, and later ones too", stale},
+	{"a View has an outdated snapshot", "a View that begins after an Update returned sees that Update", stale},
 
-	{"a taken version is overlooked", "a version is added only right above the latest, or as 0 of a new app; else ErrExists",
+	{"AddVersion hides ErrExists", "AddVersion accepts only the number after the latest version, or 0 for a new app; any other is ErrExists",
 		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrExists} })},
-	{"a taken component is overlooked", "a taken id is ErrExists, and so is a taken pair of name and version",
+	{"AddComponent hides ErrExists", "a second component with the same id, or with the same name and version, is ErrExists",
 		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrExists} })},
-	{"a tag that is not there is deleted", "DeleteTag removes that tag alone; one that is not there is ErrNotFound",
+	{"DeleteTag hides ErrNotFound", "DeleteTag removes one tag and nothing else; an absent tag is ErrNotFound",
 		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrNotFound} })},
-	{"a component that is not there is deleted", "DeleteComponent removes every version of that name alone; a name that is not there is ErrNotFound",
+	{"DeleteComponent hides ErrNotFound", "DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound",
 		inTx(func(good tx) tx { return overlooks{good, appsvc.ErrNotFound} })},
-	{"ids are taken in lower case", "ids that differ in case, in Unicode form or by a space are different apps",
+	{"ids are folded to lower case", "ids that differ in case, in Unicode form or by a space are different apps",
 		inTx(func(good tx) tx { return lowerIDs{good} })},
-	{"bodies are written anew", "every version stays readable as it was stored, byte for byte",
+	{"bodies are decoded and encoded again", "every version stays readable as it was stored, byte for byte",
 		inTx(func(good tx) tx { return rewrites{good} })},
-	{"a latest version is a lower one", "Head tells of the latest version",
+	{"Head has the groups of the first version", "Head returns the data of the latest version",
 		inTx(func(good tx) tx { return firstHead{good} })},
-	{"apps of one time go the wrong way", "apps go by time, up or down, and those of one time by ascending id in byte order",
+	{"apps of one time are ordered by descending id", "apps are ordered by time, up or down, and at the same time by ascending id in byte order",
 		inTx(func(good tx) tx {
 			return sortsApps{good, func(a, b appsvc.App) int { return strings.Compare(b.ID, a.ID) }}
 		})},
-	{"a place counts as behind itself", "pages of any size, each from the last place on, make up the whole list",
+	{"After includes the app at its position", "pages of any size, each after the last app of the page before, make up the whole list",
 		inTx(func(good tx) tx { return includesAfter{good} })},
-	{"a place where no app is counts as none", "After stands for a place, whether or not an app is there",
+	{"After is ignored if no app is at its position", "After is a position in the order, and needs no app at this position",
 		inTx(func(good tx) tx { return forgetsAfter{good} })},
-	{"groups are compared as prefixes", "Apps holds those of the owner and those with a group that one of the URNs contains, segment by segment",
+	{"groups are compared as prefixes", "Apps yields the apps of the owner and those with a group that is contained in one of the given URNs",
 		inTx(func(good tx) tx { return groupPrefixes{good} })},
-	{"a limit is one too many", "Versions goes down from the one before Before, and ends at Limit",
+	{"Limit yields one version too many", "Versions yields the versions below Before, newest first, and stops after Limit",
 		inTx(func(good tx) tx { return longer{good} })},
-	{"restorations begin with the one at Before", "Restorations goes down from the version before Before, and ends at Limit restorations",
+	{"Restorations includes the version Before", "Restorations yields those of versions below Before, newest first, and stops after Limit restorations",
 		inTx(func(good tx) tx { return atBefore{good} })},
-	{"restorations outlive their Update", "a restoration is seen by the Update that adds it, and rolled back with it", leakyRestorations},
-	{"tags go in the order of a dictionary", "tags go by name in byte order, after After and up to Limit",
+	{"restorations are not rolled back", "a restoration is visible to the Update that adds it, and is rolled back with it", leakyRestorations},
+	{"tags are ordered without regard to case", "Tags yields tags by name in byte order, after the name After, and stops after Limit",
 		inTx(func(good tx) tx { return dictionary{good} })},
-	{"moves go from the first on", "TagMoves yields the moves of that tag alone, newest first",
+	{"moves are ordered oldest first", "TagMoves yields the moves of one tag and no other, newest first",
 		inTx(func(good tx) tx { return oldestFirst{good} })},
-	{"a deleted tag loses its moves", "the moves of a tag outlive it, and SetTag and DeleteTag add none",
+	{"a deleted tag loses its moves", "the moves of a tag outlive the tag, and SetTag and DeleteTag add no moves",
 		inTx(func(good tx) tx { return dropsMoves{good} })},
-	{"an app is found by the components of its latest version alone", "Users yields the apps of which some version has used the component, by id in byte order, with their tags",
+	{"Users looks at the latest version only", "Users yields the apps of which any version has the component, by id in byte order, with their tags",
 		inTx(func(good tx) tx { return presentUsers{good} })},
-	{"components go by version", "components go by name in byte order, and those of one name in the order of their adding",
+	{"components of a name are ordered by version", "Components yields components by name in byte order, and those of one name in the order in which they were added",
 		inTx(func(good tx) tx { return byVersion{good} })},
-	{"a component loses its last version only", "DeleteComponent removes every version of that name alone; a name that is not there is ErrNotFound",
+	{"DeleteComponent deletes one version only", "DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound",
 		inTx(func(good tx) tx { return deletesOne{good} })},
-	{"answers are forgotten a moment late", "KeepAnswer forgets those that expired at now or before, and no others",
+	{"answers are removed 1 ms late", "KeepAnswer removes the answers that expired at now or before, and no others",
 		inTx(func(good tx) tx { return forgets{good, -1} })},
-	{"answers are forgotten a moment early", "KeepAnswer forgets those that expired at now or before, and no others",
+	{"answers are removed 1 ms early", "KeepAnswer removes the answers that expired at now or before, and no others",
 		inTx(func(good tx) tx { return forgets{good, 1} })},
-	{"a head is shared with those who ask", "what a store returns can be changed without a change there", sharesHeads},
-	{"a body is shared with who stored it", "what is changed after it was given to a store does not change there", sharesBodies},
-	{"an iterator goes on when it should stop", "a list can be left at any place, and the transaction goes on",
+	{"Head returns slices of the store", "a caller may change what a store returned, and the store stays as it is", sharesHeads},
+	{"the store keeps the slice of a body that it was given", "a store copies what it is given: the caller may change it afterwards", sharesBodies},
+	{"an iterator goes on after the caller has left it", "a caller may leave an iterator early, and the transaction goes on",
 		inTx(func(good tx) tx { return goesOn{good} })},
-	{"an error is not the last pair", "an error comes once, as the last pair of a list",
+	{"an iterator yields an error twice", "an iterator yields an error once, as its last pair",
 		inTx(func(good tx) tx { return errsTwice{good} })},
-	{"a query sorts the groups it was given", "a query can be used again, and is not changed",
+	{"Apps sorts the groups of the caller's query", "a query is not changed, and can be used again",
 		inTx(func(good tx) tx { return sortsGroups{good} })},
 }
 

@@ -14,7 +14,10 @@ import (
 )
 
 var userRules = []appRule{
-	{"Users yields the apps of which some version has used the component, by id in byte order, with their tags", func(t *testing.T, s appsvc.Store) {
+	// Before a component gets a new version, the Service checks which apps it would break. A tag may point to an old
+	// version, so old versions count too. Each app comes with its latest head and body and with all of its tags. From is
+	// the lowest id that is yielded.
+	{"Users yields the apps of which any version has the component, by id in byte order, with their tags", func(t *testing.T, s appsvc.Store) {
 		version := func(id string, n int, components ...string) {
 			h := newHead(id, n)
 			h.Components = components
@@ -44,7 +47,8 @@ var userRules = []appRule{
 			}
 		}
 	}},
-	{"an update that is rolled back uses no component", func(t *testing.T, s appsvc.Store) {
+	// The Update itself sees the app before that.
+	{"an Update that is rolled back adds no user of a component", func(t *testing.T, s appsvc.Store) {
 		err := s.Update(ctx, func(w tx) error {
 			if err := w.AddVersion(ctx, newHead("a", 0), bodyOf(newHead("a", 0), "")); err != nil {
 				return err
@@ -58,6 +62,8 @@ var userRules = []appRule{
 		checkError(t, err, errRolledBack, "Update")
 		checkEqual(t, "users", usersOf(t, s, appsvc.UserQuery{Component: "clock", Owner: owner}), nil)
 	}},
+	// A driver that reads apps or tags in batches must neither repeat nor lose any at the border of a batch, nor mix up
+	// tags.
 	{"Users yields each of a thousand apps once", func(t *testing.T, s appsvc.Store) {
 		var want []string
 		update(t, s, func(w tx) error {
@@ -82,7 +88,9 @@ var userRules = []appRule{
 			checkEqual(t, fmt.Sprint("users from ", from), got, want[from:])
 		}
 	}},
-	{"random users are those that UserQuery.Match takes of the apps that have used the component", func(t *testing.T, s appsvc.Store) {
+	// Match says which of the users a caller may see. It looks at the latest version; the component may be in any
+	// version.
+	{"random queries of Users yield the apps with the component for which UserQuery.Match is true", func(t *testing.T, s appsvc.Store) {
 		const seed = 21
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}
 		t.Logf("seed %d", seed)
@@ -140,7 +148,7 @@ func users(q appsvc.UserQuery) func(reader) ([]appsvc.ComponentUser, error) {
 	return func(r reader) ([]appsvc.ComponentUser, error) { return collect(r.Users(ctx, q)) }
 }
 
-// usersOf returns a text for each user.
+// usersOf returns a text for each user: its id, version, components, body and tags.
 func usersOf(t *testing.T, s appsvc.Store, q appsvc.UserQuery) (told []string) {
 	t.Helper()
 	for _, u := range read(t, s, users(q)) {

@@ -9,7 +9,8 @@ import (
 )
 
 var componentRules = []appRule{
-	{"a component is kept as it was given", func(t *testing.T, s appsvc.Store) {
+	// All fields are opaque text to a driver: a version need not be a semantic version, nor Main a URL.
+	{"a component is returned as it was given", func(t *testing.T, s appsvc.Store) {
 		want := []appsvc.Component{
 			{ID: "1", Name: "@scope/name", Version: "1.0.0-rc.1+x", Main: "https://x.test/a.js?b=%20#c", Manifest: []byte(`{"x":1.10,"y":"\u00e9"}`)},
 			{ID: "2", Name: "Ünï côde", Version: "β", Main: "//x", Manifest: []byte(`{"z":"日本"}`)},
@@ -17,7 +18,8 @@ var componentRules = []appRule{
 		addComponents(t, s, want...)
 		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), want)
 	}},
-	{"a taken id is ErrExists, and so is a taken pair of name and version", func(t *testing.T, s appsvc.Store) {
+	// Both are unique by themselves. They are compared byte by byte, so "1" and "1.0" are two versions.
+	{"a second component with the same id, or with the same name and version, is ErrExists", func(t *testing.T, s appsvc.Store) {
 		addComponents(t, s, component("1", "a", "1"), component("2", "a", "2"), component("3", "b", "1"))
 		for _, c := range []appsvc.Component{component("1", "c", "1"), component("3", "c", "2"), component("4", "a", "1"), component("5", "b", "1"), component("2", "a", "2")} {
 			err := s.Update(ctx, func(w tx) error { return w.AddComponent(ctx, c) })
@@ -29,7 +31,9 @@ var componentRules = []appRule{
 			t.Errorf("%d components are there, want 8: %q", len(got), got)
 		}
 	}},
-	{"what an Update has announced reads as it is, there or not, and follows the writes of the Update", func(t *testing.T, s appsvc.Store) {
+	// Announce lets a driver read rows ahead. Those rows become outdated when the same Update adds or deletes a
+	// component, and an announced component that is absent must stay absent.
+	{"announced components read as if they were not announced, and reads see the writes of the Update", func(t *testing.T, s appsvc.Store) {
 		a, b := component("1", "a", "1"), component("2", "b", "1")
 		addComponents(t, s, a, component("3", "a", "2"))
 		update(t, s, func(w tx) error {
@@ -63,7 +67,9 @@ var componentRules = []appRule{
 			return nil
 		})
 	}},
-	{"components go by name in byte order, and those of one name in the order of their adding", func(t *testing.T, s appsvc.Store) {
+	// The last component of a name is its newest. A driver cannot find this order by comparing versions, which are any
+	// text.
+	{"Components yields components by name in byte order, and those of one name in the order in which they were added", func(t *testing.T, s appsvc.Store) {
 		orders := [][]string{{"10", "9", "1.0.0"}, {"1.0.0", "9", "10"}, {"b", "a", "c"}}
 		for round := range 3 {
 			var added []appsvc.Component
@@ -81,7 +87,9 @@ var componentRules = []appRule{
 			}
 		})
 	}},
-	{"Components of a name, of a version, and after a name", func(t *testing.T, s appsvc.Store) {
+	// An empty Name or Version means any. After is compared byte by byte and need not be the name of a component. "%"
+	// matches itself alone.
+	{"Components applies Name, Version and After together", func(t *testing.T, s appsvc.Store) {
 		names, versions := []string{"A", "a", "aa", "b", "ä"}, []string{"2", "1", "10"}
 		for _, version := range versions {
 			for _, name := range names {
@@ -105,7 +113,8 @@ var componentRules = []appRule{
 			}
 		}
 	}},
-	{"DeleteComponent removes every version of that name alone; a name that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
+	// Names that differ in case or by a space are other names.
+	{"DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		kept := []appsvc.Component{component("1", "A", "1"), component("2", "a ", "1"), component("3", "b", "1")}
 		addComponents(t, s, append(kept, component("4", "a", "1"), component("5", "a", "2"), component("6", "a", "3"))...)
 		for _, want := range []error{nil, appsvc.ErrNotFound} {
@@ -114,7 +123,8 @@ var componentRules = []appRule{
 		}
 		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{})), kept)
 	}},
-	{"what a deleted component had can be taken again, and counts as newly added", func(t *testing.T, s appsvc.Store) {
+	// The order of adding begins anew too: a version that is added again comes after those that were added meanwhile.
+	{"the id, name and version of a deleted component can be added again, and count as new", func(t *testing.T, s appsvc.Store) {
 		first, second := component("1", "a", "1"), component("2", "a", "2")
 		addComponents(t, s, first, second)
 		update(t, s, func(w tx) error { return w.DeleteComponent(ctx, "a") })
@@ -123,6 +133,8 @@ var componentRules = []appRule{
 		addComponents(t, s, first)
 		checkComponents(t, read(t, s, components(appsvc.ComponentQuery{Name: "a"})), []appsvc.Component{second, first})
 	}},
+	// An element has its own copy of the manifest. An app may go on with a component that no longer exists, and is
+	// still found by its name.
 	{"deleting a component changes no app", func(t *testing.T, s appsvc.Store) {
 		addComponents(t, s, component("1", "map", "1"))
 		add(t, s, newHead("a", 0), "")
@@ -130,6 +142,8 @@ var componentRules = []appRule{
 		checkHead(t, read(t, s, headOf("a")), newHead("a", 0))
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner, Component: "map"}, []head{newHead("a", 0)})
 	}},
+	// A manifest may be large and a list does not need it, so a driver may save the read. Everything else is returned
+	// as always.
 	{"a Brief query may leave out manifests and nothing else", func(t *testing.T, s appsvc.Store) {
 		want := []appsvc.Component{component("1", "a", "1"), component("2", "a", "2"), component("3", "b", "1")}
 		addComponents(t, s, want...)

@@ -12,7 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// entry returns an entry that is told by its number.
+// entry returns the entry with a number. Entries with different numbers differ in their times and data, and share some
+// names.
 func entry(number int) appsvc.FeedEntry {
 	return appsvc.FeedEntry{
 		At: int64(1000 + number), Names: []string{editor, fmt.Sprintf("%s:site=%d", network, number%3), ""},
@@ -39,8 +40,9 @@ func entriesAfter(after appsvc.FeedPosition, limit int) func(reader) ([]appsvc.F
 
 func feedState(r reader) (appsvc.FeedState, error) { return r.Feed(ctx) }
 
-// readFeed reads the whole feed when it has count entries after the position. A driver may leave entries out while other
-// transactions are open, which includes those of other tests on one server.
+// readFeed waits until the feed has count entries after the position, and returns them. It waits because a driver may leave
+// entries out while other transactions are open, even transactions of other tests on the same database server. After a
+// minute it returns what there is.
 func readFeed(t *testing.T, s appsvc.Store, after appsvc.FeedPosition, count int) []appsvc.FeedEntry {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -77,6 +79,7 @@ func checkEntries(t *testing.T, what string, got []appsvc.FeedEntry, numbers ...
 	}
 }
 
+// upTo returns the numbers 0 to n-1.
 func upTo(n int) (out []int) {
 	for i := range n {
 		out = append(out, i)
@@ -85,7 +88,8 @@ func upTo(n int) (out []int) {
 }
 
 var feedRules = []appRule{
-	{"an entry is in the feed when its Update is kept, in the order of updates", func(t *testing.T, s appsvc.Store) {
+	// Entries of one Update stand in the order of the calls of AddEntry.
+	{"the entries of committed Updates are in the feed, in the order of the Updates", func(t *testing.T, s appsvc.Store) {
 		checkEntries(t, "a new feed", read(t, s, entriesAfter(appsvc.FeedPosition{}, 10)))
 		addEntries(t, s, 0, 1)
 		for i := 2; i < 9; i++ {
@@ -93,7 +97,8 @@ var feedRules = []appRule{
 		}
 		checkEntries(t, "feed", readFeed(t, s, appsvc.FeedPosition{}, 9), upTo(9)...)
 	}},
-	{"an entry of an Update that keeps nothing is not in the feed", func(t *testing.T, s appsvc.Store) {
+	// A follower must never hear of a change that did not happen. The next committed entry follows as usual.
+	{"an Update that is rolled back adds no entry to the feed", func(t *testing.T, s appsvc.Store) {
 		addEntries(t, s, 0)
 		stop := errors.New("stop")
 		for range 3 {
@@ -108,7 +113,8 @@ var feedRules = []appRule{
 		addEntries(t, s, 1)
 		checkEntries(t, "feed", readFeed(t, s, appsvc.FeedPosition{}, 2), 0, 1)
 	}},
-	{"Entries begins after the position and ends at the limit", func(t *testing.T, s appsvc.Store) {
+	// The limits lie around 256, where a driver that reads rows in batches may go wrong.
+	{"Entries yields the entries after a position, and stops after limit", func(t *testing.T, s appsvc.Store) {
 		const count = 600
 		addEntries(t, s, upTo(count)...)
 		all := readFeed(t, s, appsvc.FeedPosition{}, count)
@@ -124,7 +130,9 @@ var feedRules = []appRule{
 			}
 		}
 	}},
-	{"the feed has a key and an identity, which stay, and tells where it ends", func(t *testing.T, s appsvc.Store) {
+	// The Service signs cursors with the key, so it must be long, secret and the caller's own copy. Without entries
+	// both positions are zero.
+	{"Feed returns a key and an identity that never change, and the last position", func(t *testing.T, s appsvc.Store) {
 		first := read(t, s, feedState)
 		if len(first.Key) < 16 || len(first.Identity) < 16 || first.Last != (appsvc.FeedPosition{}) || first.Removed != (appsvc.FeedPosition{}) {
 			t.Errorf("a new feed is %+v", first)
@@ -140,7 +148,9 @@ var feedRules = []appRule{
 			t.Error("the key can be changed from outside")
 		}
 	}},
-	{"RemoveEntries removes from the beginning, up to the first that is to stay or to the limit", func(t *testing.T, s appsvc.Store) {
+	// Nothing is removed from the middle: an old entry behind a newer one stays, so that Removed is one position and a
+	// follower knows whether it missed something.
+	{"RemoveEntries removes entries from the beginning, up to the first that is newer than before, or up to limit", func(t *testing.T, s appsvc.Store) {
 		update(t, s, func(w tx) error {
 			for i, at := range []int64{10, 20, 50, 30, 60} {
 				e := entry(i)
@@ -174,7 +184,9 @@ var feedRules = []appRule{
 		left(60, 10, 0)
 		left(60, 10, 0)
 	}},
-	{"a position is never given twice, also when all entries were removed", func(t *testing.T, s appsvc.Store) {
+	// A follower goes on from a position that it stored. If a later entry got the same position, the follower would
+	// skip it.
+	{"a position is never assigned twice, even after all entries were removed", func(t *testing.T, s appsvc.Store) {
 		addEntries(t, s, 0, 1)
 		first := readFeed(t, s, appsvc.FeedPosition{}, 2)
 		update(t, s, func(w tx) error { return w.RemoveEntries(ctx, 1<<40, 10) })
@@ -189,7 +201,10 @@ var feedRules = []appRule{
 		addEntries(t, s, 4)
 		checkEntries(t, "feed", readFeed(t, s, last, 1), 4)
 	}},
-	{"a reader that goes on misses no entry and meets none twice, while others write", func(t *testing.T, s appsvc.Store) {
+	// Several goroutines write three apps at the same time, and some roll back. Transactions commit in another order
+	// than they began, so a driver must hold back an entry while a lower position may still be committed. The reader
+	// checks that it sees each app's versions without a gap.
+	{"a reader that goes on from the last position sees each entry once, while others write", func(t *testing.T, s appsvc.Store) {
 		const writers, each = 6, 25
 		done := make(chan error, writers)
 		for w := range writers {
@@ -262,6 +277,7 @@ var feedRules = []appRule{
 			t.Errorf("%d entries were read, want %d", total, writers*each)
 		}
 	}},
+	// Two callers that took the channel before the Update are both woken.
 	{"the channel of Changed is closed after an Update", func(t *testing.T, s appsvc.Store) {
 		one, two := s.Changed(), s.Changed()
 		addEntries(t, s, 0)

@@ -50,6 +50,7 @@ func bodyOf(h head, title string) appsvc.Body {
 		`"config":{"b":1.10,"a":9007199254740993,"\u0061":"\/<>","version":%s}}]}`, quoted, h.Owner, groups, h.Version)
 }
 
+// must returns v, and panics if there is an error. It is for calls that cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -84,6 +85,7 @@ func read[T any](t *testing.T, s appsvc.Store, fn func(r reader) (T, error)) T {
 	return v
 }
 
+// tryRead returns what fn reads in a View, and the error of the View.
 func tryRead[T any](s appsvc.Store, fn func(r reader) (T, error)) (v T, err error) {
 	err = s.View(ctx, func(r reader) error {
 		v, err = fn(r)
@@ -136,6 +138,8 @@ func answerOf(by, key string) func(reader) (appsvc.Answer, error) {
 
 // Comparisons. An empty list may be nil.
 
+// checkError fails unless err is want or wraps it. A nil want means that there must be no error. call and args name the
+// call in the style of fmt.Sprintf.
 func checkError(t *testing.T, err, want error, call string, args ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {

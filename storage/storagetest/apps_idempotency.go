@@ -10,7 +10,9 @@ import (
 )
 
 var answerRules = []appRule{
-	{"an answer is kept for its caller and key, any bytes and all; others are ErrNotFound", func(t *testing.T, s appsvc.Store) {
+	// An answer may name things that only its caller may know, so another caller with the same key must not find it.
+	// Request and Result are any bytes, also NUL and invalid UTF-8.
+	{"an answer is found by its caller and key, byte for byte; any other pair is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		want := appsvc.Answer{By: owner, Key: "key", Request: []byte("\x00\xff\x80"), Result: []byte(`{"a":1.10}` + "\n\x00"), Expires: 1 << 50}
 		keep(t, s, 0, want)
 		checkAnswer(t, s, want)
@@ -18,13 +20,15 @@ var answerRules = []appRule{
 			checkNoAnswer(t, s, other[0], other[1])
 		}
 	}},
-	{"the parts of a caller and a key do not run together", func(t *testing.T, s appsvc.Store) {
+	// "ab" with "c" and "a" with "bc" are different pairs.
+	{"a caller and a key are two values, never one joined text", func(t *testing.T, s appsvc.Store) {
 		first, second := answer("ab", "c", 10), answer("a", "bc", 10)
 		second.Result = []byte(`"second"`)
 		keep(t, s, 0, first, second)
 		checkAnswer(t, s, first)
 		checkAnswer(t, s, second)
 	}},
+	// The answers of other callers stay.
 	{"an answer replaces the one for the same caller and key", func(t *testing.T, s appsvc.Store) {
 		keep(t, s, 0, answer(owner, "key", 10), answer(editor, "key", 10))
 		second := appsvc.Answer{By: owner, Key: "key", Request: []byte("2"), Result: []byte(`2`), Expires: 20}
@@ -32,7 +36,9 @@ var answerRules = []appRule{
 		checkAnswer(t, s, second)
 		checkAnswer(t, s, answer(editor, "key", 10))
 	}},
-	{"KeepAnswer forgets those that expired at now or before, and no others", func(t *testing.T, s appsvc.Store) {
+	// This is the only way in which answers are removed. An answer must be found until its time, or a client's retry
+	// would write again.
+	{"KeepAnswer removes the answers that expired at now or before, and no others", func(t *testing.T, s appsvc.Store) {
 		for i := range int64(20) {
 			keep(t, s, 0, answer(owner, fmt.Sprint("o", i), 100+i), answer(editor, fmt.Sprint("e", i), 100+i))
 		}
@@ -48,7 +54,8 @@ var answerRules = []appRule{
 			}
 		}
 	}},
-	{"an answer whose time was put off is kept as long as its new time says", func(t *testing.T, s appsvc.Store) {
+	// A driver that keeps a list of times must forget the old time.
+	{"an answer that is stored again expires at its new time", func(t *testing.T, s appsvc.Store) {
 		keep(t, s, 0, answer(owner, "key", 10))
 		keep(t, s, 5, answer(owner, "key", 50))
 		keep(t, s, 20, answer(owner, "other", 90))
@@ -56,12 +63,14 @@ var answerRules = []appRule{
 		keep(t, s, 50, answer(owner, "other", 90))
 		checkNoAnswer(t, s, owner, "key")
 	}},
-	{"an answer that expired is there until it is forgotten", func(t *testing.T, s appsvc.Store) {
+	// The Service compares the times; a driver has no clock.
+	{"an expired answer is found until KeepAnswer removes it", func(t *testing.T, s appsvc.Store) {
 		keep(t, s, 0, answer(owner, "key", 10))
 		addVersions(t, s, 1, "a") // an Update that keeps no answer forgets none
 		checkAnswer(t, s, answer(owner, "key", 10))
 	}},
-	{"Answers holds all that are kept, by caller and then by key, in byte order", func(t *testing.T, s appsvc.Store) {
+	// Export reads them in this order, so two exports of one store are equal.
+	{"Answers yields every stored answer, by caller and then by key, in byte order", func(t *testing.T, s appsvc.Store) {
 		var want []appsvc.Answer
 		for _, by := range []string{editor, owner} {
 			for i, key := range oddNames {
@@ -75,7 +84,8 @@ var answerRules = []appRule{
 		kept := slices.DeleteFunc(want, func(a appsvc.Answer) bool { return a.Expires <= 11 })
 		checkAnswers(t, s, kept)
 	}},
-	{"a result of 1 MiB is kept", func(t *testing.T, s appsvc.Store) {
+	// A result is JSON of any length, which the suite tries up to this size.
+	{"a result of 1 MiB is stored", func(t *testing.T, s appsvc.Store) {
 		want := answer(owner, "key", 10)
 		want.Result = fmt.Appendf(nil, "%q", bytes.Repeat([]byte("0123456789abcdef"), 1<<16))
 		keep(t, s, 0, want)
@@ -83,6 +93,7 @@ var answerRules = []appRule{
 	}},
 }
 
+// answer returns the answer for a caller and a key. expires is a time that the rules choose; no clock is involved.
 func answer(by, key string, expires int64) appsvc.Answer {
 	return appsvc.Answer{By: by, Key: key, Request: []byte("request of " + key), Result: []byte(`{}`), Expires: expires}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 var iteratorRules = []appRule{
-	{"a list can be left at any place, and the transaction goes on", func(t *testing.T, s appsvc.Store) {
+	// A page ends as soon as it is full. Rows and statements of the iterator must be closed then.
+	{"a caller may leave an iterator early, and the transaction goes on", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		inBoth(t, s, func(r reader) error {
 			for name, list := range lists(r, ctx) {
@@ -26,7 +27,8 @@ var iteratorRules = []appRule{
 		})
 		addVersions(t, s, 1, "after")
 	}},
-	{"a list can be gone through again, from its start", func(t *testing.T, s appsvc.Store) {
+	// An iterator that uses up its rows on the first pass fails here.
+	{"a caller may range over an iterator again, from its start", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		inBoth(t, s, func(r reader) error {
 			for name, list := range lists(r, ctx) {
@@ -39,7 +41,8 @@ var iteratorRules = []appRule{
 			return nil
 		})
 	}},
-	{"lists nest, and other reads fit between their steps", func(t *testing.T, s appsvc.Store) {
+	// A database connection often allows one open result at a time, so a driver may have to read ahead.
+	{"iterators nest, and other reads may run between their steps", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		inBoth(t, s, func(r reader) error {
 			seen := 0
@@ -71,7 +74,8 @@ var iteratorRules = []appRule{
 			return nil
 		})
 	}},
-	{"writes fit between the steps of a list", func(t *testing.T, s appsvc.Store) {
+	// Each item that was there at the start is yielded once, although it is deleted or added elsewhere meanwhile.
+	{"writes may run between the steps of an iterator", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		update(t, s, func(w tx) error {
 			seen := map[string]bool{}
@@ -94,7 +98,9 @@ var iteratorRules = []appRule{
 			t.Errorf("%d tags were moved, want %d", len(got), listed)
 		}
 	}},
-	{"an error comes once, as the last pair of a list", func(t *testing.T, s appsvc.Store) {
+	// Callers stop at an error, and a list that ends without one counts as complete. A driver must never end a list
+	// early without an error.
+	{"an iterator yields an error once, as its last pair", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		inBoth(t, s, func(r reader) error {
 			over, cancel := context.WithCancel(ctx)
@@ -118,7 +124,8 @@ var iteratorRules = []appRule{
 			t.Errorf("afterwards %d tags are there, want %d", len(got), listed)
 		}
 	}},
-	{"a panic inside the steps of a list passes through, and the store lives on", func(t *testing.T, s appsvc.Store) {
+	// Twenty panics in a row would use up the connections or locks of a driver that does not release them.
+	{"a panic between the steps of an iterator reaches the caller, and the store stays usable", func(t *testing.T, s appsvc.Store) {
 		fillLists(t, s)
 		want := new(int)
 		stepInto := func(r reader) error {
@@ -142,6 +149,7 @@ var iteratorRules = []appRule{
 // listed is the number of items that fillLists puts into each list.
 const listed = 5
 
+// fillLists stores so much that each iterator of lists yields as many items as listed says.
 func fillLists(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	for i := range listed {
@@ -171,6 +179,8 @@ func lists(r reader, ctx context.Context) map[string]iter.Seq[error] {
 	}
 }
 
+// errorsOf turns an iterator of any type into one that yields the error of each pair, so that all iterators can be
+// tested alike.
 func errorsOf[T any](seq iter.Seq2[T, error]) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		for _, err := range seq {
@@ -184,7 +194,8 @@ func errorsOf[T any](seq iter.Seq2[T, error]) iter.Seq[error] {
 // countUpTo ranges over a list and stops at the stop-th pair.
 func countUpTo(list iter.Seq[error], stop int) (count int, err error) {
 	for err := range list {
-		if count++; err != nil || count == stop {
+		count++
+		if err != nil || count == stop {
 			return count, err
 		}
 	}

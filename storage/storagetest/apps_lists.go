@@ -21,7 +21,8 @@ var oddNames = []string{
 }
 
 var listRules = []appRule{
-	{"Apps holds each app once, as its latest version", func(t *testing.T, s appsvc.Store) {
+	// A list of apps is not a list of versions, however many versions each app has.
+	{"Apps yields each app once, as its latest version", func(t *testing.T, s appsvc.Store) {
 		for _, id := range []string{"a", "b"} {
 			for v := range 3 {
 				add(t, s, newHead(id, v), fmt.Sprint(v))
@@ -30,7 +31,10 @@ var listRules = []appRule{
 		checkApps(t, read(t, s, apps(appsvc.AppQuery{Owner: owner, Sort: appsvc.CreatedAscending})),
 			[]appsvc.App{titled(newHead("a", 2), "2"), titled(newHead("b", 2), "2")})
 	}},
-	{"Apps holds those of the owner and those with a group that one of the URNs contains, segment by segment", func(t *testing.T, s appsvc.Store) {
+	// This rule decides which apps a caller sees. A URN contains itself and all URNs that continue it after a colon:
+	// "a:b" contains "a:b:c" but not "a:bc". Case counts, and "_" and "%" match themselves alone. An owner sees an app
+	// whatever its groups are.
+	{"Apps yields the apps of the owner and those with a group that is contained in one of the given URNs", func(t *testing.T, s appsvc.Store) {
 		groups := []string{network, site1, network + ":site=10", network + ":site=1:deeper", network + ":SITE=1", network + ":site=_",
 			"urn:vitrine:example.test2", "urn:vitrine:Example.test", "urn:vitrine", "urn:vitrine:other.test:site=1"}
 		all := storeEach(t, s, groups, func(h *head, group string) { h.Groups = []string{"urn:none:none", group} })
@@ -41,7 +45,8 @@ var listRules = []appRule{
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 		checkQuery(t, s, appsvc.AppQuery{Owner: editor}, all)
 	}},
-	{"an app that matches by its owner and by several groups is there once", func(t *testing.T, s appsvc.Store) {
+	// A driver that joins apps with their groups finds such an app several times.
+	{"an app that matches by its owner and by several groups is yielded once", func(t *testing.T, s appsvc.Store) {
 		all := storeEach(t, s, []string{"x", "y"}, func(h *head, _ string) { h.Groups = []string{network, site1, network + ":site=2"} })
 		for _, sort := range sorts {
 			got := read(t, s, apps(appsvc.AppQuery{Owner: owner, Groups: []string{network, site1, "urn:vitrine"}, Sort: sort}))
@@ -50,7 +55,8 @@ var listRules = []appRule{
 			}
 		}
 	}},
-	{"Apps asks the latest version for its groups and components, no older one", func(t *testing.T, s appsvc.Store) {
+	// Otherwise an app that was moved to another group would still be shown to the group it left.
+	{"Apps matches the groups and components of the latest version, not those of older ones", func(t *testing.T, s appsvc.Store) {
 		old, now := newHead("a", 0), newHead("a", 1)
 		now.Groups, now.Components = []string{network + ":site=2"}, []string{"video"}
 		add(t, s, old, "")
@@ -62,7 +68,8 @@ var listRules = []appRule{
 			}
 		}
 	}},
-	{"Apps of a component holds those that name it exactly", func(t *testing.T, s appsvc.Store) {
+	// Names of components are compared byte by byte, without wildcards and without folding of case.
+	{"Apps with a component yields the apps whose latest version has exactly this component", func(t *testing.T, s appsvc.Store) {
 		all := storeEach(t, s, oddNames, func(h *head, name string) {
 			h.Components = []string{"@scope/x", name}
 			slices.Sort(h.Components)
@@ -71,6 +78,7 @@ var listRules = []appRule{
 			checkQuery(t, s, appsvc.AppQuery{Owner: owner, Component: name}, all)
 		}
 	}},
+	// A caller may belong to many groups. Some databases limit the number of parameters of a statement.
 	{"a query may name a thousand groups", func(t *testing.T, s appsvc.Store) {
 		all := storeEach(t, s, []string{"a", "b"}, func(h *head, id string) { h.Groups = []string{network + ":site=" + id} })
 		groups := make([]string, 1000)
@@ -79,7 +87,8 @@ var listRules = []appRule{
 		}
 		checkQuery(t, s, appsvc.AppQuery{Owner: editor, Groups: append(groups, network+":site=b")}, all)
 	}},
-	{"apps go by time, up or down, and those of one time by ascending id in byte order", func(t *testing.T, s appsvc.Store) {
+	// The id breaks ties in ascending order in both directions. Without a total order a page could repeat or skip apps.
+	{"apps are ordered by time, up or down, and at the same time by ascending id in byte order", func(t *testing.T, s appsvc.Store) {
 		place := 0
 		all := storeEach(t, s, oddNames, func(h *head, id string) {
 			h.ID, h.CreatedAt, h.UpdatedAt = id, int64(place*7%3), int64(place*5%4)
@@ -87,7 +96,8 @@ var listRules = []appRule{
 		})
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 	}},
-	{"a new version moves an app in the orders by update and in no other", func(t *testing.T, s appsvc.Store) {
+	// CreatedAt is that of the app, not of the version.
+	{"a new version moves an app in the orders by update time, and not in those by creation time", func(t *testing.T, s appsvc.Store) {
 		all := storeEach(t, s, []string{"a", "b", "c", "d"}, func(*head, string) {})
 		for i := range all {
 			h := all[(i*3+1)%len(all)]
@@ -97,13 +107,15 @@ var listRules = []appRule{
 			checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 		}
 	}},
-	{"IDs holds that of each app once, in byte order", func(t *testing.T, s appsvc.Store) {
+	// Export and audit walk all apps by it. An app with several versions is still one app.
+	{"IDs yields the id of each app once, in byte order", func(t *testing.T, s appsvc.Store) {
 		for i := range oddNames {
 			addVersions(t, s, 1+i%2, oddNames[(i*7)%len(oddNames)])
 		}
 		checkEqual(t, "ids", read(t, s, func(r reader) ([]string, error) { return collect(r.IDs(ctx)) }), oddNames)
 	}},
-	{"times go from the epoch to the far future", func(t *testing.T, s appsvc.Store) {
+	// Times are milliseconds in 64 bits. A driver that stores them in 32 bits or as seconds fails here.
+	{"times from the epoch to the year 9999 keep their order", func(t *testing.T, s appsvc.Store) {
 		times := []int64{0, 1, math.MaxInt32, math.MaxInt32 + 1, math.MaxUint32 + 1, 253402300799999}
 		var all []head
 		for i, at := range times {
@@ -114,7 +126,9 @@ var listRules = []appRule{
 		}
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 	}},
-	{"After stands for a place, whether or not an app is there", func(t *testing.T, s appsvc.Store) {
+	// The app that a cursor was made from may have changed since, so it may stand elsewhere. The next page begins
+	// behind the position all the same.
+	{"After is a position in the order, and needs no app at this position", func(t *testing.T, s appsvc.Store) {
 		var all []head
 		for i, id := range []string{"B", "D", "b", "d", "\u00e4"} {
 			for _, at := range []int64{10, 20} {
@@ -130,7 +144,8 @@ var listRules = []appRule{
 			}
 		}
 	}},
-	{"pages of any size, each from the last place on, make up the whole list", func(t *testing.T, s appsvc.Store) {
+	// No app is repeated and none is skipped, for each order and also where many apps have the same time.
+	{"pages of any size, each after the last app of the page before, make up the whole list", func(t *testing.T, s appsvc.Store) {
 		var all []head
 		for i := range 23 {
 			h := newHead(fmt.Sprintf("id%02d", i*7%23), 0)
@@ -143,8 +158,9 @@ var listRules = []appRule{
 				q := appsvc.AppQuery{Owner: owner, Sort: sort, Limit: size}
 				var got []appsvc.App
 				for page := read(t, s, apps(q)); len(page) > 0; page = read(t, s, apps(q)) {
-					if got = append(got, page...); len(page) > size || len(got) > len(all) {
-						t.Fatalf("%s: a page of %d with limit %d", sort, len(page), size)
+					got = append(got, page...)
+					if len(page) > size || len(got) > len(all) {
+						t.Fatalf("%s: a page of %d with limit %d, %d apps in all pages; want %d", sort, len(page), size, len(got), len(all))
 					}
 					last := q.Position(head{Meta: page[len(page)-1].Meta})
 					q.After = &last
@@ -200,6 +216,7 @@ func answerTo(q appsvc.AppQuery, all []head) []appsvc.App {
 	return out
 }
 
+// describeQuery returns the query as text, with the position itself in place of the pointer to it.
 func describeQuery(q appsvc.AppQuery) string {
 	return fmt.Sprintf("owner %q, groups %.300q, component %q, sort %q, after %+v, limit %d",
 		q.Owner, q.Groups, q.Component, q.Sort, *cmp.Or(q.After, &appsvc.AppPosition{}), q.Limit)

@@ -18,7 +18,9 @@ const (
 )
 
 var parallelRules = []appRule{
-	{"parallel updates of one app are all kept, one after the other", func(t *testing.T, s appsvc.Store) {
+	// Each Update reads the latest version and adds the next. If two read the same version, one of them must wait or
+	// run again; no version is lost and no error is seen.
+	{"parallel Updates of one app are all committed, one after the other", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "0")
 		together(t, workers, func(int) error {
 			for range rounds {
@@ -37,7 +39,8 @@ var parallelRules = []appRule{
 			checkApps(t, []appsvc.App{got}, []appsvc.App{titled(newHead("a", v), fmt.Sprint(v))})
 		}
 	}},
-	{"parallel updates of many things are all kept", func(t *testing.T, s appsvc.Store) {
+	// Updates of different things must not overwrite each other, nor fail because they meet.
+	{"parallel Updates of many apps, tags, components and answers are all committed", func(t *testing.T, s appsvc.Store) {
 		together(t, workers, func(worker int) error {
 			for round := range rounds {
 				name := fmt.Sprintf("%d-%d", worker, round)
@@ -66,7 +69,8 @@ var parallelRules = []appRule{
 			t.Errorf("%d components, want %d", got, workers*rounds)
 		}
 	}},
-	{"of parallel updates that take the same thing one gets it and the others ErrExists", func(t *testing.T, s appsvc.Store) {
+	// Two creations of one app meet here. There is no row yet that could be locked.
+	{"of parallel Updates that add the same version one succeeds and the others get ErrExists", func(t *testing.T, s appsvc.Store) {
 		for round := range rounds {
 			var kept, refused atomic.Int64
 			together(t, workers, func(worker int) error {
@@ -87,7 +91,9 @@ var parallelRules = []appRule{
 			}
 		}
 	}},
-	{"what an Update read is current when its writes are kept", func(t *testing.T, s appsvc.Store) {
+	// Snapshot isolation is too little: both updates of this test read what the other one writes (write skew), and
+	// under snapshot isolation both would commit.
+	{"what an Update read is still current when its writes are committed", func(t *testing.T, s appsvc.Store) {
 		// Two updates each set their tag only if the tag of the other does not exist. In either order exactly one tag
 		// is set.
 		addVersions(t, s, 1, "a")
@@ -109,7 +115,8 @@ var parallelRules = []appRule{
 			t.Errorf("%d tags are set after %d rounds, want one a round: %v", len(got), rounds, got)
 		}
 	}},
-	{"updates that fail take none of their parallel neighbours with them", func(t *testing.T, s appsvc.Store) {
+	// A driver may commit several Updates together. Then it must roll back a failed one alone.
+	{"an Update that fails does not fail or undo parallel Updates", func(t *testing.T, s appsvc.Store) {
 		fails := errors.New("fails")
 		together(t, workers, func(worker int) error {
 			for range rounds {
@@ -134,6 +141,8 @@ var parallelRules = []appRule{
 			}
 		}
 	}},
+	// Two apps are only ever updated together, so their versions are equal in every snapshot, in single reads and in
+	// lists.
 	{"a View sees all of an Update or nothing of it", func(t *testing.T, s appsvc.Store) {
 		next := func(w tx) error { return errors.Join(addNext("a")(w), addNext("b")(w)) }
 		update(t, s, next)
@@ -154,7 +163,9 @@ var parallelRules = []appRule{
 			})
 		})
 	}},
-	{"all reads of one View tell of one moment, however many updates are kept meanwhile", func(t *testing.T, s appsvc.Store) {
+	// The Service reads the caller's rights and the data in one View, so both must be of the same moment. A store may
+	// instead let the Update wait for the View.
+	{"all reads of one View see one snapshot, whatever is committed meanwhile", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 3, "a")
 		err := s.View(ctx, func(r reader) error {
 			first, err := r.Head(ctx, "a")
@@ -189,7 +200,9 @@ var parallelRules = []appRule{
 			t.Error(err)
 		}
 	}},
-	{"a View begun after an Update returned sees it, and later ones too", func(t *testing.T, s appsvc.Store) {
+	// A client reads what it has just written. A driver that reads from a replica or a cache must not answer with
+	// something older.
+	{"a View that begins after an Update returned sees that Update", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		var acknowledged atomic.Int64
 		lookWhileUpdating(t, s, addNext("a"), func() { acknowledged.Add(1) },

@@ -11,6 +11,8 @@ import (
 )
 
 var randomRules = []appRule{
+	// Match and Compare define what a query means. Ids and times come from a small range, so that ties and near misses
+	// are frequent.
 	{"random queries over random apps mean what AppQuery.Match and AppQuery.Compare say", func(t *testing.T, s appsvc.Store) {
 		const seed = 20
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}

@@ -10,7 +10,8 @@ import (
 )
 
 var restorationRules = []appRule{
-	{"a restoration belongs to its version alone; versions without one yield none", func(t *testing.T, s appsvc.Store) {
+	// History shows by it from which version the content of a version came.
+	{"a restoration belongs to one version of one app; other versions and apps yield none", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 3, "a", "b", "c")
 		addRestored(t, s, "a", 3, 1)
 		add(t, s, newHead("a", 4), "")
@@ -21,7 +22,9 @@ var restorationRules = []appRule{
 			checkEqual(t, id, read(t, s, restorations(appsvc.VersionQuery{AppID: id})), nil)
 		}
 	}},
-	{"Restorations goes down from the version before Before, and ends at Limit restorations", func(t *testing.T, s appsvc.Store) {
+	// Limit counts restorations, not versions: every second version of the test has none, and a driver that applies the
+	// limit to versions returns too few.
+	{"Restorations yields those of versions below Before, newest first, and stops after Limit restorations", func(t *testing.T, s appsvc.Store) {
 		const count = 600
 		addVersions(t, s, 1, "a", "b")
 		var all []appsvc.Restoration
@@ -55,7 +58,8 @@ var restorationRules = []appRule{
 			}
 		}
 	}},
-	{"a restoration is seen by the Update that adds it, and rolled back with it", func(t *testing.T, s appsvc.Store) {
+	// Otherwise a version that is added later could get the restoration of one that never existed.
+	{"a restoration is visible to the Update that adds it, and is rolled back with it", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 2, "a")
 		err := s.Update(ctx, func(w tx) error {
 			h := newHead("a", 2)
@@ -79,6 +83,7 @@ var restorationRules = []appRule{
 	}},
 }
 
+// restored says that a version of the app id was made from the version from.
 func restored(id string, version, from int) appsvc.Restoration {
 	return appsvc.Restoration{AppID: id, Version: appsvc.NewVersion(version), From: appsvc.NewVersion(from)}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 var tagMoveRules = []appRule{
-	{"TagMoves yields the moves of that tag alone, newest first", func(t *testing.T, s appsvc.Store) {
+	// The history of a tag exists without the tag, and even without the app: a driver must not join it with either.
+	{"TagMoves yields the moves of one tag and no other, newest first", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a", "b")
 		var kept []appsvc.TagMoveRecord
 		for _, app := range []string{"a", "b", "absent"} {
@@ -32,7 +33,8 @@ var tagMoveRules = []appRule{
 			checkEqual(t, fmt.Sprintf("%+v", q), read(t, s, moves(q)), nil)
 		}
 	}},
-	{"TagMoves goes down from the one before Before, and ends at Limit", func(t *testing.T, s appsvc.Store) {
+	// Before 0 means from the newest, and Limit 0 means all. Before may be higher than every Number.
+	{"TagMoves yields the moves with a Number below Before, newest first, and stops after Limit", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		const most = 600
 		var all []appsvc.TagMoveRecord
@@ -52,7 +54,8 @@ var tagMoveRules = []appRule{
 			}
 		}
 	}},
-	{"a move keeps its time, its caller and its versions, also where there is none", func(t *testing.T, s appsvc.Store) {
+	// From is absent when a tag is new, and To when it is deleted. An absent version is not version 0.
+	{"a move keeps its time, its caller and its versions, which may be absent", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		want := []appsvc.TagMoveRecord{
 			{AppID: "a", Name: "live", Number: 3, TagMove: appsvc.TagMove{At: math.MinInt64, By: editor, From: appsvc.NewVersion(1 << 40)}},
@@ -62,7 +65,9 @@ var tagMoveRules = []appRule{
 		addMoves(t, s, want[2], want[1], want[0])
 		checkEqual(t, "moves", read(t, s, moves(appsvc.TagMoveQuery{AppID: "a", Name: "live"})), want)
 	}},
-	{"the moves of a tag outlive it, and SetTag and DeleteTag add none", func(t *testing.T, s appsvc.Store) {
+	// Only AddTagMove writes this history; the Service calls it beside SetTag and DeleteTag, so a driver that added
+	// moves itself would add each twice.
+	{"the moves of a tag outlive the tag, and SetTag and DeleteTag add no moves", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(0)), tag("a", "test", appsvc.NewVersion(0)))
 		addMoves(t, s, move("a", "live", 1))
@@ -71,6 +76,7 @@ var tagMoveRules = []appRule{
 		checkEqual(t, "moves of test", read(t, s, moves(appsvc.TagMoveQuery{AppID: "a", Name: "test"})), nil)
 		checkEqual(t, "names", read(t, s, tagNames("a")), []string{"live"})
 	}},
+	// These include names of tags that were deleted, and leave out tags that never moved.
 	{"TagNames yields each name that has moves once, in byte order", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "A", "a", "b")
 		for i := range oddNames {
@@ -80,7 +86,8 @@ var tagMoveRules = []appRule{
 		checkEqual(t, "names", read(t, s, tagNames("a")), oddNames)
 		checkEqual(t, "names of an app without any", read(t, s, tagNames("c")), nil)
 	}},
-	{"an app may have moved tags of ten thousand names", func(t *testing.T, s appsvc.Store) {
+	// TagNames must not depend on how many rows the driver reads at a time.
+	{"an app may have moves of tags with ten thousand names", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		var all []appsvc.TagMoveRecord
 		var want []string
@@ -91,7 +98,8 @@ var tagMoveRules = []appRule{
 		addMoves(t, s, all...)
 		checkEqual(t, "names", read(t, s, tagNames("a")), want)
 	}},
-	{"a move is kept with the update that adds it, or not at all", func(t *testing.T, s appsvc.Store) {
+	// The Update itself reads its move, and the name of the tag, before it commits.
+	{"a move is committed or rolled back with the Update that adds it", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		err := s.Update(ctx, func(w tx) error {
 			if err := errors.Join(w.SetTag(ctx, tag("a", "live", appsvc.NewVersion(0))), w.AddTagMove(ctx, move("a", "live", 1))); err != nil {
@@ -115,6 +123,7 @@ var tagMoveRules = []appRule{
 	}},
 }
 
+// move returns the move of a tag that has this Number. Each Number has another time and other versions.
 func move(appID, name string, number int64) appsvc.TagMoveRecord {
 	return appsvc.TagMoveRecord{AppID: appID, Name: name, Number: number,
 		TagMove: appsvc.TagMove{At: 1000 * number, By: editor, From: appsvc.NewVersion(number), To: appsvc.NewVersion(number + 1)}}

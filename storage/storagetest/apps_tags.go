@@ -8,20 +8,24 @@ import (
 )
 
 var tagRules = []appRule{
-	{"SetTag adds a tag, and moves the one with the same app and name", func(t *testing.T, s appsvc.Store) {
+	// An app has at most one tag of a name. Tags of the same name in other apps are not touched, and two calls in one
+	// Update leave the second.
+	{"SetTag adds a tag, or moves the tag of the same app and name", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 3, "a", "b")
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(0)), tag("a", "test", appsvc.NewVersion(1)), tag("b", "live", appsvc.NewVersion(0)))
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(2)), tag("a", "live", appsvc.NewVersion(1)))
 		checkEqual(t, "tags of a", read(t, s, tags(appsvc.TagQuery{AppID: "a"})), []appsvc.Tag{tag("a", "live", appsvc.NewVersion(1)), tag("a", "test", appsvc.NewVersion(1))})
 		checkEqual(t, "tags of b", read(t, s, tags(appsvc.TagQuery{AppID: "b"})), []appsvc.Tag{tag("b", "live", appsvc.NewVersion(0))})
 	}},
+	// A tag stays at its version until somebody moves it: this is what makes a tag usable as a release.
 	{"a new version moves no tag", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 2, "a")
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(1)), tag("a", "old", appsvc.NewVersion(0)))
 		add(t, s, newHead("a", 2), "")
 		checkEqual(t, "tags", read(t, s, tags(appsvc.TagQuery{AppID: "a"})), []appsvc.Tag{tag("a", "live", appsvc.NewVersion(1)), tag("a", "old", appsvc.NewVersion(0))})
 	}},
-	{"DeleteTag removes that tag alone; one that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
+	// Tags with a similar name, and tags of this name in other apps, stay.
+	{"DeleteTag removes one tag and nothing else; an absent tag is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a", "b")
 		kept := []appsvc.Tag{tag("a", "Live", appsvc.NewVersion(0)), tag("a", "live ", appsvc.NewVersion(0)), tag("a", "lives", appsvc.NewVersion(0))}
 		setTags(t, s, append(kept, tag("a", "live", appsvc.NewVersion(0)), tag("b", "live", appsvc.NewVersion(0)))...)
@@ -34,14 +38,16 @@ var tagRules = []appRule{
 		checkEqual(t, "tags of a", read(t, s, tags(appsvc.TagQuery{AppID: "a"})), kept)
 		checkEqual(t, "tags of b", read(t, s, tags(appsvc.TagQuery{AppID: "b"})), []appsvc.Tag{tag("b", "live", appsvc.NewVersion(0))})
 	}},
-	{"a tag that was deleted can be set again", func(t *testing.T, s appsvc.Store) {
+	// Nothing of the deleted tag is left behind that could refuse the new one.
+	{"a deleted tag can be set again", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 2, "a")
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(0)))
 		update(t, s, func(w tx) error { return w.DeleteTag(ctx, "a", "live") })
 		setTags(t, s, tag("a", "live", appsvc.NewVersion(1)))
 		checkEqual(t, "tags", read(t, s, tags(appsvc.TagQuery{AppID: "a"})), []appsvc.Tag{tag("a", "live", appsvc.NewVersion(1))})
 	}},
-	{"tags go by name in byte order, after After and up to Limit", func(t *testing.T, s appsvc.Store) {
+	// After need not be the name of a tag. Limit 0 means all.
+	{"Tags yields tags by name in byte order, after the name After, and stops after Limit", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "A", "a", "b")
 		var set []appsvc.Tag
 		for i := range oddNames {
@@ -62,7 +68,8 @@ var tagRules = []appRule{
 			}
 		}
 	}},
-	{"Tags of a name holds that tag or nothing", func(t *testing.T, s appsvc.Store) {
+	// Name is compared byte by byte. After still applies: a tag is not after its own name.
+	{"Tags with a Name yields that one tag or nothing", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a", "b")
 		set := []appsvc.Tag{tag("b", "b", appsvc.NewVersion(0))}
 		for _, name := range oddNames {
@@ -78,6 +85,7 @@ var tagRules = []appRule{
 			checkEqual(t, fmt.Sprintf("%+v", q), read(t, s, tags(q)), nil)
 		}
 	}},
+	// All of them are listed, in one query and in pages.
 	{"an app may have a thousand tags", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "a")
 		var want []appsvc.Tag
@@ -98,6 +106,7 @@ var tagRules = []appRule{
 	}},
 }
 
+// tag returns a tag of an app that points to v.
 func tag(appID, name string, v appsvc.Version) appsvc.Tag {
 	return appsvc.Tag{AppID: appID, Name: name, AppVersion: v}
 }

@@ -11,7 +11,9 @@ import (
 )
 
 var transactionRules = []appRule{
-	{"an Update that returns an error keeps nothing, and the error passes through", func(t *testing.T, s appsvc.Store) {
+	// errors.Is must find the error of fn in what Update returns, because the Service finds its own errors by it.
+	// Afterwards the same writes succeed, so nothing of the first attempt is left.
+	{"an Update that returns an error commits nothing, and returns that error", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		want := errors.New("fn's own")
 		err := s.Update(ctx, func(w tx) error {
@@ -24,7 +26,9 @@ var transactionRules = []appRule{
 		checkFilled(t, s)
 		update(t, s, writeEverything) // nothing of it is in the way
 	}},
-	{"an Update that panics keeps nothing, the panic passes through, and the store lives on", func(t *testing.T, s appsvc.Store) {
+	// The same value must come out, on the goroutine of the caller. No lock, connection or transaction stays open: the
+	// next Update must not wait.
+	{"an Update that panics commits nothing, the caller gets the panic, and the store stays usable", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		want := new(int)
 		got := panicOf(func() {
@@ -41,7 +45,8 @@ var transactionRules = []appRule{
 		checkFilled(t, s)
 		update(t, s, writeEverything)
 	}},
-	{"a View passes on errors and panics, and the store lives on", func(t *testing.T, s appsvc.Store) {
+	// No snapshot or connection stays open, and the writes after it succeed.
+	{"a View passes on errors and panics, and the store stays usable", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		want := errors.New("fn's own")
 		checkError(t, s.View(ctx, func(reader) error { return want }), want, "View")
@@ -51,13 +56,16 @@ var transactionRules = []appRule{
 		checkFilled(t, s)
 		update(t, s, writeEverything)
 	}},
-	{"an Update that returns nil keeps all of its writes", func(t *testing.T, s appsvc.Store) {
+	// Each method of Tx is among them, so that none is forgotten.
+	{"an Update that returns nil commits all of its writes", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		update(t, s, writeEverything)
 		if err := s.View(ctx, checkEverything); err != nil {
 			t.Error(err)
 		}
 	}},
+	// The rules of the domain read what the same transaction wrote a moment before. A driver that collects writes until
+	// the commit, or that reads through a second connection, fails here.
 	{"the reads of an Update see its own writes", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		update(t, s, func(w tx) error {
@@ -67,7 +75,9 @@ var transactionRules = []appRule{
 			return checkEverything(w)
 		})
 	}},
-	{"a write that fails spoils nothing else in its Update", func(t *testing.T, s appsvc.Store) {
+	// The Service may go on after these errors. In PostgreSQL, for example, a failed statement ends the transaction
+	// unless the driver asks before or uses a savepoint.
+	{"after a write that returns ErrExists or ErrNotFound the transaction goes on", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		update(t, s, func(w tx) error {
 			h := newHead("filled", 0)
@@ -90,6 +100,7 @@ var transactionRules = []appRule{
 			t.Error(err)
 		}
 	}},
+	// Versions that are added one after the other in one Update may be stored as differences of each other.
 	{"one Update may add many versions of many apps", func(t *testing.T, s appsvc.Store) {
 		update(t, s, func(w tx) error {
 			for v := range 20 {
@@ -107,7 +118,9 @@ var transactionRules = []appRule{
 			}
 		}
 	}},
-	{"versions rolled back leave no trace in those that are added after them", func(t *testing.T, s appsvc.Store) {
+	// A driver that stores differences, or that caches the latest version, must forget what it learned from an Update
+	// that failed.
+	{"versions that are rolled back leave no trace in the versions added after them", func(t *testing.T, s appsvc.Store) {
 		for v := range 12 {
 			h := newHead("a", v)
 			gone := errors.New("rolled back")
@@ -127,7 +140,9 @@ var transactionRules = []appRule{
 			checkApps(t, []appsvc.App{read(t, s, appOf("a", appsvc.NewVersion(int64(v))))}, []appsvc.App{titled(newHead("a", v), "kept")})
 		}
 	}},
-	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s appsvc.Store) {
+	// An Update may read its own uncommitted rows. A cache that keeps them would show other callers what never
+	// happened.
+	{"reads inside an Update that is rolled back leave no trace in any cache", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		// Each round writes the same names with another content, and reads all of them.
 		everything := func(text string) func(w tx) error {
@@ -164,7 +179,8 @@ var transactionRules = []appRule{
 			t.Error(err)
 		}
 	}},
-	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s appsvc.Store) {
+	// A client that has gone away must not hold a connection, and errors.Is must find context.Canceled.
+	{"with a context that is done Update commits nothing, and Update and View return the context's error", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -177,7 +193,9 @@ var transactionRules = []appRule{
 		checkFilled(t, s)
 		update(t, s, writeEverything)
 	}},
-	{"a context that ends during fn does no harm to a store that goes on", func(t *testing.T, s appsvc.Store) {
+	// Many database clients close the connection when a context ends. The driver must not return a broken connection,
+	// or one with an open transaction, to its pool.
+	{"a context that ends during fn rolls back, and the store stays usable", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		for range 20 {
 			ending, cancel := context.WithCancel(ctx)

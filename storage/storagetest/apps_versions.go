@@ -12,7 +12,9 @@ import (
 )
 
 var versionRules = []appRule{
-	{"an app that is not there is ErrNotFound, whatever its id looks like", func(t *testing.T, s appsvc.Store) {
+	// Ids come from URLs, so a caller can send any text. Wildcards, quotes, another case, another Unicode form or a
+	// very long id must not find another app, and must not make the query itself fail.
+	{"an absent app is ErrNotFound, whatever characters its id has", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
 		for _, id := range []string{"", "b", "A", "a ", " a", "a%", "_", "*", "' OR 1=1 --", "ä", "a\u0301", "\U0001f600", strings.Repeat("x", 5000)} {
 			_, err := tryRead(s, headOf(id))
@@ -24,14 +26,17 @@ var versionRules = []appRule{
 			checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: id})), nil)
 		}
 	}},
-	{"a version that is not there is ErrNotFound", func(t *testing.T, s appsvc.Store) {
+	// The zero Version names no version. It is not the same as Latest, nor as version 0.
+	{"an absent version of an existing app is ErrNotFound", func(t *testing.T, s appsvc.Store) {
 		add(t, s, newHead("a", 0), "first")
 		for _, v := range []appsvc.Version{{}, appsvc.NewVersion(1), appsvc.NewVersion(2), appsvc.NewVersion(math.MaxInt64 - 1)} {
 			_, err := tryRead(s, appOf("a", v))
 			checkError(t, err, appsvc.ErrNotFound, "App(a, %s)", v)
 		}
 	}},
-	{"a version is added only right above the latest, or as 0 of a new app; else ErrExists", func(t *testing.T, s appsvc.Store) {
+	// The Service finds out by ErrExists that another writer was faster, and reads the app again. A gap in the numbers
+	// or a replaced version would lose history.
+	{"AddVersion accepts only the number after the latest version, or 0 for a new app; any other is ErrExists", func(t *testing.T, s appsvc.Store) {
 		try := func(id string, number int, want error) {
 			t.Helper()
 			h := newHead(id, number)
@@ -51,7 +56,9 @@ var versionRules = []appRule{
 		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})),
 			[]appsvc.App{titled(newHead("a", 1), "try"), titled(newHead("a", 0), "try")})
 	}},
-	{"Head tells of the latest version", func(t *testing.T, s appsvc.Store) {
+	// Owner, groups and components of older versions do not count: the Service decides by the Head who may read and
+	// edit the app.
+	{"Head returns the data of the latest version", func(t *testing.T, s appsvc.Store) {
 		first := newHead("a", 0)
 		add(t, s, first, "first")
 		checkHead(t, read(t, s, headOf("a")), first)
@@ -60,12 +67,16 @@ var versionRules = []appRule{
 		add(t, s, second, "second")
 		checkHead(t, read(t, s, headOf("a")), second)
 	}},
-	{"groups keep their order, whatever it is", func(t *testing.T, s appsvc.Store) {
+	// A driver that keeps groups in a table of their own must store their positions as well.
+	{"groups keep the order in which they were given", func(t *testing.T, s appsvc.Store) {
 		h := newHead("a", 0)
 		h.Groups = []string{network + ":site=2", network, site1, "urn:a:b"}
 		add(t, s, h, "")
 		checkHead(t, read(t, s, headOf("a")), h)
 	}},
+	// A driver may store a version as the difference from another one, but must return the same bytes. The titles
+	// differ by little and by much, and two apps are written in turns, so that differences between versions, full
+	// copies and neighbouring rows are all tried.
 	{"every version stays readable as it was stored, byte for byte", func(t *testing.T, s appsvc.Store) {
 		var want []appsvc.App
 		for v := range 60 {
@@ -85,7 +96,9 @@ var versionRules = []appRule{
 		slices.Reverse(want)
 		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})), want)
 	}},
-	{"Versions goes down from the one before Before, and ends at Limit", func(t *testing.T, s appsvc.Store) {
+	// The zero Version in Before means from the newest, and Limit 0 means all. Before may name a version that does not
+	// exist, which is how the Service reads the page behind any cursor.
+	{"Versions yields the versions below Before, newest first, and stops after Limit", func(t *testing.T, s appsvc.Store) {
 		const count = 25
 		var all []appsvc.App // newest first
 		for v := range count {
@@ -102,7 +115,9 @@ var versionRules = []appRule{
 			}
 		}
 	}},
-	{"the text of any language comes back as it was", func(t *testing.T, s appsvc.Store) {
+	// Ids, URNs, groups, components and bodies are stored byte for byte, with no Unicode normalization. Control
+	// characters and text that looks like SQL or like a format string mean nothing.
+	{"text in any language or script is returned unchanged", func(t *testing.T, s appsvc.Store) {
 		for i, text := range []string{"ä", "a\u0308", "日本語", "עברית", "\U0001f468\u200d\U0001f469", "\u0001\u001f\u007f", "\u2028", "\\\"'`", "%s?$1:x", "<&>", " x "} {
 			h := newHead(fmt.Sprint(i), 0)
 			h.ID, h.Owner, h.UpdatedBy = h.ID+text, owner+text, editor+text
@@ -112,6 +127,7 @@ var versionRules = []appRule{
 			checkApps(t, []appsvc.App{read(t, s, appOf(h.ID, appsvc.NewVersion(0)))}, []appsvc.App{titled(h, text)})
 		}
 	}},
+	// Ids are compared byte by byte. A column with a collation that folds case or trims spaces would merge these apps.
 	{"ids that differ in case, in Unicode form or by a space are different apps", func(t *testing.T, s appsvc.Store) {
 		ids := []string{"straße", "STRASSE", "Straße", "ä", "a\u0308", "Ä", "x", "x ", " x", "X", "1", "01", "1.0"}
 		for _, id := range ids {
@@ -121,7 +137,9 @@ var versionRules = []appRule{
 			checkApps(t, []appsvc.App{read(t, s, appOf(id, appsvc.Latest))}, []appsvc.App{titled(newHead(id, 0), id)})
 		}
 	}},
-	{"bodies of 4 MiB are kept, among small ones too", func(t *testing.T, s appsvc.Store) {
+	// The body is random enough that compression does not make it small. The second large version differs from the
+	// first in one byte, and small versions come before and after, so a store of differences meets each change of size.
+	{"bodies of 4 MiB are stored, also between small ones", func(t *testing.T, s appsvc.Store) {
 		big := bytes.Repeat([]byte("0123456789abcde\n"), 4<<20/16)
 		for i := range big { // nothing that compresses away
 			big[i] += byte(i * i >> 7 & 15)

@@ -23,6 +23,7 @@ func addChanges(t *testing.T, s assetstore.Store, lib assetstore.Library, number
 	})
 }
 
+// changesAfter returns the entries of a library's feed after a position, at most limit of them.
 func changesAfter(t *testing.T, s assetstore.Store, lib assetstore.Library, after assetstore.FeedPosition, limit int) (out []assetstore.FeedEntry) {
 	t.Helper()
 	if err := s.View(ctx, lib, func(r assetstore.Reader) (err error) {
@@ -45,7 +46,7 @@ func changesState(t *testing.T, s assetstore.Store, lib assetstore.Library) (out
 	return out
 }
 
-// readChanges reads the feed of a library when it has count entries after the position; see readFeed.
+// readChanges reads the feed of a library, as readFeed does that of the apps: when it has count entries after the position.
 func readChanges(t *testing.T, s assetstore.Store, lib assetstore.Library, after assetstore.FeedPosition, count int) []assetstore.FeedEntry {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -62,7 +63,8 @@ func readChanges(t *testing.T, s assetstore.Store, lib assetstore.Library, after
 }
 
 var assetFeedRules = []assetRule{
-	{"each library has a feed of its own, in the order of its updates", func(t *testing.T, s assetstore.Store) {
+	// All libraries of a store share the key and the identity.
+	{"each library has its own feed, in the order of its Updates", func(t *testing.T, s assetstore.Store) {
 		other := assetstore.Library{Network: library.Network, ID: library.ID + "2"}
 		checkEntries(t, "a new feed", changesAfter(t, s, library, assetstore.FeedPosition{}, 10))
 		for i := range 5 {
@@ -76,7 +78,8 @@ var assetFeedRules = []assetRule{
 			t.Errorf("the feeds of two libraries are %+v and %+v, want one key and one identity", one, two)
 		}
 	}},
-	{"an entry of an Update of a library that keeps nothing is not in its feed", func(t *testing.T, s assetstore.Store) {
+	// A follower must never hear of a change that did not happen.
+	{"an Update of a library that is rolled back adds no entry to its feed", func(t *testing.T, s assetstore.Store) {
 		addChanges(t, s, library, 0)
 		for range 3 {
 			err := s.Update(ctx, library, func(w assetstore.Tx) error { return errors.Join(w.AddEntry(ctx, entry(7)), errRolledBack) })
@@ -85,7 +88,8 @@ var assetFeedRules = []assetRule{
 		addChanges(t, s, library, 1)
 		checkEntries(t, "feed", readChanges(t, s, library, assetstore.FeedPosition{}, 2), 0, 1)
 	}},
-	{"Entries of a library begins after the position and ends at the limit", func(t *testing.T, s assetstore.Store) {
+	// The limits lie around 256, where a driver that reads rows in batches may go wrong.
+	{"Entries of a library yields the entries after a position, and stops after limit", func(t *testing.T, s assetstore.Store) {
 		const count = 300
 		addChanges(t, s, library, upTo(count)...)
 		all := readChanges(t, s, library, assetstore.FeedPosition{}, count)
@@ -104,7 +108,9 @@ var assetFeedRules = []assetRule{
 			}
 		}
 	}},
-	{"RemoveEntries of a library removes from the beginning of its feed alone, and no position is given twice", func(t *testing.T, s assetstore.Store) {
+	// The feeds of other libraries stay. After everything was removed, the next entry still gets a higher position, so
+	// that no follower skips it.
+	{"RemoveEntries removes from the beginning of the feed of one library, and no position is assigned twice", func(t *testing.T, s assetstore.Store) {
 		other := assetstore.Library{Network: library.Network, ID: library.ID + "2"}
 		addChanges(t, s, library, 0, 1, 2, 3)
 		addChanges(t, s, other, 0, 1)
@@ -130,7 +136,8 @@ var assetFeedRules = []assetRule{
 		addChanges(t, s, library, 5)
 		checkEntries(t, "feed", readChanges(t, s, library, all[3].Position, 1), 5)
 	}},
-	{"a reader of a library that goes on misses no entry and meets none twice, while others write", func(t *testing.T, s assetstore.Store) {
+	// Updates of one library are committed one after the other, so the numbers that they write rise without a gap.
+	{"a reader of a library's feed that goes on from the last position sees each entry once, while others write", func(t *testing.T, s assetstore.Store) {
 		const writers, each = 5, 20
 		done := make(chan error, writers)
 		for range writers {
@@ -157,7 +164,8 @@ var assetFeedRules = []assetRule{
 		for deadline := time.Now().Add(time.Minute); total < writers*each && time.Now().Before(deadline); {
 			changed := s.Changed()
 			for _, e := range changesAfter(t, s, library, at, 7) {
-				if total++; string(e.Data) != fmt.Sprint(total) || e.Position.Compare(at) <= 0 {
+				total++
+				if string(e.Data) != fmt.Sprint(total) || e.Position.Compare(at) <= 0 {
 					t.Fatalf("entry %s at %v after %v, want %d", e.Data, e.Position, at, total)
 				}
 				at = e.Position

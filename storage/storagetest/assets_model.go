@@ -23,6 +23,7 @@ type assetModel struct {
 	folders map[string]assetstore.FolderRecord
 }
 
+// assetRow is an asset with the index entries that it was put with.
 type assetRow struct {
 	assetstore.Record
 	index assetstore.Index
@@ -71,7 +72,7 @@ func (m *assetModel) answer(q assetstore.AssetQuery) []int64 {
 	return out
 }
 
-// check reads the library by every method, and reports each difference from the model.
+// check reads the library by every method of Reader but those of the feed, and reports the first difference from the model.
 func (m *assetModel) check(r assetstore.Reader) error {
 	if s, err := r.State(ctx); err != nil || s != m.state {
 		return fmt.Errorf("state: %+v, error %v; want %+v", s, err, m.state)
@@ -80,6 +81,7 @@ func (m *assetModel) check(r assetstore.Reader) error {
 		return err
 	}
 	terms, keys := map[string]bool{"never": true}, map[string]bool{"never": true}
+	// AssetsFrom is asked for an origin that no asset has before each origin that one has.
 	var origins []assetstore.Origin
 	var from []assetstore.Record
 	for ordinal, row := range m.rows {
@@ -117,7 +119,7 @@ func (m *assetModel) check(r assetstore.Reader) error {
 	return errors.Join(m.checkQuery(r, assetstore.AssetQuery{}), m.checkQuery(r, assetstore.AssetQuery{Ascending: true}))
 }
 
-// checkValues reports an error unless the values of a key are those of the assets that match all the sets.
+// checkValues returns an error unless Values yields the values of a key in the assets that match all the sets.
 func (m *assetModel) checkValues(r assetstore.Reader, key string, all []assetstore.AnyOf) error {
 	q := assetstore.AssetQuery{All: all}
 	var want []string
@@ -136,7 +138,8 @@ func (m *assetModel) checkValues(r assetstore.Reader, key string, all []assetsto
 	return nil
 }
 
-// checkCounts reports an error unless the terms with a prefix are counted as the assets that match q have them.
+// checkCounts returns an error unless CountTerms yields, for each term with this prefix, the number of assets that match q
+// and have the term. Without a limit the order does not matter, so both lists are sorted.
 func (m *assetModel) checkCounts(r assetstore.Reader, q assetstore.AssetQuery, prefix string) error {
 	counts := map[string]int64{}
 	for ordinal, row := range m.rows {
@@ -163,6 +166,7 @@ func (m *assetModel) checkCounts(r assetstore.Reader, q assetstore.AssetQuery, p
 	return nil
 }
 
+// checkFolders returns an error unless Folders yields the folders of the model by ID.
 func (m *assetModel) checkFolders(r assetstore.Reader) error {
 	want := slices.Sorted(maps.Keys(m.folders))
 	got, err := collect(r.Folders(ctx))
@@ -177,6 +181,7 @@ func (m *assetModel) checkFolders(r assetstore.Reader) error {
 	return nil
 }
 
+// checkQuery returns an error unless Assets and Count agree with the model about q.
 func (m *assetModel) checkQuery(r assetstore.Reader, q assetstore.AssetQuery) error {
 	want := m.answer(q)
 	records, err := collect(r.Assets(ctx, q))
@@ -195,7 +200,7 @@ func (m *assetModel) checkQuery(r assetstore.Reader, q assetstore.AssetQuery) er
 	}
 	q.Limit = 0
 	all := len(m.answer(q))
-	q.Limit = 1 // of no meaning here
+	q.Limit = 1 // Count ignores it
 	if n, err := r.Count(ctx, q); err != nil || n != int64(all) {
 		return fmt.Errorf("count of %+v: %d, error %v; want %d", q, n, err, all)
 	}
@@ -212,12 +217,13 @@ func equalFolders(a, b assetstore.FolderRecord) bool {
 		slices.EqualFunc(a.Permissions, b.Permissions, func(p, q assetstore.Permission) bool { return reflect.DeepEqual(p, q) })
 }
 
+// library is the library that most rules write. Nothing is written to nowhere, unless a rule needs a second library.
 var (
 	library = assetstore.Library{Network: "example.test", ID: "example.test"}
 	nowhere = assetstore.Library{Network: "example.test", ID: "nowhere"}
 )
 
-// record returns an asset with an origin that no other ordinal has; index returns its terms and attributes.
+// record returns an asset with an origin that no other ordinal has.
 func record(ordinal int64, folders ...string) assetstore.Record {
 	sum := sha256.Sum256(fmt.Append(nil, ordinal))
 	return assetstore.Record{
@@ -226,6 +232,7 @@ func record(ordinal int64, folders ...string) assetstore.Record {
 	}
 }
 
+// index returns an index with these terms, sorted and each once, as a driver may expect them.
 func index(terms ...string) assetstore.Index {
 	slices.Sort(terms)
 	return assetstore.Index{Terms: slices.Compact(terms)}
@@ -241,7 +248,7 @@ func permission(id string) assetstore.Permission {
 		Role: &assetstore.Subject{ID: "r", Name: "Röle"}, User: &assetstore.Subject{ID: "u"}}
 }
 
-// change runs fn in an update of the library, and view in a view of it.
+// change runs fn in an Update of the library that must succeed.
 func change(t *testing.T, s assetstore.Store, lib assetstore.Library, fn func(w assetstore.Tx) error) {
 	t.Helper()
 	if err := s.Update(ctx, lib, fn); err != nil {
@@ -249,6 +256,7 @@ func change(t *testing.T, s assetstore.Store, lib assetstore.Library, fn func(w 
 	}
 }
 
+// checkIn fails unless the library is as the model says, in a View of its own.
 func (m *assetModel) checkIn(t *testing.T, s assetstore.Store, lib assetstore.Library) {
 	t.Helper()
 	if err := s.View(context.Background(), lib, m.check); err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 var assetRandomRules = []assetRule{
-	{"random writes in two libraries leave what they should, and random queries find it", func(t *testing.T, s assetstore.Store) {
+	// After each Update everything in both libraries is compared with the model by every method of Reader.
+	{"random writes in two libraries and random queries agree with a simple model", func(t *testing.T, s assetstore.Store) {
 		const seed = 7
 		t.Logf("seed %d", seed)
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}

@@ -11,12 +11,14 @@ import (
 )
 
 var assetRowRules = []assetRule{
-	{"what was put is found by its ordinal, its origin and each of its terms", func(t *testing.T, s assetstore.Store) {
+	// These are the three ways in which the Service looks for assets. The values of its attributes are found too.
+	{"an asset that was put is found by its ordinal, its origin and each of its terms", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		m.checkIn(t, s, library)
 	}},
-	{"putting again replaces the asset and all that it was found by", func(t *testing.T, s assetstore.Store) {
+	// The old terms, attributes and origin must not find the asset any more.
+	{"an asset that is put again replaces the old one with all of its index entries", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		x := index("both", "new")
@@ -33,14 +35,16 @@ var assetRowRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"an asset that is put again as it is stays as it is", func(t *testing.T, s assetstore.Store) {
+	// A driver that adds index entries without removing the old ones would find or count the asset twice.
+	{"putting an equal asset again changes nothing", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		for range 3 {
 			change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 			m.checkIn(t, s, library)
 		}
 	}},
-	{"a deleted asset is found by nothing, and the others stay", func(t *testing.T, s assetstore.Store) {
+	// Its ordinal and its origin may be used again.
+	{"a deleted asset is not found by anything, and the others stay", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		change(t, s, library, func(w assetstore.Tx) error { return m.delete(w, 2) })
@@ -58,7 +62,9 @@ var assetRowRules = []assetRule{
 		change(t, s, library, func(w assetstore.Tx) error { return m.put(w, record(2), index("back")) })
 		m.checkIn(t, s, library)
 	}},
-	{"assets of given origins come in the order asked for, large ones too, while they are written", func(t *testing.T, s assetstore.Store) {
+	// The Service walks the origins of an upload in their order and puts each asset before it asks for the next. Some
+	// origins have no asset. The bodies are too large to read all of them at once.
+	{"AssetsFrom yields assets in the order of the origins, also large ones, and while they are written", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		large := func(ordinal int64) assetstore.Record {
 			r := record(ordinal, "f")
@@ -98,7 +104,8 @@ var assetRowRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"assets of given origins may be ranged over again, and written before they are yielded", func(t *testing.T, s assetstore.Store) {
+	// An asset that is written during the loop may be yielded as it was before or as it is after.
+	{"AssetsFrom can be ranged over again, and assets may be written before they are yielded", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			return errors.Join(m.put(w, record(1), index("x")), m.put(w, record(2), index("x")), m.put(w, record(3), index("x")))
@@ -126,13 +133,16 @@ var assetRowRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"deleting an asset that is not there is ErrNotFound", func(t *testing.T, s assetstore.Store) {
+	// An ordinal out of range is an absent asset, and no other error.
+	{"deleting an absent asset is ErrNotFound", func(t *testing.T, s assetstore.Store) {
 		for _, ordinal := range []int64{1, 0, -1, assetstore.MaxOrdinal + 1} {
 			err := s.Update(ctx, library, func(w assetstore.Tx) error { return w.DeleteAsset(ctx, ordinal) })
 			checkError(t, err, assetstore.ErrNotFound, "DeleteAsset")
 		}
 	}},
-	{"a count follows what is added, behind all others and among them, changed and removed", func(t *testing.T, s assetstore.Store) {
+	// A driver may cache counts and result sets. Most assets are added with the highest ordinal; a cache that only
+	// appends must notice the others. Each check runs twice, so the second one can come from a cache.
+	{"a count follows each asset that is added, changed or removed, also in the middle", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		check := func() {
 			t.Helper()
@@ -162,7 +172,8 @@ var assetRowRules = []assetRule{
 			check() // and again, should it be remembered
 		}
 	}},
-	{"folders come by id in byte order, with their permissions in order", func(t *testing.T, s assetstore.Store) {
+	// A folder that is put again replaces the old one.
+	{"Folders yields folders by id in byte order, with their permissions in the order given", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for _, id := range []string{"b", "a", "B", "é", "aa", "a b", "a'b", "10", "9"} {
@@ -176,7 +187,9 @@ var assetRowRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"the ordinal goes up to MaxOrdinal, and integers keep all their bits", func(t *testing.T, s assetstore.Store) {
+	// A driver may pack the ordinal with a library number into one integer. A driver that stores numbers as floating
+	// point loses bits here.
+	{"ordinals up to MaxOrdinal are accepted, and integers keep all 64 bits", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			r := record(assetstore.MaxOrdinal)
@@ -193,7 +206,8 @@ var assetRowRules = []assetRule{
 	}},
 }
 
-// wantNone reports an error if there is an asset with the ordinal or the origin.
+// wantNone reports an error if there is an asset with the ordinal or the origin. AssetsFrom stands for an absent asset with
+// a zero Record.
 func wantNone(t *testing.T, s assetstore.Store, lib assetstore.Library, ordinal int64, o assetstore.Origin) {
 	t.Helper()
 	_ = s.View(ctx, lib, func(r assetstore.Reader) error {

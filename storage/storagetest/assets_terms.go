@@ -20,7 +20,9 @@ var oddTerms = []string{
 }
 
 var assetTermRules = []assetRule{
-	{"a term matches itself alone, whatever characters it has", func(t *testing.T, s assetstore.Store) {
+	// The Service has already cut text into words and folded their case. A driver compares terms byte by byte and must
+	// keep a search engine from reading them as syntax, splitting or folding them.
+	{"a term matches only itself, whatever characters it has", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for i, term := range oddTerms {
@@ -32,7 +34,8 @@ var assetTermRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"an asset may have many terms", func(t *testing.T, s assetstore.Store) {
+	// A long text has as many words.
+	{"an asset may have thousands of terms", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		terms := slices.Clone(oddTerms)
 		for i := range 5000 {
@@ -51,7 +54,9 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"a query means what AssetQuery.Match and Compare say, with any bounds, order and limit", func(t *testing.T, s assetstore.Store) {
+	// All is an intersection of unions: an asset needs a term of each set. No sets match everything, and an empty set
+	// matches nothing. After and Before are exclusive bounds of the ordinal, and 0 is no bound.
+	{"a query means what AssetQuery.Match and AssetQuery.Compare say, with any bounds, order and limit", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for i := int64(1); i <= 24; i++ {
@@ -93,7 +98,9 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"a set may have thousands of terms, and a query many sets", func(t *testing.T, s assetstore.Store) {
+	// What a caller may see is one set with a term for each folder. Some databases limit the number of parameters or
+	// the depth of an expression.
+	{"a set may have thousands of terms, and a query may have many sets", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for i := int64(1); i <= 50; i++ {
@@ -123,7 +130,9 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"a set of prefixes matches each asset with a term that begins with one of them, whatever characters it has", func(t *testing.T, s assetstore.Store) {
+	// Prefixes are compared byte by byte, so "_", "%" and "*" match themselves alone. A term has its whole length as a
+	// prefix too.
+	{"a set of prefixes matches the assets that have a term with one of these beginnings", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for i, term := range oddTerms {
@@ -156,7 +165,9 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"terms are counted among the assets that a query matches; with a limit the most frequent come first, ties in byte order", func(t *testing.T, s assetstore.Store) {
+	// This is what facets show. Without a limit all terms are yielded, in any order. The caller may read something else
+	// between the steps, and may stop early.
+	{"CountTerms counts terms among the assets that match; with a limit the most frequent come first, ties in byte order", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			for i := int64(1); i <= 90; i++ {
@@ -193,7 +204,8 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"terms of another library, and those that no asset has any more, are not counted", func(t *testing.T, s assetstore.Store) {
+	// A driver that keeps a list of all terms must not offer a term with the count 0.
+	{"CountTerms leaves out terms of other libraries and terms that no asset has any more", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, nowhere, func(w assetstore.Tx) error { return newAssetModel().put(w, record(1), index("a1", "a2", "b")) })
 		change(t, s, library, func(w assetstore.Tx) error { return m.put(w, record(1), index("a2", "a3")) })
@@ -209,7 +221,9 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"the values of a key are those of the assets that match, each once, in byte order", func(t *testing.T, s assetstore.Store) {
+	// A caller must not learn a value from an asset that he may not see. The empty string is a value. Key is compared
+	// whole: "k" is not "kk".
+	{"Values yields the values of a key in the assets that match, each once, in byte order", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		labels := map[int64][]string{40: {"b", ""}, 41: {"a", "B", "b"}, 42: {"é"}, 43: {"only odd", "z"}, 44: {"z"}}
 		for i := int64(1); i < 40; i++ {

@@ -12,13 +12,16 @@ import (
 )
 
 var assetLibraryRules = []assetRule{
-	{"a library that nothing was written to is empty, and its State is zero", func(t *testing.T, s assetstore.Store) {
+	// A driver has no call that creates a library. Reading an unknown one is no error, and creates nothing.
+	{"a library to which nothing was written is empty, and its State is zero", func(t *testing.T, s assetstore.Store) {
 		newAssetModel().checkIn(t, s, nowhere)
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, newAssetModel()) })
 		newAssetModel().checkIn(t, s, nowhere)
 		wantNone(t, s, nowhere, 1, record(1).Origin)
 	}},
-	{"libraries know nothing of one another", func(t *testing.T, s assetstore.Store) {
+	// Libraries are told apart by network and ID, byte by byte. The two parts must not be joined with a separator that
+	// either of them may contain.
+	{"libraries are separate: the same ordinals, origins and folder ids in two of them are different things", func(t *testing.T, s assetstore.Store) {
 		libs := []assetstore.Library{library, nowhere, {Network: "nowhere", ID: "example.test"}, {Network: "Example.test", ID: "example.test"},
 			{Network: "a", ID: "b/c"}, {Network: "a/b", ID: "c"}, {Network: "a", ID: "é' \""}}
 		models := map[assetstore.Library]*assetModel{}
@@ -42,7 +45,8 @@ var assetLibraryRules = []assetRule{
 			models[lib].checkIn(t, s, lib)
 		}
 	}},
-	{"Libraries yields those that have a State, by network and ID in byte order", func(t *testing.T, s assetstore.Store) {
+	// An Update that writes nothing makes no library.
+	{"Libraries yields the libraries that have a State, by network and then by ID, in byte order", func(t *testing.T, s assetstore.Store) {
 		if got, err := collect(s.Libraries(ctx)); err != nil || len(got) != 0 {
 			t.Fatalf("an empty store has libraries %v, error %v", got, err)
 		}
@@ -59,7 +63,9 @@ var assetLibraryRules = []assetRule{
 }
 
 var assetTransactionRules = []assetRule{
-	{"an Update that returns an error or panics keeps nothing, and both pass through", func(t *testing.T, s assetstore.Store) {
+	// Each method of Tx is tried, and the reads of the transaction see its writes before it is rolled back. Afterwards
+	// the same writes succeed.
+	{"an Update that returns an error or panics commits nothing, and the caller gets the error or the panic", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		own := errors.New("fn's own")
@@ -88,7 +94,9 @@ var assetTransactionRules = []assetRule{
 		checkError(t, s.View(ctx, library, func(assetstore.Reader) error { return own }), own, "View")
 		change(t, s, library, all)
 	}},
-	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s assetstore.Store) {
+	// An Update may read its own uncommitted rows. A cache that keeps them would show other callers what never
+	// happened.
+	{"reads inside an Update that is rolled back leave no trace in any cache", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
 		// Each round writes the same ordinals, folders and State numbers with other content, and reads all of them.
@@ -115,6 +123,8 @@ var assetTransactionRules = []assetRule{
 		change(t, s, library, func(w assetstore.Tx) error { return everything(w, m, "kept") })
 		m.checkIn(t, s, library)
 	}},
+	// The rules of the domain read what the same transaction wrote a moment before. A driver that collects writes until
+	// the commit, or that reads through a second connection, fails here.
 	{"the reads of an Update see its own writes", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
@@ -126,6 +136,8 @@ var assetTransactionRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
+	// Another goroutine commits an Update while fn runs. The reads after it return the same as before. An Update must
+	// not wait for a View here.
 	{"a View keeps its snapshot while others write", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
@@ -147,7 +159,8 @@ var assetTransactionRules = []assetRule{
 		}
 		later.checkIn(t, s, library)
 	}},
-	{"a list can be left at any place, gone through again, and written beside", func(t *testing.T, s assetstore.Store) {
+	// Each asset of the list is put again with other terms while the list is read.
+	{"a caller may leave an iterator early, range over it again, and write between its steps", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error {
 			if err := fillAssets(w, m); err != nil {
@@ -169,7 +182,9 @@ var assetTransactionRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	{"what is given and what is returned stays apart from what is kept", func(t *testing.T, s assetstore.Store) {
+	// This includes what pointers lead to: the group, role and user of a permission. Bodies that a store returns may be
+	// shared, and nobody changes them.
+	{"a store copies what it is given, and the caller may change what it returns", func(t *testing.T, s assetstore.Store) {
 		r, x, f := record(1, "a"), index("one", "two"), folderRecord("a", "", permission("p"))
 		x.Attributes = []assetstore.Attribute{{Key: "k", Value: "v"}}
 		change(t, s, library, func(w assetstore.Tx) error {
@@ -230,7 +245,8 @@ var assetTransactionRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	{"a context that is over ends what is asked with it", func(t *testing.T, s assetstore.Store) {
+	// A client that has gone away costs the store no transaction.
+	{"with a context that is done View and Update return the context's error and do not call fn", func(t *testing.T, s assetstore.Store) {
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		never := func() error { t.Error("fn was called"); return nil }

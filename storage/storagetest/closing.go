@@ -20,12 +20,14 @@ type Closer interface {
 // each test.
 func Closing(t *testing.T, open func(t *testing.T) Closer) {
 	checkRules(t, open, []rule[Closer]{
-		{"a closed store refuses views and updates", closedStoreRefuses},
-		{"closing wakes those who wait for changes, and nobody waits after it", closingWakes},
-		{"closing ends those who follow the changes of apps", closingEndsFollowers},
+		{"a closed store returns ErrClosed from View and Update", closedStoreRefuses},
+		{"Close closes the channels of Changed, and later channels are closed from the start", closingWakes},
+		{"Close ends the requests that wait for changes of apps", closingEndsFollowers},
 	})
 }
 
+// closedStoreRefuses checks that a closed store returns ErrClosed, by which a program tells an orderly end from a
+// failure.
 func closedStoreRefuses(t *testing.T, s Closer) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -48,6 +50,8 @@ func woken(t *testing.T, wake <-chan struct{}, who string) {
 	}
 }
 
+// closingWakes checks that nobody waits for a closed store, neither who began before Close nor who begins after it. A
+// goroutine that waits forever could keep a program from ending.
 func closingWakes(t *testing.T, s Closer) {
 	apps, library := s.Apps().Changed(), s.Assets().Changed()
 	if err := s.Close(); err != nil {
@@ -59,6 +63,7 @@ func closingWakes(t *testing.T, s Closer) {
 	woken(t, s.Assets().Changed(), "who begins to wait for a change of a library")
 }
 
+// closingEndsFollowers checks the same for a follower of the Service, which waits for the store through a Watch.
 func closingEndsFollowers(t *testing.T, s Closer) {
 	service := appsvc.New(s.Apps(), nil)
 	by := appsvc.Caller{URN: editor, Moderates: []string{network}}

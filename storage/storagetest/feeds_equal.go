@@ -130,7 +130,7 @@ func (o feedOperation) run(f *feedOf) string {
 	return fmt.Sprintf("panic %v, error %s", panicked, class(err))
 }
 
-// after returns the entries that a feed has after the operation.
+// after returns the entries that a feed has after the operation, if it had those of list before.
 func (o feedOperation) after(list []appsvc.FeedEntry) []appsvc.FeedEntry {
 	if o.outcome != nil {
 		return list
@@ -186,7 +186,7 @@ func feedsEqual(t *testing.T, seed uint64, operations int, stores [][]*feedOf) {
 	}
 }
 
-// entries reads entries when there are count of them; see readFeed.
+// entries waits until the feed has count entries, as readFeed does, and returns them with the state of the feed.
 func (f *feedOf) entries(count int) (list []appsvc.FeedEntry, state appsvc.FeedState, err error) {
 	for deadline := time.Now().Add(time.Minute); ; {
 		changed := f.changed()
@@ -206,7 +206,8 @@ func (f *feedOf) entries(count int) (list []appsvc.FeedEntry, state appsvc.FeedS
 	}
 }
 
-// check holds the feed against the entries that it should have.
+// check returns an error unless the feed has exactly the wanted entries at rising positions, ends at the last of them, has
+// the key and identity of the first read, and has assigned no position to two entries.
 func (f *feedOf) check(want []appsvc.FeedEntry) error {
 	list, state, err := f.entries(len(want))
 	if err != nil {
@@ -239,7 +240,7 @@ func (f *feedOf) check(want []appsvc.FeedEntry) error {
 	return nil
 }
 
-// checkFrom reads on after the first entries.
+// checkFrom returns an error unless reading on after the first from entries yields the next ones, at most limit of them.
 func (f *feedOf) checkFrom(want []appsvc.FeedEntry, from, limit int) error {
 	list, state, err := f.entries(len(want))
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 // reviewEraseRules are about what is deleted.
 var reviewEraseRules = []reviewRule{
-	{"a deleted collection takes its reviews along, and one put under its key is new", func(t *testing.T, s oneNetwork) {
+	// The new one is the last in the order of collections, and it has none of the old reviews.
+	{"deleting a collection deletes its reviews, and one that is put with the same key later is new", func(t *testing.T, s oneNetwork) {
 		a, b := newCollection(key("s", "a"), ""), newCollection(key("s", "b"), "")
 		putCollections(t, s, a, b)
 		putReviews(t, s, a.Key, many(0, 5, "")...)
@@ -27,7 +28,8 @@ var reviewEraseRules = []reviewRule{
 		putReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
 		checkReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
 	}},
-	{"deleted reviews are gone, the others keep their order, and one put again comes last", func(t *testing.T, s oneNetwork) {
+	// Ids that are absent or given twice are ignored. The collection stays, even without reviews.
+	{"deleting reviews keeps the order of the others, and one that is put again later comes last", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
 		putReviews(t, s, k, many(0, 6, "")...)
@@ -39,7 +41,8 @@ var reviewEraseRules = []reviewRule{
 		checkReviews(t, s, k)
 		checkCollections(t, s, newCollection(k, ""))
 	}},
-	{"deleting in a collection that is not there is ErrNotFound", func(t *testing.T, s oneNetwork) {
+	// A collection that the same Update has deleted is absent too.
+	{"deleting an absent collection, or reviews of one, is ErrNotFound", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		for name, fn := range map[string]func(w reviewTx, k reviewstore.Key) error{
 			"DeleteCollection": func(w reviewTx, k reviewstore.Key) error { return w.DeleteCollection(ctx, k) },
@@ -53,6 +56,7 @@ var reviewEraseRules = []reviewRule{
 		}
 		checkCollections(t, s, newCollection(key("s", "a"), ""))
 	}},
+	// The order of reviews is also as before.
 	{"an Update that is rolled back deletes nothing", func(t *testing.T, s oneNetwork) {
 		k, undone := key("s", "a"), errors.New("undone")
 		putCollections(t, s, newCollection(k, ""))
@@ -64,7 +68,8 @@ var reviewEraseRules = []reviewRule{
 		checkCollections(t, s, newCollection(k, ""))
 		checkReviews(t, s, k, many(0, 4, "")...)
 	}},
-	{"an Update sees what it has deleted and put", func(t *testing.T, s oneNetwork) {
+	// A collection is deleted and put again in one Update; its old reviews must not come back.
+	{"the reads of an Update see what it has deleted and put", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, "before"))
 		putReviews(t, s, k, many(0, 4, "before")...)
@@ -79,7 +84,9 @@ var reviewEraseRules = []reviewRule{
 		checkCollections(t, s, newCollection(k, ""))
 		checkReviews(t, s, k, many(1, 2, "")...)
 	}},
-	{"collections are listed by key and reviews by time, also where sources and ids are longer than an index holds", func(t *testing.T, s oneNetwork) {
+	// A driver that indexes only the beginning of a long text must compare the rest. The long names of this test share
+	// their first 999 bytes.
+	{"CollectionsByKey and ReviewsByTime keep their order when sources and ids are longer than an index entry", func(t *testing.T, s oneNetwork) {
 		long := strings.Repeat("x", 999)
 		var collections []reviewstore.Collection
 		for i, k := range []reviewstore.Key{key(long+"b", "a"), key(long+"aa", "b"), key(long, "z"), key(long+"aa", "a"), key(long+"a", "z"), key("s", long+"bb"),
@@ -100,7 +107,8 @@ var reviewEraseRules = []reviewRule{
 		putReviews(t, s, key("s", "a"), list...)
 		checkReviews(t, s, key("s", "a"), list...)
 	}},
-	{"every time is kept and found in its place", func(t *testing.T, s oneNetwork) {
+	// Times may be negative. The lowest and the highest value must not overflow when a driver turns the order around.
+	{"every 64-bit time is stored and ordered, and a review whose time changes moves", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		var list []reviewstore.Review
 		for i, at := range []int64{0, 1<<63 - 1, -1 << 63, 1, -1, 253402300799999999, -62135596800000000} {

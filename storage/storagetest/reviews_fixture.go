@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -57,6 +56,7 @@ var (
 // oddKeys are pairs of source and id that a careless driver confuses.
 var oddKeys = []string{"", "\x00", "\x00\x00", "\n", " ", "%", "'", "A", "A ", "_", "a", "a\x00", "a\x00b", "aa", "É", "é", "e\u0301", "Я", "\uffff", "😀", "\xff"}
 
+// key returns the key of a collection.
 func key(source, id string) reviewstore.Key { return reviewstore.Key{Source: source, ID: id} }
 
 // newCollection returns a collection with bytes that no other one has.
@@ -64,6 +64,7 @@ func newCollection(k reviewstore.Key, text string) reviewstore.Collection {
 	return reviewstore.Collection{Key: k, Fields: fmt.Appendf(nil, "{\"fields\": %q}\x00", k.Source+k.ID+text), Tally: fmt.Appendf(nil, "\x00tally %s\xff", text)}
 }
 
+// newReview returns a review with bytes that no other pair of id and text has.
 func newReview(id, text string) reviewstore.Review {
 	at := int64(crc32.ChecksumIEEE([]byte(id+text))%7) - 3 // some of one time, and some before 1970
 	return reviewstore.Review{ID: id, Time: at, Data: fmt.Appendf(nil, "{\"data\": %q}\x00\xff", id+text)}
@@ -96,17 +97,16 @@ func putReviews(t *testing.T, s oneNetwork, k reviewstore.Key, list ...reviewsto
 	updateReviews(t, s, func(w reviewTx) error { return w.PutReviews(ctx, k, list) })
 }
 
-// checkCollections checks all collections, in order and one by one.
+// checkCollections fails unless the network has exactly the wanted collections; see hasCollections.
 func checkCollections(t *testing.T, s oneNetwork, want ...reviewstore.Collection) {
 	t.Helper()
-	err := s.View(ctx, func(r reviewReader) error {
-		return errors.Join(hasCollections(r, want...))
-	})
-	if err != nil {
+	if err := s.View(ctx, func(r reviewReader) error { return hasCollections(r, want...) }); err != nil {
 		t.Error(err)
 	}
 }
 
+// hasCollections returns an error unless the network has exactly the wanted collections, in this order, by key and by
+// id.
 func hasCollections(r reviewReader, want ...reviewstore.Collection) error {
 	got, err := collect(r.Collections(ctx))
 	if err != nil {
@@ -123,8 +123,8 @@ func hasCollections(r reviewReader, want ...reviewstore.Collection) error {
 	return hasKeys(r, want)
 }
 
-// hasKeys returns an error if the collections differ from want in the order of their keys, from the first and from
-// some of them on, or by their ids.
+// hasKeys returns an error if CollectionsByKey or CollectionsWithID does not agree with want. It tries queries without a
+// start, with some of the keys and with an absent key as the start.
 func hasKeys(r reviewReader, want []reviewstore.Collection) error {
 	want = slices.SortedFunc(slices.Values(want), func(a, b reviewstore.Collection) int { return compareKeys(a.Key, b.Key) })
 	starts := []reviewstore.CollectionQuery{{}, {Limit: 2}, {After: key("s", "b\x00"), Limit: 1}}
@@ -158,7 +158,7 @@ func hasKeys(r reviewReader, want []reviewstore.Collection) error {
 	return nil
 }
 
-// tell writes reviews for a message.
+// tell returns reviews as text for a message.
 func tell(list []reviewstore.Review) string {
 	var out strings.Builder
 	for _, r := range list {
@@ -167,16 +167,18 @@ func tell(list []reviewstore.Review) string {
 	return out.String()
 }
 
+// compareKeys compares keys in the order of CollectionsByKey.
 func compareKeys(a, b reviewstore.Key) int {
 	return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.ID, b.ID))
 }
 
+// newestFirst compares positions in the order of ReviewsByTime.
 func newestFirst(a, b reviewstore.Position) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
 }
 
-// hasTimes returns an error if the reviews of a collection differ from want in the order of their times, from the first and
-// from some of them on.
+// hasTimes returns an error if ReviewsByTime does not agree with want. It tries queries without a start, with the positions
+// of some reviews, and with positions where no review is.
 func hasTimes(r reviewReader, k reviewstore.Key, want []reviewstore.Review) error {
 	at := func(r reviewstore.Review) reviewstore.Position { return reviewstore.Position{Time: r.Time, ID: r.ID} }
 	want = slices.SortedFunc(slices.Values(want), func(a, b reviewstore.Review) int { return newestFirst(at(a), at(b)) })
@@ -210,7 +212,7 @@ func checkReviews(t *testing.T, s oneNetwork, k reviewstore.Key, want ...reviews
 	}
 }
 
-// hasReviews returns an error if the reviews of a collection differ from want, in order or by id.
+// hasReviews returns an error unless the collection has exactly the wanted reviews, in this order, by time and by id.
 func hasReviews(r reviewReader, k reviewstore.Key, want ...reviewstore.Review) error {
 	got, err := collect(r.Reviews(ctx, k))
 	if err != nil {
@@ -229,6 +231,7 @@ func hasReviews(r reviewReader, k reviewstore.Key, want ...reviewstore.Review) e
 	return hasByID(r, k, ids, want...)
 }
 
+// hasByID returns an error unless ReviewsByID yields the wanted reviews for these ids, in any order.
 func hasByID(r reviewReader, k reviewstore.Key, ids []string, want ...reviewstore.Review) error {
 	got, err := collect(r.ReviewsByID(ctx, k, ids))
 	if err != nil {

@@ -16,10 +16,12 @@ type reviewStoreRule = rule[reviewstore.Store]
 // reviewNetworkRules are about the networks of a store. A transaction on one network reads and changes nothing of
 // another.
 var reviewNetworkRules = []reviewStoreRule{
+	// Networks has nothing to list, and that is no error.
 	{"a new store has no networks", func(t *testing.T, s reviewstore.Store) {
 		checkNetworks(t, s)
 	}},
-	{"a network is there when it has a collection, not when it was read or when its collection was rolled back", func(t *testing.T, s reviewstore.Store) {
+	// Networks are never created by a call of their own.
+	{"a network exists once it has a collection, not after a read or a rolled back write", func(t *testing.T, s reviewstore.Store) {
 		undone := errors.New("undone")
 		read, undoneIn, there := oneNetwork{s, "read"}, oneNetwork{s, "undone"}, oneNetwork{s, "there"}
 		checkCollections(t, read)
@@ -35,7 +37,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		putCollections(t, read, newCollection(key("s", "a"), ""), newCollection(key("s", "b"), ""))
 		checkNetworks(t, s, "read", "there")
 	}},
-	{"networks are told apart byte by byte and listed in that order, whatever order they come in", func(t *testing.T, s reviewstore.Store) {
+	// Names may be empty, long, invalid UTF-8 or contain NUL.
+	{"networks are compared byte by byte and listed in byte order", func(t *testing.T, s reviewstore.Store) {
 		long := strings.Repeat("é\x00long", 20_000)
 		names := append([]string{long, long + "b"}, oddKeys...)
 		for i, name := range slices.Backward(names) {
@@ -49,7 +52,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		slices.Sort(names)
 		checkNetworks(t, s, names...)
 	}},
-	{"a network, a source and an id are never taken for others that are written alike in a row", func(t *testing.T, s reviewstore.Store) {
+	// A driver that joins them into one key must not confuse ("ab", "") with ("a", "b").
+	{"network, source and id are three values, never one joined text", func(t *testing.T, s reviewstore.Store) {
 		parts := [][3]string{{"ab", "", ""}, {"a", "b", ""}, {"a", "", "b"}, {"", "ab", ""}, {"", "a", "b"}, {"", "", "ab"}, {"a\x00b", "", ""}, {"a", "\x00b", ""}}
 		for i, p := range parts {
 			putCollections(t, oneNetwork{s, p[0]}, newCollection(key(p[1], p[2]), fmt.Sprint(i)))
@@ -68,7 +72,8 @@ var reviewNetworkRules = []reviewStoreRule{
 			}
 		}
 	}},
-	{"the same source and id in two networks are two collections, with reviews of their own", func(t *testing.T, s reviewstore.Store) {
+	// A customer must never see or change the reviews of another. A collection of another network counts as absent.
+	{"the same source and id in two networks are two collections, with separate reviews", func(t *testing.T, s reviewstore.Store) {
 		a, b := oneNetwork{s, "a"}, oneNetwork{s, "b"}
 		k := key("s", "a")
 		putCollections(t, a, newCollection(k, "of a"))
@@ -85,7 +90,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		checkReviews(t, a, k, many(0, 3, "of a")...)
 		checkReviews(t, b, k, many(1, 5, "of b")...)
 	}},
-	{"each network has an order of its own, whatever comes to others in between", func(t *testing.T, s reviewstore.Store) {
+	// Numbers that a driver assigns may be shared by networks, as long as the order within each network is right.
+	{"each network has its own order of collections", func(t *testing.T, s reviewstore.Store) {
 		want := map[string][]reviewstore.Collection{}
 		var listed []reviewstore.Review
 		for i := range 12 {
@@ -104,7 +110,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		}
 		checkReviews(t, oneNetwork{s, "a"}, key("s", "100"), listed...)
 	}},
-	{"an Update of one network that keeps nothing leaves the others as they are", func(t *testing.T, s reviewstore.Store) {
+	// The neighbour has collections and reviews under the same keys.
+	{"an Update of one network that is rolled back changes no other network", func(t *testing.T, s reviewstore.Store) {
 		network, neighbour := beside(t, s)
 		undone := errors.New("undone")
 		err := network.Update(ctx, func(w reviewTx) error { return errors.Join(changeAll(w), undone) })
@@ -112,7 +119,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		checkCollections(t, network)
 		checkNeighbour(t, neighbour)
 	}},
-	{"updates of several networks at once are all kept, each in its network", func(t *testing.T, s reviewstore.Store) {
+	// Nothing is lost and nothing lands in another network.
+	{"parallel Updates of several networks are all committed, each in its network", func(t *testing.T, s reviewstore.Store) {
 		together(t, workers, func(worker int) error {
 			name := fmt.Sprint("network ", worker%3)
 			for round := range rounds {
@@ -153,7 +161,8 @@ var reviewNetworkRules = []reviewStoreRule{
 		}
 		checkNetworks(t, s, "network 0", "network 1", "network 2")
 	}},
-	{"the list of networks can be left and gone through again, and ends with the error of its context", func(t *testing.T, s reviewstore.Store) {
+	// With a context that is done no name is yielded before the error.
+	{"Networks can be left early and ranged over again, and yields the error of a context that is done", func(t *testing.T, s reviewstore.Store) {
 		for _, name := range []string{"c", "a", "b"} {
 			putCollections(t, oneNetwork{s, name}, newCollection(key("s", "a"), ""))
 		}
@@ -184,6 +193,7 @@ func changeAll(w reviewTx) error {
 	return nil
 }
 
+// checkNetworks fails unless the store lists exactly these networks.
 func checkNetworks(t *testing.T, s reviewstore.Store, want ...string) {
 	t.Helper()
 	got, err := collect(s.Networks(ctx))

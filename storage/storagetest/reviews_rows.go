@@ -10,11 +10,13 @@ import (
 )
 
 var collectionRules = []reviewRule{
-	{"a new store holds nothing", func(t *testing.T, s oneNetwork) {
+	// Reading it is no error.
+	{"a new network has no collections and no reviews", func(t *testing.T, s oneNetwork) {
 		checkCollections(t, s)
 		checkReviews(t, s, key("s", "a"))
 	}},
-	{"a collection that is not there is ErrNotFound", func(t *testing.T, s oneNetwork) {
+	// The Service tells by it whether a collection is new.
+	{"an absent collection is ErrNotFound", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		err := s.View(ctx, func(r reviewReader) error {
 			_, err := r.Collection(ctx, key("s", "b"))
@@ -22,16 +24,19 @@ var collectionRules = []reviewRule{
 		})
 		checkError(t, err, reviewstore.ErrNotFound, "Collection")
 	}},
-	{"a collection comes back byte for byte", func(t *testing.T, s oneNetwork) {
+	// Fields and Tally are any bytes, also NUL and invalid UTF-8.
+	{"a collection is returned byte for byte", func(t *testing.T, s oneNetwork) {
 		c := reviewstore.Collection{Key: key("s", "a"), Fields: []byte("\x00\xff{ \n"), Tally: []byte("'\x00;--")}
 		putCollections(t, s, c)
 		checkCollections(t, s, c)
 	}},
-	{"empty fields and an empty tally are kept", func(t *testing.T, s oneNetwork) {
+	// A nil slice and an empty one mean the same, so neither may become NULL where NULL is refused.
+	{"empty Fields and an empty Tally are stored as empty", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, reviewstore.Collection{Key: key("s", "a")}, reviewstore.Collection{Key: key("s", "b"), Fields: []byte{}, Tally: []byte{}})
 		checkCollections(t, s, reviewstore.Collection{Key: key("s", "a")}, reviewstore.Collection{Key: key("s", "b")})
 	}},
-	{"collections come in the order in which they were first put, not in that of their keys", func(t *testing.T, s oneNetwork) {
+	// An export has them in the order of the import.
+	{"Collections yields collections in the order in which they were first put, not in that of their keys", func(t *testing.T, s oneNetwork) {
 		var want []reviewstore.Collection
 		for _, id := range []string{"m", "a", "z", "B", "b", "10", "9"} {
 			want = append(want, newCollection(key("s", id), ""))
@@ -39,7 +44,8 @@ var collectionRules = []reviewRule{
 		putCollections(t, s, want...)
 		checkCollections(t, s, want...)
 	}},
-	{"putting a collection again replaces its fields and tally; its place and its reviews stay", func(t *testing.T, s oneNetwork) {
+	// A second import of the same file changes no order.
+	{"putting a collection again replaces its Fields and Tally, and keeps its place and its reviews", func(t *testing.T, s oneNetwork) {
 		a, b := newCollection(key("s", "a"), ""), newCollection(key("s", "b"), "")
 		putCollections(t, s, a, b)
 		putReviews(t, s, a.Key, many(0, 3, "")...)
@@ -48,7 +54,8 @@ var collectionRules = []reviewRule{
 		checkCollections(t, s, a, b)
 		checkReviews(t, s, a.Key, many(0, 3, "")...)
 	}},
-	{"sources and ids are compared byte by byte, and together", func(t *testing.T, s oneNetwork) {
+	// The names differ by case, by NUL, by Unicode form or by a wildcard. Each pair of them is a collection of its own.
+	{"sources and ids are compared byte by byte", func(t *testing.T, s oneNetwork) {
 		var want []reviewstore.Collection
 		for _, source := range oddKeys {
 			for _, id := range oddKeys {
@@ -65,7 +72,8 @@ var collectionRules = []reviewRule{
 		})
 		checkCollections(t, s, want...)
 	}},
-	{"keys and ids may be long", func(t *testing.T, s oneNetwork) {
+	// They are longer than a row of an index may be in some databases.
+	{"sources and ids may be very long", func(t *testing.T, s oneNetwork) {
 		long := strings.Repeat("é\x00long", 20_000)
 		a, b := newCollection(key(long, long), "a"), newCollection(key(long+"b", long), "b")
 		putCollections(t, s, a, b)
@@ -77,7 +85,8 @@ var collectionRules = []reviewRule{
 }
 
 var reviewRules = []reviewRule{
-	{"reviews of a collection that is not there are ErrNotFound to put, and none to read", func(t *testing.T, s oneNetwork) {
+	// The error comes even if the list of reviews is empty.
+	{"putting reviews into an absent collection is ErrNotFound, and reading them yields nothing", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		for _, list := range [][]reviewstore.Review{nil, many(0, 1, "")} {
 			err := s.Update(ctx, func(w reviewTx) error { return w.PutReviews(ctx, key("s", "b"), list) })
@@ -85,7 +94,8 @@ var reviewRules = []reviewRule{
 		}
 		checkReviews(t, s, key("s", "b"))
 	}},
-	{"reviews come back byte for byte, in the order in which they were first put", func(t *testing.T, s oneNetwork) {
+	// Later calls of PutReviews continue the order.
+	{"reviews are returned byte for byte, in the order in which they were first put", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
 		want := []reviewstore.Review{newReview("z", ""), newReview("a", ""), newReview("10", ""), newReview("9", "")}
@@ -93,20 +103,23 @@ var reviewRules = []reviewRule{
 		putReviews(t, s, k, want[2:]...)
 		checkReviews(t, s, k, want...)
 	}},
-	{"a review that is put again is replaced in its place", func(t *testing.T, s oneNetwork) {
+	// New reviews of the same call go to the end.
+	{"a review that is put again replaces the old one and keeps its place", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
 		putReviews(t, s, k, many(0, 5, "")...)
 		putReviews(t, s, k, newReview("3", "again"), newReview("5", ""), newReview("0", "again"))
 		checkReviews(t, s, k, newReview("0", "again"), newReview("1", ""), newReview("2", ""), newReview("3", "again"), newReview("4", ""), newReview("5", ""))
 	}},
-	{"of a review that is put twice at once the last counts", func(t *testing.T, s oneNetwork) {
+	// It has the place of the first. Some databases refuse to upsert a row twice in one statement.
+	{"if one call puts an id twice, the last review counts", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
 		putReviews(t, s, k, newReview("1", "x"), newReview("2", ""), newReview("1", "y"))
 		checkReviews(t, s, k, newReview("1", "y"), newReview("2", ""))
 	}},
-	{"collections share no reviews", func(t *testing.T, s oneNetwork) {
+	// The same review id in four collections is four reviews.
+	{"collections do not share reviews", func(t *testing.T, s oneNetwork) {
 		keys := []reviewstore.Key{key("s", "a"), key("s", "b"), key("sa", ""), key("", "sa")}
 		for i, k := range keys {
 			putCollections(t, s, newCollection(k, ""))
@@ -116,6 +129,7 @@ var reviewRules = []reviewRule{
 			checkReviews(t, s, k, newReview("1", fmt.Sprint(i)))
 		}
 	}},
+	// Case, NUL and Unicode form count.
 	{"ids of reviews are compared byte by byte", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
@@ -126,7 +140,8 @@ var reviewRules = []reviewRule{
 		putReviews(t, s, k, want...)
 		checkReviews(t, s, k, want...)
 	}},
-	{"ReviewsByID yields those that are there, each once, whatever is asked for", func(t *testing.T, s oneNetwork) {
+	// An import asks for all ids of a batch at once, thousands of them, of which some are absent and some repeated.
+	{"ReviewsByID yields the given reviews that exist, each once, in any order", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""), newCollection(key("s", "b"), ""))
 		putReviews(t, s, k, many(0, 3000, "")...)
@@ -156,14 +171,16 @@ var reviewRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	{"a large review comes back", func(t *testing.T, s oneNetwork) {
+	// The Service stores records of up to this size.
+	{"a review of 16 MiB is stored", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, ""))
 		want := reviewstore.Review{ID: "1", Data: []byte(strings.Repeat("0123456789abcdef", 16<<20/16))}
 		putReviews(t, s, k, want)
 		checkReviews(t, s, k, want)
 	}},
-	{"what was given and what was returned is nobody's to share", func(t *testing.T, s oneNetwork) {
+	// The caller overwrites its slices after the call.
+	{"a store copies what it is given, and what it returned does not change when the store is written later", func(t *testing.T, s oneNetwork) {
 		c, list := newCollection(key("s", "a"), ""), many(0, 2, "")
 		putCollections(t, s, c)
 		putReviews(t, s, c.Key, list...)

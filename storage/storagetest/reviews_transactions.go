@@ -14,7 +14,9 @@ import (
 )
 
 var reviewTransactionRules = []reviewRule{
-	{"an Update that returns an error keeps nothing, and the error passes through", func(t *testing.T, s oneNetwork) {
+	// errors.Is must find the error of fn in what Update returns, because the Service finds its own errors by it.
+	// Afterwards the same writes succeed, so nothing of the first attempt is left.
+	{"an Update that returns an error commits nothing, and returns that error", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := errors.New("fn's own")
 		err := s.Update(ctx, func(w reviewTx) error {
@@ -27,7 +29,9 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"an Update that panics keeps nothing, the panic passes through, and the store lives on", func(t *testing.T, s oneNetwork) {
+	// The same value must come out, on the goroutine of the caller. No lock, connection or transaction stays open: the
+	// next Update must not wait.
+	{"an Update that panics commits nothing, the caller gets the panic, and the store stays usable", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := new(int)
 		got := panicOf(func() {
@@ -44,7 +48,8 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"announcing collections changes nothing", func(t *testing.T, s oneNetwork) {
+	// It is only a hint about locks. Keys may be absent and may be given twice.
+	{"Announce changes nothing", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			keys := []reviewstore.Key{{Source: "not there", ID: "a"}}
@@ -62,7 +67,8 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"a View passes on errors and panics, and the store lives on", func(t *testing.T, s oneNetwork) {
+	// No snapshot or connection stays open, and the writes after it succeed.
+	{"a View passes on errors and panics, and the store stays usable", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		want := errors.New("fn's own")
 		checkError(t, s.View(ctx, func(reviewReader) error { return want }), want, "View")
@@ -72,7 +78,8 @@ var reviewTransactionRules = []reviewRule{
 		checkFilledReviews(t, s)
 		updateReviews(t, s, changeReviews)
 	}},
-	{"the reads of an Update see its own writes, and others see them afterwards", func(t *testing.T, s oneNetwork) {
+	// An import reads the tally that it wrote a moment before.
+	{"the reads of an Update see its own writes, and a later View sees them too", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			return errors.Join(changeReviews(w), hasChanged(w))
@@ -81,7 +88,9 @@ var reviewTransactionRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	{"a write that fails spoils nothing else in its Update", func(t *testing.T, s oneNetwork) {
+	// The Service may go on after these errors. In PostgreSQL, for example, a failed statement ends the transaction
+	// unless the driver asks before or uses a savepoint.
+	{"after a write that returns ErrExists or ErrNotFound the transaction goes on", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviewstore.ErrNotFound, "PutReviews")
@@ -93,7 +102,8 @@ var reviewTransactionRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	{"what was rolled back leaves no trace in the order", func(t *testing.T, s oneNetwork) {
+	// A driver that numbers rows in memory must give the numbers back or skip them.
+	{"a rolled back Update leaves no trace in the order of collections and reviews", func(t *testing.T, s oneNetwork) {
 		putCollections(t, s, newCollection(key("s", "a"), ""))
 		gone := errors.New("rolled back")
 		for i := range 5 {
@@ -106,7 +116,9 @@ var reviewTransactionRules = []reviewRule{
 		checkCollections(t, s, newCollection(key("s", "a"), ""))
 		checkReviews(t, s, key("s", "a"), many(0, 5, "")...)
 	}},
-	{"reads inside an update that is rolled back leave no trace", func(t *testing.T, s oneNetwork) {
+	// An Update may read its own uncommitted rows. A cache that keeps them would show other callers what never
+	// happened.
+	{"reads inside an Update that is rolled back leave no trace in any cache", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		// Each round writes the same keys with another content, and reads all of them.
 		everything := func(w reviewTx, text string) error {
@@ -128,7 +140,8 @@ var reviewTransactionRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	{"a context that is over ends Update, which keeps nothing, and View, with the context's error", func(t *testing.T, s oneNetwork) {
+	// A client that has gone away must not hold a connection, and errors.Is must find context.Canceled.
+	{"with a context that is done Update commits nothing, and Update and View return the context's error", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		over, cancel := context.WithCancel(ctx)
 		cancel()
@@ -149,6 +162,7 @@ func fillReviews(t *testing.T, s oneNetwork) {
 	putReviews(t, s, key("s", "a"), many(0, 3, "")...)
 }
 
+// checkFilledReviews checks that everything is as fillReviews left it.
 func checkFilledReviews(t *testing.T, s oneNetwork) {
 	t.Helper()
 	checkCollections(t, s, newCollection(key("s", "b"), ""), newCollection(key("s", "a"), ""))
@@ -167,6 +181,7 @@ func changeReviews(w reviewTx) error {
 	)
 }
 
+// hasChanged returns an error unless r reads what changeReviews wrote.
 func hasChanged(r reviewReader) error {
 	return errors.Join(
 		hasCollections(r, newCollection(key("s", "b"), "changed"), newCollection(key("s", "a"), ""), newCollection(key("s", "new"), "")),
@@ -207,7 +222,9 @@ var reviewParallelRules = []reviewRule{
 		})
 		checkReviews(t, s, k, many(0, workers*rounds, "")...)
 	}},
-	{"no collection comes or changes between an Update that reads all of them and its commit", func(t *testing.T, s oneNetwork) {
+	// Each Update reads all collections, changes all of them and adds one. Locks on the rows that exist do not stop a
+	// new row, so a driver needs more than those.
+	{"a list of all collections that an Update has read is still current at its commit", func(t *testing.T, s oneNetwork) {
 		together(t, workers, func(int) error {
 			for range rounds / 5 {
 				err := s.Update(ctx, func(w reviewTx) error {
@@ -239,7 +256,9 @@ var reviewParallelRules = []reviewRule{
 		}
 		checkCollections(t, s, want...)
 	}},
-	{"a View sees one state, whatever is written meanwhile, and all that was acknowledged before", func(t *testing.T, s oneNetwork) {
+	// A writer replaces all reviews and the collection again and again. A reader must find all of them of the same
+	// round, and of no round that is older than its start.
+	{"a View sees one snapshot, with every Update that was acknowledged before it began", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, newCollection(k, "0"))
 		putReviews(t, s, k, many(0, 20, "0")...)
@@ -279,7 +298,8 @@ var reviewParallelRules = []reviewRule{
 }
 
 var reviewIteratorRules = []reviewRule{
-	{"an iterator can be left at any place and gone through again, and the transaction goes on", func(t *testing.T, s oneNetwork) {
+	// A page ends as soon as it is full. Rows and statements of the iterator must be closed then.
+	{"a caller may leave an iterator early and range over it again, and the transaction goes on", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			for name, list := range reviewLists(r, ctx) {
@@ -293,7 +313,8 @@ var reviewIteratorRules = []reviewRule{
 			return err
 		})
 	}},
-	{"iterators nest, and other reads fit between their steps", func(t *testing.T, s oneNetwork) {
+	// A database connection often allows one open result at a time, so a driver may have to read ahead.
+	{"iterators nest, and other reads may run between their steps", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			seen := 0
@@ -320,7 +341,8 @@ var reviewIteratorRules = []reviewRule{
 			return nil
 		})
 	}},
-	{"writes fit between the steps of an iterator", func(t *testing.T, s oneNetwork) {
+	// The writes of this test go to another collection, so each review is seen once.
+	{"writes may run between the steps of an iterator", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			seen := 0
@@ -340,7 +362,9 @@ var reviewIteratorRules = []reviewRule{
 		})
 		checkReviews(t, s, key("s", "1"), many(0, listed, "")...)
 	}},
-	{"an error comes once, as the last pair", func(t *testing.T, s oneNetwork) {
+	// Callers stop at an error, and a list that ends without one counts as complete. A driver must never end a list
+	// early without an error.
+	{"an iterator yields an error once, as its last pair", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		inBothReviews(t, s, func(r reviewReader) error {
 			over, cancel := context.WithCancel(ctx)
@@ -361,7 +385,8 @@ var reviewIteratorRules = []reviewRule{
 			return nil
 		})
 	}},
-	{"a panic inside the steps of an iterator passes through, and the store lives on", func(t *testing.T, s oneNetwork) {
+	// Twenty panics in a row would use up the connections or locks of a driver that does not release them.
+	{"a panic between the steps of an iterator reaches the caller, and the store stays usable", func(t *testing.T, s oneNetwork) {
 		fillForIterators(t, s)
 		want := new(int)
 		for range 20 {
@@ -382,6 +407,7 @@ var reviewIteratorRules = []reviewRule{
 	}},
 }
 
+// fillForIterators stores so much that each iterator of reviewLists yields as many items as listed says.
 func fillForIterators(t *testing.T, s oneNetwork) {
 	t.Helper()
 	for i := range listed {
@@ -402,6 +428,7 @@ func reviewLists(r reviewReader, ctx context.Context) map[string]iter.Seq[error]
 	}
 }
 
+// inBothReviews runs fn in a View and in an Update.
 func inBothReviews(t *testing.T, s oneNetwork, fn func(r reviewReader) error) {
 	t.Helper()
 	if err := s.View(ctx, fn); err != nil {
@@ -413,7 +440,8 @@ func inBothReviews(t *testing.T, s oneNetwork, fn func(r reviewReader) error) {
 }
 
 var reviewRandomRules = []reviewRule{
-	{"random writes leave what a plain list would hold", func(t *testing.T, s oneNetwork) {
+	// The model is a list of collections with lists of reviews. About a quarter of the Updates are rolled back.
+	{"random writes agree with a simple model", func(t *testing.T, s oneNetwork) {
 		const seed = 21
 		t.Logf("seed %d", seed)
 		d := randomData{rand.New(rand.NewPCG(seed, 0))}
@@ -451,6 +479,7 @@ var reviewRandomRules = []reviewRule{
 // reviewModel is a simple implementation of a store.
 type reviewModel []*modelCollection
 
+// modelCollection is a collection with its reviews in the order in which they were first put.
 type modelCollection struct {
 	reviewstore.Collection
 	reviews []reviewstore.Review
@@ -511,6 +540,7 @@ func (c *modelCollection) put(r reviewstore.Review) {
 	c.reviews = append(c.reviews, r)
 }
 
+// compare returns an error unless r reads exactly what the model has.
 func (m reviewModel) compare(r reviewReader) error {
 	var list []reviewstore.Collection
 	for _, c := range m {

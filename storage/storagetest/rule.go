@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// rule is a rule that every store of type S must follow, with its test.
+// rule is a rule that every store of type S must follow, with its test. The comment above a rule in its list says why it
+// exists.
 type rule[S any] struct {
 	words string // the rule, in words
 	check func(t *testing.T, store S)
@@ -16,8 +17,9 @@ func checkRules[S any](t *testing.T, open func(t *testing.T) S, rules []rule[S])
 	for _, r := range rules {
 		t.Run(r.words, func(t *testing.T) {
 			t.Cleanup(func() {
+				// The name of a subtest has underscores for spaces, so a failure repeats it in plain text.
 				if t.Failed() {
-					t.Logf("the rule that does not hold: %s", r.words)
+					t.Logf("the store breaks this rule: %s", r.words)
 				}
 			})
 			r.check(t, open(t))

@@ -21,14 +21,17 @@ func Webhooks(t *testing.T, open func(t *testing.T) webhookstore.Store) {
 type webhookRule = rule[webhookstore.Store]
 
 var webhookRules = []webhookRule{
-	{"a name has no value until one is swapped in for none", func(t *testing.T, s webhookstore.Store) {
+	// An empty prev stands for no value. Swap with any other prev changes nothing and returns false.
+	{"a name has no value until Swap replaces no value by one", func(t *testing.T, s webhookstore.Store) {
 		checkValue(t, s, "a", "")
 		checkSwap(t, s, "a", "something", "1", false)
 		checkValue(t, s, "a", "")
 		checkSwap(t, s, "a", "", "1", true)
 		checkValue(t, s, "a", "1")
 	}},
-	{"a value is replaced only if it is still the one that is named", func(t *testing.T, s webhookstore.Store) {
+	// This is compare-and-swap: a process whose knowledge is outdated must not overwrite the position of another. All
+	// bytes are compared, and no padding is ignored.
+	{"Swap replaces a value only if it equals prev", func(t *testing.T, s webhookstore.Store) {
 		checkSwap(t, s, "a", "", "1", true)
 		for _, other := range []string{"", "2", "1 ", "1\x00", "11", "\x001"} {
 			checkSwap(t, s, "a", other, "3", false)
@@ -38,12 +41,14 @@ var webhookRules = []webhookRule{
 		checkSwap(t, s, "a", "1", "3", false)
 		checkValue(t, s, "a", "2")
 	}},
+	// Swap returns true then: what counts is that the value was prev.
 	{"a value can be replaced by itself", func(t *testing.T, s webhookstore.Store) {
 		checkSwap(t, s, "a", "", "1", true)
 		checkSwap(t, s, "a", "1", "1", true)
 		checkValue(t, s, "a", "1")
 	}},
-	{"an empty value removes, and no value can be swapped for none", func(t *testing.T, s webhookstore.Store) {
+	// After that the name is as if it was never used.
+	{"an empty next removes the value, and no value can be replaced by no value", func(t *testing.T, s webhookstore.Store) {
 		checkSwap(t, s, "a", "", "", true)
 		checkSwap(t, s, "a", "", "1", true)
 		checkSwap(t, s, "a", "", "", false)
@@ -55,6 +60,7 @@ var webhookRules = []webhookRule{
 		checkSwap(t, s, "a", "", "3", true)
 		checkValue(t, s, "a", "3")
 	}},
+	// Names may be empty, contain NUL or be invalid UTF-8.
 	{"names that differ in any byte are different names", func(t *testing.T, s webhookstore.Store) {
 		names := append([]string{"", "\x00", "a\x00", "\xff\xfe"}, oddNames...)
 		for i, name := range names {
@@ -68,7 +74,8 @@ var webhookRules = []webhookRule{
 			checkValue(t, s, name, fmt.Sprint(i+1))
 		}
 	}},
-	{"a value has any bytes, and up to a few megabytes", func(t *testing.T, s webhookstore.Store) {
+	// A driver that stores values as text would change or refuse some of them.
+	{"a value has any bytes, up to a few megabytes", func(t *testing.T, s webhookstore.Store) {
 		every := make([]byte, 256)
 		for i := range every {
 			every[i] = byte(i)
@@ -79,6 +86,7 @@ var webhookRules = []webhookRule{
 			checkSwap(t, s, "a", value, "", true)
 		}
 	}},
+	// Neither the slice that Swap was given nor the one that Get returned.
 	{"a store shares no bytes with its callers", func(t *testing.T, s webhookstore.Store) {
 		next := []byte("value")
 		if _, err := s.Swap(ctx, "a", nil, next); err != nil {
@@ -92,7 +100,8 @@ var webhookRules = []webhookRule{
 		got[0] = 'X'
 		checkValue(t, s, "a", "value")
 	}},
-	{"of parallel swaps of one value one wins", func(t *testing.T, s webhookstore.Store) {
+	// Two processes that want the lease read the same value. Only one may become the process that delivers.
+	{"of parallel Swaps of one value one succeeds", func(t *testing.T, s webhookstore.Store) {
 		checkSwap(t, s, "a", "", "0", true)
 		for round := range 10 {
 			var wins atomic.Int64
@@ -115,7 +124,8 @@ var webhookRules = []webhookRule{
 			checkValue(t, s, "a", strconv.Itoa(round+1))
 		}
 	}},
-	{"of parallel swaps into a name without a value one wins", func(t *testing.T, s webhookstore.Store) {
+	// There is no row yet that could be locked.
+	{"of parallel Swaps into a name without a value one succeeds", func(t *testing.T, s webhookstore.Store) {
 		for round := range 5 {
 			name := fmt.Sprint("n", round)
 			var wins atomic.Int64
@@ -137,7 +147,8 @@ var webhookRules = []webhookRule{
 			}
 		}
 	}},
-	{"counting in parallel loses nothing", func(t *testing.T, s webhookstore.Store) {
+	// Each goroutine reads the number and swaps in the next one until it succeeds.
+	{"parallel counting with Get and Swap loses no count", func(t *testing.T, s webhookstore.Store) {
 		const workers, each = 4, 20
 		var group sync.WaitGroup
 		for range workers {
@@ -163,7 +174,8 @@ var webhookRules = []webhookRule{
 		group.Wait()
 		checkValue(t, s, "count", strconv.Itoa(workers*each))
 	}},
-	{"a context that is over ends Get and Swap, which changes nothing, with the context's error", func(t *testing.T, s webhookstore.Store) {
+	// A client that has gone away costs the store no transaction.
+	{"with a context that is done Get and Swap return the context's error, and Swap changes nothing", func(t *testing.T, s webhookstore.Store) {
 		over, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := s.Get(over, "a"); !errors.Is(err, context.Canceled) {
@@ -176,6 +188,7 @@ var webhookRules = []webhookRule{
 	}},
 }
 
+// checkValue fails unless the name has the value want; "" means that it has none, for which Get returns nil.
 func checkValue(t *testing.T, s webhookstore.Store, name, want string) {
 	t.Helper()
 	got, err := s.Get(ctx, name)
@@ -184,6 +197,7 @@ func checkValue(t *testing.T, s webhookstore.Store, name, want string) {
 	}
 }
 
+// checkSwap fails unless Swap returns no error and reports want.
 func checkSwap(t *testing.T, s webhookstore.Store, name, prev, next string, want bool) {
 	t.Helper()
 	if got, err := s.Swap(ctx, name, []byte(prev), []byte(next)); err != nil || got != want {
