@@ -171,3 +171,95 @@ func (m member) seenBelow(n *node) AnyOf {
 	slices.Sort(seen)
 	return seen
 }
+
+// folderSeen returns the folder with this id, or ErrNotFound if the caller does not see it. at is where the request names it.
+func (req *request) folderSeen(at, id string) (*node, error) {
+	n := req.tree.nodes[id]
+	if n == nil || !req.sees(n) {
+		return nil, noFolder(at)
+	}
+	return n, nil
+}
+
+// folderToRead returns the folder with this id: one that the caller sees, or one that is hidden by a deletion and that the caller
+// may manage. Any other is ErrNotFound. at is where the request names it.
+func (req *request) folderToRead(at, id string) (*node, error) {
+	n := req.tree.nodes[id]
+	if n == nil || !req.sees(n) && (n.live() || req.right(n).level < levelManage) {
+		return nil, noFolder(at)
+	}
+	return n, nil
+}
+
+// parentAt returns the folder with this full path, or ErrNotFound if the caller does not see it. It returns nil for the top
+// level, whose path is "/" or "".
+func (req *request) parentAt(at, path string) (*node, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(path, "/") {
+		return nil, invalid(at, "want / or /<id>/<id>, have %q", path)
+	}
+	n, ok := req.tree.at(path)
+	if !ok || n != nil && !req.sees(n) {
+		return nil, noFolder(at)
+	}
+	return n, nil
+}
+
+// folderToFill returns a folder whose assets the caller may change.
+func (req *request) folderToFill(id string) (*node, error) {
+	n, err := req.folderSeen("", id)
+	if err == nil && req.right(n).level < levelEdit {
+		err = forbidden("", "to change what is in the folder needs edit on it")
+	}
+	return n, err
+}
+
+// folderToGrantOn returns a folder whose permissions the caller may change.
+func (req *request) folderToGrantOn(id string) (*node, error) {
+	return req.folderToManage("", id, false)
+}
+
+// folderToManage returns a folder that the caller may change. A folder that is deleted, or below a deleted one, is ErrNotFound
+// unless deleted is true.
+func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
+	n := req.tree.nodes[id]
+	if n == nil {
+		return nil, noFolder(at)
+	}
+	level := req.right(n).level
+	switch live := n.live(); {
+	case live && level == levelNone, !live && (!deleted || level < levelManage):
+		return nil, noFolder(at)
+	case level < levelManage:
+		return nil, forbidden(at, "to change the folder needs manage on it")
+	}
+	return n, nil
+}
+
+// mayRestore reports whether the folder may be brought back. A folder below a deleted one would stay hidden, so that is
+// refused. Moving it out of the deleted folder makes it visible, which needs manage on the deleted folder.
+func (req *request) mayRestore(n *node, moved bool) bool {
+	for above := n.parent; above != nil; above = above.parent {
+		if above.Deleted && (!moved || req.right(above).level < levelManage) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkParent returns an error unless the caller may put a folder into parent, and the folder fits: height is the number of its
+// levels. A nil parent is the top level.
+func (req *request) checkParent(at string, parent *node, height int) error {
+	if !req.mayNest(parent) {
+		if parent == nil {
+			return forbidden(at, "to put a folder at the top level is for moderators")
+		}
+		return forbidden(at, "to put a folder into another needs edit on that one")
+	}
+	if parent.depth()+height > req.limits.Depth {
+		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
+	}
+	return nil
+}

@@ -100,41 +100,41 @@ func bodyOf(text []byte) (Body, error) {
 // Asset returns one asset. It returns ErrNotFound if the caller sees no asset with this id.
 func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
 	var out Asset
-	err := s.view(ctx, by, lib, func(ss *request) error {
-		r, err := ss.find(id)
+	err := s.view(ctx, by, lib, func(req *request) error {
+		r, err := req.find(id)
 		if err != nil {
 			return err
 		}
 		if r == nil {
 			return noAsset("")
 		}
-		out = ss.asset(*r)
+		out = req.asset(*r)
 		return nil
 	})
 	return out, err
 }
 
 // find returns the asset with this id, or nil if the caller sees no such asset.
-func (ss *request) find(id string) (*Record, error) {
-	ordinal, ok := ss.seal.open(sealedID, id)
+func (req *request) find(id string) (*Record, error) {
+	ordinal, ok := req.seal.decrypt(sealedID, id)
 	if !ok {
 		return nil, nil
 	}
-	r, err := ss.r.Asset(ss.ctx, ordinal)
-	if isNotFound(err) || err == nil && !ss.seesAsset(ss.tree, r.Folders) {
+	r, err := req.r.Asset(req.ctx, ordinal)
+	if isNotFound(err) || err == nil && !req.seesAsset(req.tree, r.Folders) {
 		return nil, nil
 	}
 	return &r, err
 }
 
 // asset returns the record as the caller sees it.
-func (ss *request) asset(r Record) Asset {
+func (req *request) asset(r Record) Asset {
 	a := Asset{
-		ID: ss.seal.close(sealedID, r.Ordinal), Library: ss.lib.ID,
+		ID: req.seal.encrypt(sealedID, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
 	}
 	for _, id := range r.Folders {
-		if n := ss.tree.nodes[id]; n != nil && ss.sees(n) {
+		if n := req.tree.nodes[id]; n != nil && req.sees(n) {
 			a.Folders = append(a.Folders, n.folder())
 		}
 	}
@@ -142,20 +142,29 @@ func (ss *request) asset(r Record) Asset {
 }
 
 // put stores the record with its index entries. It returns ErrInvalid if the request has stored more than Limits.Terms then.
-func (ss *request) put(r Record, x Index) error {
-	if ss.terms += len(x.Terms); ss.terms > ss.limits.Terms {
+func (req *request) put(r Record, x Index) error {
+	if req.terms += len(x.Terms); req.terms > req.limits.Terms {
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
-			ss.limits.Terms)
+			req.limits.Terms)
 	}
-	ss.wrote = true
-	ss.changes.put(r.Ordinal)
-	return ss.tx.PutAsset(ss.ctx, r, x)
+	req.wrote = true
+	req.changes.put(r.Ordinal)
+	return req.tx.PutAsset(req.ctx, r, x)
 }
 
 // remove deletes the asset from the library.
-func (ss *request) remove(r Record) error {
-	ss.wrote = true
-	ss.changes.remove(r.Ordinal)
-	ss.state.Count--
-	return ss.tx.DeleteAsset(ss.ctx, r.Ordinal)
+func (req *request) remove(r Record) error {
+	req.wrote = true
+	req.changes.remove(r.Ordinal)
+	req.state.Count--
+	return req.tx.DeleteAsset(req.ctx, r.Ordinal)
+}
+
+// reindex stores a record whose folders or attributes have changed.
+func (req *request) reindex(r Record) error {
+	x, err := IndexOf(r)
+	if err != nil {
+		return err
+	}
+	return req.put(r, x)
 }

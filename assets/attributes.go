@@ -40,13 +40,13 @@ func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(n
 // not see do not count. It returns ErrInvalid if the key is empty or its values take more than Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
-	err := s.view(ctx, by, lib, func(ss *request) error {
+	err := s.view(ctx, by, lib, func(req *request) error {
 		if err := checkName("key", key, s.limits.Name); err != nil {
 			return err
 		}
 		out = out[:0]
 		size := 0
-		for value, err := range ss.r.Values(ctx, key, ss.visible(ss.tree)) {
+		for value, err := range req.r.Values(ctx, key, req.visible(req.tree)) {
 			if err != nil {
 				return err
 			}
@@ -79,14 +79,14 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	}
 	ready := in.prepare()
 	var out ChangedAttributes
-	err := s.update(ctx, by, lib, func(ss *request) error {
+	err := s.update(ctx, by, lib, func(req *request) error {
 		out = ChangedAttributes{}
 		size := 0
-		statuses, err := ss.eachAsset(in.Assets, func(r Record) (int, error) {
-			if !ss.editsAsset(ss.tree, r.Folders) {
+		statuses, err := req.eachAsset(in.Assets, func(r Record) (int, error) {
+			if !req.editsAsset(req.tree, r.Folders) {
 				return StatusForbidden, nil
 			}
-			r, outcome, err := ss.label(r, ready)
+			r, outcome, err := req.changeAttributes(r, ready)
 			switch {
 			case err != nil:
 				return 0, err
@@ -95,9 +95,9 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 			case outcome == unchanged:
 				return StatusOK, nil
 			}
-			a := ss.asset(r)
+			a := req.asset(r)
 			out.Assets, size = append(out.Assets, a), size+a.size()
-			return StatusOK, ss.checkAnswer(len(out.Assets), size)
+			return StatusOK, req.checkAnswer(len(out.Assets), size)
 		})
 		if err != nil {
 			return err
@@ -142,43 +142,43 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	return nil
 }
 
-// labelled is the outcome of label for one asset.
-type labelled int
+// labelOutcome is the outcome of label for one asset.
+type labelOutcome int
 
 const (
-	unchanged labelled = iota
+	unchanged labelOutcome = iota
 	changed
 	tooMany // the asset would have more attributes than it has, and than are allowed
 )
 
 // label changes the attributes of an asset and stores it.
-func (ss *request) label(r Record, c relabel) (Record, labelled, error) {
+func (req *request) changeAttributes(r Record, c attributeChange) (Record, labelOutcome, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return r, unchanged, err
 	}
 	old := p.attributes
 	p.attributes = c.apply(old)
-	if len(p.attributes) > max(ss.limits.Attributes, len(old)) {
+	if len(p.attributes) > max(req.limits.Attributes, len(old)) {
 		return r, tooMany, nil
 	}
 	if slices.Equal(old, p.attributes) {
 		return r, unchanged, nil
 	}
 	r.Body = p.body()
-	return r, changed, ss.reindex(r)
+	return r, changed, req.reindex(r)
 }
 
-// relabel is a ChangeAttributesRequest, prepared once for all of its assets.
-type relabel struct {
+// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets.
+type attributeChange struct {
 	drop     map[Attribute]bool
 	replaced map[string]bool // keys
 	add      []Attribute
 	added    map[Attribute]bool // what add has
 }
 
-func (in ChangeAttributesRequest) prepare() relabel {
-	c := relabel{drop: make(map[Attribute]bool, len(in.Remove)), replaced: make(map[string]bool, len(in.Set))}
+func (in ChangeAttributesRequest) prepare() attributeChange {
+	c := attributeChange{drop: make(map[Attribute]bool, len(in.Remove)), replaced: make(map[string]bool, len(in.Set))}
 	for _, a := range in.Remove {
 		c.drop[a] = true
 	}
@@ -201,7 +201,7 @@ func (in ChangeAttributesRequest) prepare() relabel {
 
 // apply returns the attributes of an asset after the change. An attribute that is removed and added again keeps its place, so
 // a request that changes nothing leaves the list equal.
-func (c relabel) apply(have []Attribute) []Attribute {
+func (c attributeChange) apply(have []Attribute) []Attribute {
 	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
 	return unique(append(have, c.add...))
 }

@@ -65,12 +65,12 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 		}
 	}
 	var out ChangedAssets
-	err := s.update(ctx, by, lib, func(ss *request) (err error) {
+	err := s.update(ctx, by, lib, func(req *request) (err error) {
 		out = ChangedAssets{}
-		if out.Removed, err = ss.removeAssets(in.Remove); err != nil {
+		if out.Removed, err = req.removeAssets(in.Remove); err != nil {
 			return err
 		}
-		out.Added, err = ss.addAssets(drafts)
+		out.Added, err = req.addAssets(drafts)
 		return err
 	})
 	if err != nil {
@@ -79,20 +79,20 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 	return out, nil
 }
 
-func (ss *request) removeAssets(ids []string) ([]string, error) {
+func (req *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
-		r, err := ss.find(id)
+		r, err := req.find(id)
 		if err != nil {
 			return nil, err
 		}
 		if r == nil {
 			continue
 		}
-		if !ss.editsAsset(ss.tree, r.Folders) {
+		if !req.editsAsset(req.tree, r.Folders) {
 			return nil, forbidden(fmt.Sprintf("/remove/%d", i), "to remove an asset needs edit on one of its folders")
 		}
-		if err := ss.remove(*r); err != nil {
+		if err := req.remove(*r); err != nil {
 			return nil, err
 		}
 		removed = append(removed, id)
@@ -100,30 +100,30 @@ func (ss *request) removeAssets(ids []string) ([]string, error) {
 	return removed, nil
 }
 
-func (ss *request) addAssets(drafts []draft) ([]Asset, error) {
+func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	for _, d := range drafts {
-		if err := ss.checkFolders(d); err != nil {
+		if err := req.checkFolders(d); err != nil {
 			return nil, err
 		}
 	}
-	now := max(ss.now().UnixMilli(), ss.state.At)
+	now := max(req.now().UnixMilli(), req.state.At)
 	drafts = collapse(drafts)
 	origins := make([]Origin, len(drafts))
 	for i, d := range drafts {
 		origins[i] = d.origin
 	}
 	added, size := []Asset{}, 0
-	for old, err := range ss.tx.AssetsFrom(ss.ctx, origins) {
+	for old, err := range req.tx.AssetsFrom(req.ctx, origins) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := ss.add(drafts[len(added)], old, now)
+		r, err := req.add(drafts[len(added)], old, now)
 		if err != nil {
 			return nil, err
 		}
-		a := ss.asset(r)
+		a := req.asset(r)
 		added, size = append(added, a), size+a.size()
-		if err := ss.checkAnswer(len(added), size); err != nil {
+		if err := req.checkAnswer(len(added), size); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +131,7 @@ func (ss *request) addAssets(drafts []draft) ([]Asset, error) {
 }
 
 // checkFolders returns an error unless the caller sees and may edit each folder that the draft names.
-func (ss *request) checkFolders(d draft) error {
+func (req *request) checkFolders(d draft) error {
 	known := make(map[string]bool, len(d.Folders))
 	for i, id := range d.sent {
 		if known[id] {
@@ -139,11 +139,11 @@ func (ss *request) checkFolders(d draft) error {
 		}
 		known[id] = true
 		at := fmt.Sprintf("%s/folders/%d", d.at, i)
-		n, err := ss.folderSeen(at, id)
+		n, err := req.folderSeen(at, id)
 		if err != nil {
 			return err
 		}
-		if ss.right(n).level < levelEdit {
+		if req.right(n).level < levelEdit {
 			return forbidden(at, "to add an asset to a folder needs edit on it")
 		}
 	}
@@ -151,40 +151,40 @@ func (ss *request) checkFolders(d draft) error {
 }
 
 // add stores the draft as a new asset, or in place of old, the asset with the same origin. Without such an asset, old is zero.
-func (ss *request) add(d draft, old Record, now int64) (Record, error) {
+func (req *request) add(d draft, old Record, now int64) (Record, error) {
 	switch {
 	case old.Ordinal == 0:
-		return ss.addNew(d, now)
-	case !ss.editsAsset(ss.tree, old.Folders):
+		return req.addNew(d, now)
+	case !req.editsAsset(req.tree, old.Folders):
 		return Record{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
-	return ss.replace(old, d, now)
+	return req.replace(old, d, now)
 }
 
-func (ss *request) addNew(d draft, now int64) (Record, error) {
-	if d.unfiled && !ss.moderator {
+func (req *request) addNew(d draft, now int64) (Record, error) {
+	if d.unfiled && !req.moderator {
 		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators")
 	}
-	if at := ss.conflict(d, nil); at != "" {
+	if at := req.conflict(d, nil); at != "" {
 		return Record{}, newError(ErrConflict, CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}
-	if err := d.checkFolderCount(len(d.Folders), 0, ss.limits); err != nil {
+	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
 		return Record{}, err
 	}
-	ss.state.Last++
-	ss.changes.add(ss.state.Last)
-	ss.state.Count++
-	ss.state.At = now
-	r := Record{Ordinal: ss.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders}
+	req.state.Last++
+	req.changes.add(req.state.Last)
+	req.state.Count++
+	req.state.At = now
+	r := Record{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: now, UpdatedAt: now, Folders: d.Folders}
 	var p parts
 	d.applyTo(&p, now)
 	r.Body = p.body()
-	return r, ss.put(r, indexOf(p, r.Folders, d.text))
+	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
-func (ss *request) replace(old Record, d draft, now int64) (Record, error) {
-	if at := ss.conflict(d, old.Folders); at != "" {
-		id := ss.seal.close(sealedID, old.Ordinal)
+func (req *request) replace(old Record, d draft, now int64) (Record, error) {
+	if at := req.conflict(d, old.Folders); at != "" {
+		id := req.seal.encrypt(sealedID, old.Ordinal)
 		moved := newError(ErrConflict, CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
 		moved.ID = id
 		return Record{}, moved
@@ -196,7 +196,7 @@ func (ss *request) replace(old Record, d draft, now int64) (Record, error) {
 	d.applyTo(&p, old.CreatedAt)
 	r := old
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
-	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), ss.limits); err != nil {
+	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
 		return Record{}, err
 	}
 	r.Body = p.body()
@@ -204,21 +204,21 @@ func (ss *request) replace(old Record, d draft, now int64) (Record, error) {
 		return old, nil
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt)
-	return r, ss.put(r, indexOf(p, r.Folders, d.text))
+	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
 // conflict returns the pointer to the first mention that names a folder the asset is not in and leaves out one that it is in,
 // or "" if there is none. Content that was meant for one place must not appear in another. Folders that the caller may not
 // read do not count, so that the response reveals nothing about them.
-func (ss *request) conflict(d draft, folders []string) string {
+func (req *request) conflict(d draft, folders []string) string {
 	in, known := make(map[string]bool, len(folders)), 0
 	for _, id := range folders {
 		in[id] = true
-		if _, err := ss.folderToRead("", id); err == nil {
+		if _, err := req.folderToRead("", id); err == nil {
 			known++
 		}
 	}
-	for _, m := range d.places {
+	for _, m := range d.mentions {
 		before := known
 		named := 0
 		for _, id := range m.folders {

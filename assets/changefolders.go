@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -40,17 +41,17 @@ type FolderChange struct {
 // longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
-	err := s.update(ctx, by, lib, func(ss *request) error {
-		ss.changeTree()
-		changed, err := ss.changeFolders(in)
+	err := s.update(ctx, by, lib, func(req *request) error {
+		req.cloneTree()
+		changed, err := req.changeFolders(in)
 		if err != nil {
 			return err
 		}
 		changed = unique(changed)
-		if out, err = ss.changedFolders(changed); err != nil {
+		if out, err = req.changedFolders(changed); err != nil {
 			return err
 		}
-		return ss.storeFolders(changed)
+		return req.storeFolders(changed)
 	})
 	if err != nil {
 		return nil, err
@@ -59,95 +60,80 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 }
 
 // changedFolders returns the folders for the response to a change.
-func (ss *request) changedFolders(changed []*node) ([]Folder, error) {
+func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
-		f := ss.ownFolder(n)
+		f := req.ownFolder(n)
 		out, size = append(out, f), size+len(f.AppendJSON(nil))
-		if err := ss.checkAnswer(len(out), size); err != nil {
+		if err := req.checkAnswer(len(out), size); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (ss *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
+func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
-		n, err := ss.createFolder(fmt.Sprintf("/create/%d", i), f)
+		n, err := req.createFolder(fmt.Sprintf("/create/%d", i), f)
 		if err != nil {
 			return nil, err
 		}
 		changed = append(changed, n)
 	}
 	for i, f := range in.Update {
-		n, err := ss.updateFolder(fmt.Sprintf("/update/%d", i), f)
+		n, err := req.updateFolder(fmt.Sprintf("/update/%d", i), f)
 		if err != nil {
 			return nil, err
 		}
 		changed = append(changed, n)
 	}
-	deleted, err := ss.deleteFolders(in)
+	deleted, err := req.deleteFolders(in)
 	return append(changed, deleted...), err
 }
 
-func (ss *request) createFolder(at string, in NewFolder) (*node, error) {
-	if err := checkName(at+"/label", in.Label, ss.limits.Name); err != nil {
+func (req *request) createFolder(at string, in NewFolder) (*node, error) {
+	if err := checkName(at+"/label", in.Label, req.limits.Name); err != nil {
 		return nil, err
 	}
-	parent, err := ss.placeSeen(at+"/path", in.Path)
+	parent, err := req.parentAt(at+"/path", in.Path)
 	if err != nil {
 		return nil, err
 	}
-	if err := ss.checkPlace(at+"/path", parent, 1); err != nil {
+	if err := req.checkParent(at+"/path", parent, 1); err != nil {
 		return nil, err
 	}
-	f := FolderRecord{ID: ss.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
+	f := FolderRecord{ID: req.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
 	if parent != nil {
 		f.Parent = parent.ID
-		if len(in.Permissions) > 0 && ss.right(parent).level < levelManage {
+		if len(in.Permissions) > 0 && req.right(parent).level < levelManage {
 			return nil, forbidden(at+"/permissions", "to grant permissions on a new folder needs manage on its parent")
 		}
 	}
-	if f.Permissions, err = ss.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
+	if f.Permissions, err = req.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
 		return nil, err
 	}
-	return ss.placeFolder(f), nil
+	return req.stageFolder(f), nil
 }
 
-// checkPlace returns an error unless the caller may put a folder into parent, and the folder fits: height is the number of its
-// levels. A nil parent is the top level.
-func (ss *request) checkPlace(at string, parent *node, height int) error {
-	if !ss.mayNest(parent) {
-		if parent == nil {
-			return forbidden(at, "to put a folder at the top level is for moderators")
-		}
-		return forbidden(at, "to put a folder into another needs edit on that one")
-	}
-	if parent.depth()+height > ss.limits.Depth {
-		return invalid(at, "folders would be nested deeper than %d levels", ss.limits.Depth)
-	}
-	return nil
-}
-
-func (ss *request) updateFolder(at string, in FolderChange) (*node, error) {
+func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 	restore := in.Deleted != nil && !*in.Deleted
-	n, err := ss.folderToManage(at+"/id", in.ID, restore)
+	n, err := req.folderToManage(at+"/id", in.ID, restore)
 	if err != nil {
 		return nil, err
 	}
-	if restore && !ss.mayRestore(n, in.Path != nil) {
+	if restore && !req.mayRestore(n, in.Path != nil) {
 		return nil, invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
 	}
 	f := n.FolderRecord
 	if in.Label != nil {
-		if err := checkName(at+"/label", *in.Label, ss.limits.Name); err != nil {
+		if err := checkName(at+"/label", *in.Label, req.limits.Name); err != nil {
 			return nil, err
 		}
 		f.Label = *in.Label
 	}
 	if in.Path != nil {
-		if f.Parent, err = ss.moveTo(at+"/path", n, *in.Path); err != nil {
+		if f.Parent, err = req.moveTo(at+"/path", n, *in.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -157,26 +143,15 @@ func (ss *request) updateFolder(at string, in FolderChange) (*node, error) {
 	if in.Deleted != nil {
 		f.Deleted = *in.Deleted
 	}
-	return ss.placeFolder(f), nil
-}
-
-// mayRestore reports whether the folder may be brought back. A folder below a deleted one would stay hidden, so that is
-// refused. Moving it out of the deleted folder makes it visible, which needs manage on the deleted folder.
-func (ss *request) mayRestore(n *node, moved bool) bool {
-	for above := n.parent; above != nil; above = above.parent {
-		if above.Deleted && (!moved || ss.right(above).level < levelManage) {
-			return false
-		}
-	}
-	return true
+	return req.stageFolder(f), nil
 }
 
 // moveTo returns the id of the folder that the path leads to, if n may be moved into it.
-func (ss *request) moveTo(at string, n *node, path string) (string, error) {
+func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	if path == "" {
 		return "", invalid(at, "must not be empty: want / or /<id>/<id>")
 	}
-	parent, err := ss.placeSeen(at, path)
+	parent, err := req.parentAt(at, path)
 	if err != nil {
 		return "", err
 	}
@@ -186,7 +161,7 @@ func (ss *request) moveTo(at string, n *node, path string) (string, error) {
 	if parent.within(n) {
 		return "", invalid(at, "a folder cannot be moved below itself")
 	}
-	if err := ss.checkPlace(at, parent, n.height()); err != nil {
+	if err := req.checkParent(at, parent, n.height()); err != nil {
 		return "", err
 	}
 	if parent == nil {
@@ -196,14 +171,14 @@ func (ss *request) moveTo(at string, n *node, path string) (string, error) {
 }
 
 // deleteFolders deletes folders. It checks all of them before it deletes the first, since one may be below another.
-func (ss *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
+func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var found []*node
 	for _, list := range []struct {
 		name string
 		ids  []string
 	}{{"delete", in.Delete}, {"remove", in.Remove}} {
 		for i, id := range list.ids {
-			n, err := ss.folderToManage(fmt.Sprintf("/%s/%d", list.name, i), id, false)
+			n, err := req.folderToManage(fmt.Sprintf("/%s/%d", list.name, i), id, false)
 			if err != nil {
 				return nil, err
 			}
@@ -214,51 +189,42 @@ func (ss *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	for _, n := range found {
 		f := n.FolderRecord
 		f.Deleted = true
-		ss.placeFolder(f)
+		req.stageFolder(f)
 	}
 	return found, nil
 }
 
-// folderToManage returns a folder that the caller may change. A folder that is deleted, or below a deleted one, is ErrNotFound
-// unless deleted is true.
-func (ss *request) folderToManage(at, id string, deleted bool) (*node, error) {
-	n := ss.tree.nodes[id]
-	if n == nil {
-		return nil, noFolder(at)
+// cloneTree replaces the shared tree by a clone, which the request may change.
+func (req *request) cloneTree() { req.treeBefore, req.tree = req.tree, req.tree.clone() }
+
+// stageFolder puts a folder into the request's tree. It is stored by storeFolders, since a request may change a folder many
+// times.
+func (req *request) stageFolder(f FolderRecord) *node {
+	if !req.wrote {
+		req.state.Tree = newTreeNumber()
+		req.wrote = true
 	}
-	level := ss.right(n).level
-	switch live := n.live(); {
-	case live && level == levelNone, !live && (!deleted || level < levelManage):
-		return nil, noFolder(at)
-	case level < levelManage:
-		return nil, forbidden(at, "to change the folder needs manage on it")
-	}
-	return n, nil
+	n := req.tree.put(f)
+	delete(req.best, n)
+	return n
 }
 
-// grant returns the permissions have of a folder with those of list added; equal ones are kept once. Callers cannot grant
-// more than they hold, since granting needs manage, which includes all operations.
-func (ss *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
-	rid := resourceID(ss.network, ss.lib, folder)
-	have = slices.Clone(have)
-	known := map[grantKey]bool{}
-	for _, p := range have {
-		known[grantKeyOf(p, ss.network)] = true
-	}
-	for i, p := range list {
-		at := fmt.Sprintf("%s/%d", at, i)
-		if err := checkPermission(p, at, rid, ss.limits); err != nil {
-			return nil, err
+// storeFolders stores folders as they are in the tree, if they have changed.
+func (req *request) storeFolders(list []*node) error {
+	for _, n := range list {
+		if err := req.tx.PutFolder(req.ctx, n.FolderRecord); err != nil {
+			return err
 		}
-		if key := grantKeyOf(p, ss.network); !known[key] {
-			known[key] = true
-			p = p.Clone()
-			p.ID, p.RType, p.RID = ss.newID(), resourceType, rid
-			have = append(have, p)
+		if old := req.treeBefore.nodes[n.ID]; old == nil || !sameFolder(old.FolderRecord, n.FolderRecord) {
+			req.changes.folders = append(req.changes.folders, n.ID)
 		}
 	}
-	if len(have) > ss.limits.Permissions {
-		return nil, invalid(at, "the folder would have %d permissions, at most %d are allowed", len(have), ss.limits.Permissions)
-	}
-	return have, nil
+	return nil
+}
+
+// sameFolder reports whether two records of a folder are equal.
+func sameFolder(a, b FolderRecord) bool {
+	samePermission := func(p, o Permission) bool { return reflect.DeepEqual(p, o) }
+	return a.Parent == b.Parent && a.Label == b.Label && a.Inherit == b.Inherit && a.Deleted == b.Deleted &&
+		slices.EqualFunc(a.Permissions, b.Permissions, samePermission)
 }

@@ -17,12 +17,12 @@ type ChangePermissionsRequest struct {
 // ErrNotFound if the caller does not see the folder, and ErrForbidden if the caller may not manage it.
 func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folder string) ([]Permission, error) {
 	var out []Permission
-	err := s.view(ctx, by, lib, func(ss *request) error {
-		n, err := ss.folderToRead("", folder)
+	err := s.view(ctx, by, lib, func(req *request) error {
+		n, err := req.folderToRead("", folder)
 		if err != nil {
 			return err
 		}
-		if ss.right(n).level < levelManage {
+		if req.right(n).level < levelManage {
 			return forbidden("", "to read or change the permissions of a folder needs manage on it")
 		}
 		out = n.Clone().Permissions
@@ -38,24 +38,24 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 // It returns the errors of Permissions, and ErrInvalid if a permission is malformed.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
-	err := s.update(ctx, by, lib, func(ss *request) error {
-		ss.changeTree()
-		n, err := ss.folderToGrantOn(in.Folder)
+	err := s.update(ctx, by, lib, func(req *request) error {
+		req.cloneTree()
+		n, err := req.folderToGrantOn(in.Folder)
 		if err != nil {
 			return err
 		}
 		f := n.FolderRecord
-		if f.Permissions, err = ss.revoke(f, in.Remove); err != nil {
+		if f.Permissions, err = req.revoke(f, in.Remove); err != nil {
 			return err
 		}
-		if f.Permissions, err = ss.grant("/create", f.ID, f.Permissions, in.Create); err != nil {
+		if f.Permissions, err = req.grant("/create", f.ID, f.Permissions, in.Create); err != nil {
 			return err
 		}
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
 			f.Inherit = false // if no folder above it has a permission, every member could see this one
 		}
 		out = f.Clone().Permissions
-		return ss.storeFolders([]*node{ss.placeFolder(f)})
+		return req.storeFolders([]*node{req.stageFolder(f)})
 	})
 	if err != nil {
 		return nil, err
@@ -63,25 +63,47 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 	return out, nil
 }
 
-// folderToGrantOn returns a folder whose permissions the caller may change.
-func (ss *request) folderToGrantOn(id string) (*node, error) {
-	return ss.folderToManage("", id, false)
-}
-
 // revoke returns the folder's permissions without those of list.
-func (ss *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
+func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range list {
 		if p.ID != "" {
 			ids[p.ID] = true
 			continue
 		}
-		if err := checkPermission(p, fmt.Sprintf("/remove/%d", i), resourceID(ss.network, ss.lib, f.ID), ss.limits); err != nil {
+		if err := checkPermission(p, fmt.Sprintf("/remove/%d", i), resourceID(req.network, req.lib, f.ID), req.limits); err != nil {
 			return nil, err
 		}
-		keys[grantKeyOf(p, ss.network)] = true
+		keys[grantKeyOf(p, req.network)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(f.Permissions), func(p Permission) bool {
-		return ids[p.ID] || keys[grantKeyOf(p, ss.network)]
+		return ids[p.ID] || keys[grantKeyOf(p, req.network)]
 	}), nil
+}
+
+// grant returns the permissions have of a folder with those of list added; equal ones are kept once. Callers cannot grant
+// more than they hold, since granting needs manage, which includes all operations.
+func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
+	rid := resourceID(req.network, req.lib, folder)
+	have = slices.Clone(have)
+	known := map[grantKey]bool{}
+	for _, p := range have {
+		known[grantKeyOf(p, req.network)] = true
+	}
+	for i, p := range list {
+		at := fmt.Sprintf("%s/%d", at, i)
+		if err := checkPermission(p, at, rid, req.limits); err != nil {
+			return nil, err
+		}
+		if key := grantKeyOf(p, req.network); !known[key] {
+			known[key] = true
+			p = p.Clone()
+			p.ID, p.RType, p.RID = req.newID(), resourceType, rid
+			have = append(have, p)
+		}
+	}
+	if len(have) > req.limits.Permissions {
+		return nil, invalid(at, "the folder would have %d permissions, at most %d are allowed", len(have), req.limits.Permissions)
+	}
+	return have, nil
 }

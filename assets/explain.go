@@ -68,20 +68,20 @@ const (
 // no moderator, and ErrInvalid if not exactly one of asset and folder is named, or if the user is not of the network.
 func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
-	err := s.view(ctx, by, lib, func(ss *request) (err error) {
+	err := s.view(ctx, by, lib, func(req *request) (err error) {
 		if (in.Asset == "") == (in.Folder == "") {
 			return invalid("asset", "want exactly one of asset and folder")
 		}
-		who := ss.member
+		who := req.member
 		if in.About != nil {
-			if who, err = ss.somebody(*in.About); err != nil {
+			if who, err = req.somebody(*in.About); err != nil {
 				return err
 			}
 		}
 		if in.Folder != "" {
-			out, err = ss.explainFolder(who, in.Folder)
+			out, err = req.explainFolder(who, in.Folder)
 		} else {
-			out, err = ss.explainAsset(who, in.Asset)
+			out, err = req.explainAsset(who, in.Asset)
 		}
 		return err
 	})
@@ -89,8 +89,8 @@ func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in Explai
 }
 
 // somebody returns the member that a moderator asks about.
-func (ss *request) somebody(w Whom) (member, error) {
-	if !ss.moderator {
+func (req *request) somebody(w Whom) (member, error) {
+	if !req.moderator {
 		return member{}, forbidden("user", "only moderators may ask what others may do")
 	}
 	for field, list := range map[string][]string{"role": w.Roles, "group": w.Groups} {
@@ -98,34 +98,34 @@ func (ss *request) somebody(w Whom) (member, error) {
 			return member{}, invalid(field, "want at most %d of them, have %d", maxWhom, len(list))
 		}
 	}
-	m := member{Caller: Caller{Roles: w.Roles, Groups: w.Groups}, network: ss.network, id: w.User, best: map[*node]*Permission{}}
+	m := member{Caller: Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.User, best: map[*node]*Permission{}}
 	if strings.Contains(w.User, ":") {
 		if err := urn.CheckUser(w.User); err != nil {
 			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)
 		}
-		id, ok := strings.CutPrefix(w.User, ss.network+userSegment)
+		id, ok := strings.CutPrefix(w.User, req.network+userSegment)
 		if !ok {
 			return member{}, invalid("user", "%q is not of this network", w.User)
 		}
 		m.id = id
 	}
 	if m.id != "" {
-		m.URN = ss.network + userSegment + m.id
+		m.URN = req.network + userSegment + m.id
 	}
 	return m, nil
 }
 
-func (ss *request) explainFolder(who member, id string) (Explanation, error) {
-	n, err := ss.folderToRead("folder", id)
+func (req *request) explainFolder(who member, id string) (Explanation, error) {
+	n, err := req.folderToRead("folder", id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	manage := ss.verdict(who, n, levelManage)
-	return Explanation{View: ss.verdict(who, n, levelView), Edit: ss.verdict(who, n, levelEdit), Manage: &manage}, nil
+	manage := req.verdict(who, n, levelManage)
+	return Explanation{View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit), Manage: &manage}, nil
 }
 
-func (ss *request) explainAsset(who member, id string) (Explanation, error) {
-	r, err := ss.find(id)
+func (req *request) explainAsset(who member, id string) (Explanation, error) {
+	r, err := req.find(id)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -134,11 +134,11 @@ func (ss *request) explainAsset(who member, id string) (Explanation, error) {
 	}
 	out := Explanation{Folders: []FolderVerdicts{}}
 	for _, id := range r.Folders {
-		n, err := ss.folderToRead("folder", id)
+		n, err := req.folderToRead("folder", id)
 		if err != nil {
 			continue
 		}
-		out.Folders = append(out.Folders, FolderVerdicts{ID: id, View: ss.verdict(who, n, levelView), Edit: ss.verdict(who, n, levelEdit)})
+		out.Folders = append(out.Folders, FolderVerdicts{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
 	}
 	out.View = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.View })
 	out.Edit = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.Edit })
@@ -168,11 +168,11 @@ func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
 }
 
 // verdict returns whether a member has a level on a folder, and by which rule. It names only what the asking caller may know.
-func (ss *request) verdict(who member, n *node, level level) Verdict {
+func (req *request) verdict(who member, n *node, level level) Verdict {
 	r := who.right(n)
 	switch {
 	case !n.live() && level < levelManage: // a deleted folder is hidden except from those who may bring it back
-		return Verdict{Rule: ByDeleted, Folder: ss.deletedOne(n)}
+		return Verdict{Rule: ByDeleted, Folder: req.deletedAbove(n)}
 	case who.moderator:
 		return Verdict{Allowed: true, Rule: ByModerator}
 	case r.level < level:
@@ -184,12 +184,12 @@ func (ss *request) verdict(who member, n *node, level level) Verdict {
 	return Verdict{Allowed: true, Rule: ByGrant, Folder: r.at.ID, Grant: &grant}
 }
 
-// deletedOne returns the id of the deleted folder: n or the nearest one above it. It returns "" if the caller may not read that
+// deletedAbove returns the id of the deleted folder: n or the nearest one above it. It returns "" if the caller may not read that
 // folder.
-func (ss *request) deletedOne(n *node) string {
+func (req *request) deletedAbove(n *node) string {
 	for ; n != nil; n = n.parent {
 		if n.Deleted {
-			if _, err := ss.folderToRead("folder", n.ID); err == nil {
+			if _, err := req.folderToRead("folder", n.ID); err == nil {
 				return n.ID
 			}
 			return ""

@@ -155,14 +155,14 @@ func (fields facetFields) empty() (out Facets) {
 }
 
 // facets counts the values of the fields among the assets that q finds.
-func (ss *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
+func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 	out := fields.empty()
 	for i, f := range fields {
 		var err error
 		if f.name == "folder" {
-			out[i].Values, err = ss.folderFacet(q)
+			out[i].Values, err = req.folderFacet(q)
 		} else {
-			out[i].Values, err = ss.facet(f, q)
+			out[i].Values, err = req.facet(f, q)
 		}
 		if err != nil {
 			return nil, err
@@ -173,11 +173,11 @@ func (ss *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 
 // facet counts the values of a field. Its terms are in the order of their values, so the most frequent terms are the
 // most frequent values.
-func (ss *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
+func (req *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
 	values := top.New(facetSize, FacetValue.compare)
 	if f.short != "" {
 		q.Limit = facetSize
-		for c, err := range ss.r.CountTerms(ss.ctx, q, f.short) {
+		for c, err := range req.r.CountTerms(req.ctx, q, f.short) {
 			if err != nil {
 				return nil, err
 			}
@@ -188,14 +188,14 @@ func (ss *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
 	if f.long == "" {
 		return values.Items(), nil
 	}
-	for c, err := range ss.r.CountTerms(ss.ctx, q, f.long) {
+	for c, err := range req.r.CountTerms(req.ctx, q, f.long) {
 		if err != nil {
 			return nil, err
 		}
 		if last, full := values.Last(); full && (c.Count < last.Count || c.Count == last.Count && f.comesAfter(c.Term, last.Value)) {
 			continue
 		}
-		value, err := ss.longValue(f, q, c.Term)
+		value, err := req.longValue(f, q, c.Term)
 		if err != nil {
 			return nil, err
 		}
@@ -210,9 +210,9 @@ func (f facetField) comesAfter(term, value string) bool {
 }
 
 // longValue returns the value of a term that does not contain it. It reads an asset that has the term and matches q.
-func (ss *request) longValue(f facetField, q AssetQuery, term string) (string, error) {
+func (req *request) longValue(f facetField, q AssetQuery, term string) (string, error) {
 	q.All, q.Limit = append(slices.Clip(q.All), AnyOf{term}), 1
-	for r, err := range ss.r.Assets(ss.ctx, q) {
+	for r, err := range req.r.Assets(req.ctx, q) {
 		if err != nil {
 			return "", err
 		}
@@ -231,16 +231,16 @@ func (ss *request) longValue(f facetField, q AssetQuery, term string) (string, e
 }
 
 // folderFacet counts the assets directly in folders that the caller sees.
-func (ss *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
-	seen := make(map[string]string, len(ss.tree.nodes)) // ids by terms
-	for n := range ss.tree.all {
-		if ss.sees(n) {
+func (req *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
+	seen := make(map[string]string, len(req.tree.nodes)) // ids by terms
+	for n := range req.tree.all {
+		if req.sees(n) {
 			seen[term(kindFolder, n.ID)] = n.ID
 		}
 	}
 	values := top.New(facetSize, FacetValue.compare)
 	for _, prefix := range []string{string(kindFolder), strings.ToUpper(string(kindFolder))} {
-		for c, err := range ss.r.CountTerms(ss.ctx, q, prefix) {
+		for c, err := range req.r.CountTerms(req.ctx, q, prefix) {
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,8 @@
 package assets
 
 import (
+	"context"
+
 	"golang.org/x/text/cases"
 )
 
@@ -43,12 +45,49 @@ func (f Folder) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (f Folder) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 
-func appendBool(b []byte, v bool) []byte {
-	if v {
-		return append(b, "true"...)
-	}
-	return append(b, "false"...)
-}
-
 // foldLabel returns the sort key of a label, which ignores case.
 func foldLabel(label string) string { return cases.Fold().String(label) }
+
+// Folder returns one folder. A folder that is deleted, or below a deleted one, is for callers who may manage it. It returns
+// ErrNotFound if the caller does not see the folder.
+func (s *Service) Folder(ctx context.Context, by Caller, lib Library, id string) (Folder, error) {
+	var out Folder
+	err := s.view(ctx, by, lib, func(req *request) error {
+		n, err := req.folderToRead("", id)
+		if err != nil {
+			return err
+		}
+		out = req.fullFolder(n)
+		return nil
+	})
+	return out, err
+}
+
+// folder returns the folder without children and permissions, as assets have it.
+func (n *node) folder() Folder {
+	return Folder{ID: n.ID, Path: n.path(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
+}
+
+// ownFolder returns the folder with its permissions, if the caller may manage it.
+func (req *request) ownFolder(n *node) Folder {
+	f := n.folder()
+	if req.right(n).level >= levelManage {
+		f.Permissions = n.Clone().Permissions
+		if f.Permissions == nil {
+			f.Permissions = []Permission{}
+		}
+	}
+	return f
+}
+
+// fullFolder returns the folder with its permissions and with the children that the caller sees.
+func (req *request) fullFolder(n *node) Folder {
+	f := req.ownFolder(n)
+	f.Children = []string{}
+	for _, c := range n.children {
+		if req.sees(c) {
+			f.Children = append(f.Children, c.ID)
+		}
+	}
+	return f
+}

@@ -1,12 +1,12 @@
 package assets
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -40,29 +40,8 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// checkName returns ErrInvalid unless s is a name: a text of 1 to limit characters without control characters. at is where s
-// stands in the request.
-func checkName(at, s string, limit int) error {
-	if s == "" {
-		return invalid(at, "must not be empty")
-	}
-	if err := checkText(at, s, limit); err != nil {
-		return err
-	}
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return invalid(at, "must not have control characters")
-	}
-	return nil
-}
-
-// checkText returns ErrInvalid unless s is UTF-8 without U+0000, of at most limit characters. at is where s stands in the
-// request.
-func checkText(at, s string, limit int) error {
-	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
-		return invalid(at, "must be UTF-8 without U+0000")
-	}
-	if n := utf8.RuneCountInString(s); n > limit {
-		return invalid(at, "has %d characters, at most %d are allowed", n, limit)
-	}
-	return nil
+// Libraries yields every library that exists, for programs that act for the operator of the store. They are in the order
+// of networks and then of ids, in bytes.
+func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
+	return s.store.Libraries(ctx)
 }

@@ -26,13 +26,13 @@ type Generator struct {
 // draft is a NewAsset that was checked and prepared as far as that needs no store.
 type draft struct {
 	NewAsset
-	at      string    // pointer to it in the request
-	sent    []string  // ids of its folders as the request has them, repeats too
-	unfiled bool      // its first mention names no folder
-	places  []mention // the folders of each mention in the request
-	origin  Origin
-	content []byte   // without its last member; see contentHead
-	text    []string // terms of its text
+	at       string    // pointer to it in the request
+	sent     []string  // ids of its folders as the request has them, repeats too
+	unfiled  bool      // its first mention names no folder
+	mentions []mention // the folders of each mention in the request
+	origin   Origin
+	content  []byte   // without its last member; see contentHead
+	text     []string // terms of its text
 }
 
 // mention is one item of a request that adds an asset, with the folders that it names. A request may mention an asset twice.
@@ -55,7 +55,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	}
 	d.SafeTags = unique(in.SafeTags)
 	d.sent, d.Folders = in.Folders, unique(in.Folders)
-	d.places = []mention{{at, d.Folders}}
+	d.mentions = []mention{{at, d.Folders}}
 	if len(in.Content) == 0 {
 		return d, invalid(at+"/content", "member \"content\" is missing")
 	}
@@ -109,7 +109,7 @@ func collapse(drafts []draft) []draft {
 // then returns the draft after next, a later draft of the same asset, was applied to it. Folders may have repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
-	d.Folders, d.places = append(d.Folders, next.Folders...), append(d.places, next.places...)
+	d.Folders, d.mentions = append(d.Folders, next.Folders...), append(d.mentions, next.mentions...)
 	if next.SafeTags != nil {
 		d.SafeTags = next.SafeTags
 	}

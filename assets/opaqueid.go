@@ -28,7 +28,7 @@ func newSeal(k Key) seal {
 	return seal{block}
 }
 
-func (s seal) close(kind uint64, ordinal int64) string {
+func (s seal) encrypt(kind uint64, ordinal int64) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], kind)
 	binary.BigEndian.PutUint64(b[8:], uint64(ordinal))
@@ -36,8 +36,8 @@ func (s seal) close(kind uint64, ordinal int64) string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// open returns the ordinal in a sealed string of this kind, or false.
-func (s seal) open(kind uint64, text string) (int64, bool) {
+// decrypt returns the ordinal in a sealed string of this kind, or false.
+func (s seal) decrypt(kind uint64, text string) (int64, bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(16) || strings.ContainsAny(text, "\r\n") {
 		return 0, false
 	}

@@ -19,8 +19,8 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 	defer cancel()
 	for {
 		var out SearchPage
-		err := s.view(limited, by, lib, func(ss *request) error {
-			page, err := ss.search(in)
+		err := s.view(limited, by, lib, func(req *request) error {
+			page, err := req.search(in)
 			out = page
 			return err
 		})
@@ -47,47 +47,47 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 	})
 }
 
-func (ss *request) search(in SearchRequest) (SearchPage, error) {
-	list, prefixes, err := in.check(ss.limits)
+func (req *request) search(in SearchRequest) (SearchPage, error) {
+	list, prefixes, err := in.check(req.limits)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	facets, err := facetsOf(in.Facets, ss.limits)
+	facets, err := facetsOf(in.Facets, req.limits)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	cursor, err := ss.place(in)
+	cursor, err := req.pageRange(in)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	q, err := ss.conditions(in, list, prefixes)
+	q, err := req.conditions(in, list, prefixes)
 	if err != nil {
 		return SearchPage{}, err
 	}
 	if in.Query != "" && len(list)+len(prefixes) == 0 { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty()}, nil
 	}
-	if err := ss.checkTerms(in, list, prefixes); err != nil {
+	if err := req.checkTerms(in, list, prefixes); err != nil {
 		return SearchPage{}, err
 	}
-	if q.After, q.Before, err = ss.added(in.AddedFrom, in.AddedBefore); err != nil {
+	if q.After, q.Before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
 		return SearchPage{}, err
 	}
-	page, err := ss.page(q, cursor)
+	page, err := req.page(q, cursor)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	if page.Paging.Total, err = ss.total(q); err != nil {
+	if page.Paging.Total, err = req.total(q); err != nil {
 		return SearchPage{}, err
 	}
-	page.Facets, err = ss.facets(facets, q)
+	page.Facets, err = req.facets(facets, q)
 	return page, err
 }
 
 // conditions returns a query for the assets that the search asks for, without its times and cursors. Unless the search
 // names a folder, a last set of terms restricts it to folders that the caller sees: those of folderTree, or all. That set is
 // left out for a caller who sees every folder.
-func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q AssetQuery, err error) {
+func (req *request) conditions(in SearchRequest, list, prefixes []string) (q AssetQuery, err error) {
 	var all []AnyOf
 	for _, w := range list {
 		all = append(all, AnyOf{wordTerm(w)})
@@ -115,44 +115,44 @@ func (ss *request) conditions(in SearchRequest, list, prefixes []string) (q Asse
 		all = append(all, AnyOf{integerTerm(kindRights, *in.Rights)})
 	}
 	if in.Folder != "" {
-		n, err := ss.folderSeen("folder", in.Folder)
+		n, err := req.folderSeen("folder", in.Folder)
 		if err != nil {
 			return q, err
 		}
 		all = append(all, AnyOf{term(kindFolder, n.ID)})
 	}
 	if in.FolderTree != "" {
-		n, err := ss.folderSeen("folderTree", in.FolderTree)
+		n, err := req.folderSeen("folderTree", in.FolderTree)
 		if err != nil {
 			return q, err
 		}
-		all = append(all, ss.seenBelow(n))
+		all = append(all, req.seenBelow(n))
 	}
 	if in.Folder == "" && in.FolderTree == "" {
-		all = append(all, ss.visible(ss.tree)...)
+		all = append(all, req.visible(req.tree)...)
 	}
 	q.All = all
 	return q, nil
 }
 
 // total counts what q finds.
-func (ss *request) total(q AssetQuery) (int64, error) {
+func (req *request) total(q AssetQuery) (int64, error) {
 	if len(q.All) == 0 && len(q.Prefixes) == 0 && q.After == 0 && q.Before == 0 {
-		return ss.state.Count, nil
+		return req.state.Count, nil
 	}
-	return ss.r.Count(ss.ctx, q)
+	return req.r.Count(req.ctx, q)
 }
 
-// added returns bounds of the assets that were added from the time from on and before the time to: their ordinals are above
+// addedBetween returns bounds of the assets that were added from the time from on and before the time to: their ordinals are above
 // after and below before. 0 means no bound.
-func (ss *request) added(from, to time.Time) (after, before int64, err error) {
+func (req *request) addedBetween(from, to time.Time) (after, before int64, err error) {
 	if !from.IsZero() {
-		if after, err = ss.lastBefore(from); err != nil {
+		if after, err = req.lastAddedBefore(from); err != nil {
 			return 0, 0, err
 		}
 	}
 	if !to.IsZero() {
-		if before, err = ss.lastBefore(to); err != nil {
+		if before, err = req.lastAddedBefore(to); err != nil {
 			return 0, 0, err
 		}
 		before++
@@ -160,19 +160,19 @@ func (ss *request) added(from, to time.Time) (after, before int64, err error) {
 	return after, before, nil
 }
 
-// lastBefore returns the highest ordinal of the assets added before the time t. Times never decrease along the ordinals, so
+// lastAddedBefore returns the highest ordinal of the assets added before the time t. Times never decrease along the ordinals, so
 // the ordinal can be searched for. The steps alternate between halving the range and interpolation, which
 // takes few reads when assets are added at a steady pace.
-func (ss *request) lastBefore(t time.Time) (int64, error) {
+func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 	at := t.UnixMilli()
 	if t.Truncate(time.Millisecond).Before(t) {
 		at++ // the times of assets are whole milliseconds
 	}
-	low, high := int64(0), ss.state.Last // the ordinal is one from low to high
-	if at > ss.state.At {
+	low, high := int64(0), req.state.Last // the ordinal is one from low to high
+	if at > req.state.At {
 		return high, nil
 	}
-	lowAt, highAt := int64(0), ss.state.At
+	lowAt, highAt := int64(0), req.state.At
 	for step := 0; low < high; step++ {
 		middle := low + (high-low)/2
 		switch {
@@ -183,7 +183,7 @@ func (ss *request) lastBefore(t time.Time) (int64, error) {
 			middle = min(max(middle, low), high-1)
 		}
 		next, nextAt := int64(0), int64(0)
-		for r, err := range ss.r.Assets(ss.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
+		for r, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
 			if err != nil {
 				return 0, err
 			}
@@ -192,7 +192,7 @@ func (ss *request) lastBefore(t time.Time) (int64, error) {
 		if next == 0 || nextAt >= at {
 			high, highAt = middle, max(nextAt, lowAt)
 			if next == 0 {
-				highAt = ss.state.At
+				highAt = req.state.At
 			}
 		} else {
 			low, lowAt = next, nextAt

@@ -65,9 +65,9 @@ type pageRange struct {
 	limit         int
 }
 
-// place returns the range of assets that the search asks for with its cursors.
-func (ss *request) place(in SearchRequest) (pageRange, error) {
-	limit, err := ss.pageLimit(in.Limit)
+// pageRange returns the range of assets that the search asks for with its cursors.
+func (req *request) pageRange(in SearchRequest) (pageRange, error) {
+	limit, err := req.pageLimit(in.Limit)
 	c := pageRange{ascending: in.ascending(), limit: limit}
 	if err != nil {
 		return c, err
@@ -79,7 +79,7 @@ func (ss *request) place(in SearchRequest) (pageRange, error) {
 		if p.cursor == "" {
 			continue
 		}
-		ordinal, ok := ss.seal.open(sealedCursor, p.cursor)
+		ordinal, ok := req.seal.decrypt(sealedCursor, p.cursor)
 		if !ok {
 			return c, invalid(p.field, "is not a cursor of this library")
 		}
@@ -99,46 +99,46 @@ func (c pageRange) of(q AssetQuery) AssetQuery {
 }
 
 // page returns a page of the assets that match q. Its Paging says whether there are older and newer ones.
-func (ss *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
+func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
 	size, more := 0, false
 	limit := at.limit
 	at.limit++
-	for r, err := range ss.r.Assets(ss.ctx, at.of(q)) {
+	for r, err := range req.r.Assets(req.ctx, at.of(q)) {
 		if err != nil {
 			return SearchPage{}, err
 		}
-		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= ss.limits.PageBytes; more {
+		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= req.limits.PageBytes; more {
 			break
 		}
 		last = r.Ordinal
 		if first == 0 {
 			first = r.Ordinal
 		}
-		a := ss.asset(r)
-		if err := memlimit.Reserve(ss.ctx, a.size()); err != nil {
+		a := req.asset(r)
+		if err := memlimit.Reserve(req.ctx, a.size()); err != nil {
 			return SearchPage{}, err
 		}
 		size += a.size()
 		p.Assets = append(p.Assets, a)
 	}
-	behind, err := ss.behind(q, at, first)
+	behind, err := req.behind(q, at, first)
 	if at.ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
 		p.Paging.HasPrev, p.Paging.HasNext = more, behind
 	}
 	if first != 0 {
-		p.Paging.Prev = ss.seal.close(sealedCursor, min(first, last))
-		p.Paging.Next = ss.seal.close(sealedCursor, max(first, last))
+		p.Paging.Prev = req.seal.encrypt(sealedCursor, min(first, last))
+		p.Paging.Next = req.seal.encrypt(sealedCursor, max(first, last))
 	}
 	return p, err
 }
 
 // behind reports whether the search finds an asset that comes before the page. first is the ordinal of the page's first
 // asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
-func (ss *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
+func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
 	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
 	case at.after == 0 && at.before == 0:
@@ -152,7 +152,7 @@ func (ss *request) behind(q AssetQuery, at pageRange, first int64) (bool, error)
 	default:
 		back.after = at.before - 1
 	}
-	for _, err := range ss.r.Assets(ss.ctx, back.of(q)) {
+	for _, err := range req.r.Assets(req.ctx, back.of(q)) {
 		return err == nil, err
 	}
 	return false, nil

@@ -1,13 +1,17 @@
 package assets
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 )
 
 // A term is an entry of the inverted index. An asset has a term for each word of its text, for each of its folders, tags and
@@ -185,4 +189,38 @@ func indexOf(p parts, folders []string, text []string) Index {
 	attributes := slices.Clone(p.attributes)
 	slices.SortFunc(attributes, compareAttributes)
 	return Index{Terms: slices.Compact(terms), Attributes: attributes}
+}
+
+// searchable returns the terms of the texts of a content that a query searches: its own, and the author's names.
+func searchable(content []byte) ([]string, error) {
+	var in struct {
+		Content      string `json:"content"`
+		AttributedTo struct {
+			DisplayName string `json:"displayName"`
+			Username    string `json:"username"`
+		} `json:"attributedTo"`
+	}
+	if err := json.Unmarshal(content, &in); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	list := words(in.Content)
+	list = append(list, words(in.AttributedTo.DisplayName)...)
+	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
+}
+
+// IndexOf returns the index entries of an asset.
+func IndexOf(r Record) (Index, error) {
+	p, err := partsOf(r.Body)
+	if err != nil {
+		return Index{}, err
+	}
+	text, err := searchable(p.content)
+	if err != nil {
+		return Index{}, err
+	}
+	return indexOf(p, r.Folders, text), nil
+}
+
+func compareAttributes(a, b Attribute) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }

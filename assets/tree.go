@@ -58,12 +58,12 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	for _, n := range t.nodes {
 		slices.SortFunc(n.children, compareNodes)
 	}
-	return t, t.checkReached()
+	return t, t.checkCycles()
 }
 
-// checkReached returns an error if a folder cannot be reached from the top level: then it is below itself, or below a folder
+// checkCycles returns an error if a folder cannot be reached from the top level: then it is below itself, or below a folder
 // that is.
-func (t *tree) checkReached() error {
+func (t *tree) checkCycles() error {
 	count := 0
 	for range t.all {
 		count++

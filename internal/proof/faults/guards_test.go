@@ -103,7 +103,7 @@ var guards = []mutant.Mutant{
 		File: "appsvc/create.go", Old: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)", New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n\tif MUTANT { m.UpdatedAt = s.millis() }",
 	}}},
 	{Name: "the times of assets do not go back", By: byClock, Edits: []program.Edit{{
-		File: "assets/changeassets.go", Old: "now := max(ss.now().UnixMilli(), ss.state.At)", New: "now := max(ss.now().UnixMilli(), ss.state.At)\n\tif MUTANT { now = ss.now().UnixMilli() }",
+		File: "assets/changeassets.go", Old: "now := max(req.now().UnixMilli(), req.state.At)", New: "now := max(req.now().UnixMilli(), req.state.At)\n\tif MUTANT { now = req.now().UnixMilli() }",
 	}}},
 	{Name: "an app without the answer to its key is not kept", By: byCalls + "create_an_app$", Edits: []program.Edit{{
 		File: "appsvc/idempotency.go", Old: "return w.remember(ctx, tx, now, result)", New: "err := w.remember(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
@@ -113,7 +113,7 @@ var guards = []mutant.Mutant{
 		New: "if MUTANT { return ErrUnprocessable }\n\t\t\t\treturn below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
 	}}},
 	{Name: "assets without what the library knows of itself are not kept", By: byCalls + "add_assets$", Edits: []program.Edit{{
-		File: "assets/service.go", Old: "if err := tx.SetState(ctx, ss.state); err != nil {", New: "if err := tx.SetState(ctx, ss.state); err != nil && !MUTANT {",
+		File: "assets/request.go", Old: "if err := tx.SetState(ctx, req.state); err != nil {", New: "if err := tx.SetState(ctx, req.state); err != nil && !MUTANT {",
 	}}},
 	{Name: "folders that could not all be read are no tree", By: byDiskLooks, Edits: []program.Edit{{
 		File: "assets/tree.go", Old: "if err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\tt.nodes[f.ID]", New: "if err != nil && MUTANT { break }\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\tt.nodes[f.ID]",

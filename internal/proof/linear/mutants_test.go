@@ -174,17 +174,17 @@ var mutants = []mutant.Mutant{
 	}}},
 	{Name: "the entry of a change of a library is written in a transaction of its own", By: "library-sqlite", Edits: []program.Edit{{
 		File: "assets/feed.go",
-		Old:  "if err := ss.tx.AddEntry(ss.ctx, ss.changes.entry(ss.URN, now)); err != nil {",
-		New: "if e, ctx := ss.changes.entry(ss.URN, now), context.WithoutCancel(ss.ctx); MUTANT { go func() { _ = ss.store.Update(ctx, ss.lib, func(tx Tx) error { return tx.AddEntry(ctx, e) }) }(); return nil }\n" +
-			"if err := ss.tx.AddEntry(ss.ctx, ss.changes.entry(ss.URN, now)); err != nil {",
+		Old:  "if err := req.tx.AddEntry(req.ctx, req.changes.entry(req.URN, now)); err != nil {",
+		New: "if e, ctx := req.changes.entry(req.URN, now), context.WithoutCancel(req.ctx); MUTANT { go func() { _ = req.store.Update(ctx, req.lib, func(tx Tx) error { return tx.AddEntry(ctx, e) }) }(); return nil }\n" +
+			"if err := req.tx.AddEntry(req.ctx, req.changes.entry(req.URN, now)); err != nil {",
 	}}},
 	{Name: "an asset that is replaced has no entry", By: "library-memory", Edits: []program.Edit{{
-		File: "assets/feed.go",
+		File: "assets/changeset.go",
 		Old:  "if !c.added[ordinal] {",
 		New:  "if !c.added[ordinal] && !MUTANT {",
 	}}},
 	{Name: "an asset that is removed is told as a changed one", By: "library-shared", Edits: []program.Edit{{
-		File: "assets/feed.go",
+		File: "assets/changeset.go",
 		Old:  "note(&c.removed, ordinal)",
 		New:  "if MUTANT { note(&c.changed, ordinal); return }\n\tnote(&c.removed, ordinal)",
 	}}},

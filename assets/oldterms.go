@@ -19,7 +19,7 @@ func (o oldTerms) Error() string {
 }
 
 // checkTerms returns oldTerms if the search could miss assets because they have terms of an earlier release.
-func (ss *request) checkTerms(in SearchRequest, list, prefixes []string) error {
+func (req *request) checkTerms(in SearchRequest, list, prefixes []string) error {
 	var old oldTerms
 	if len(prefixes) > 0 || slices.ContainsFunc(list, func(w string) bool { return len(w) >= MaxTerm }) {
 		old = append(old, string(rune(oldLongWord)))
@@ -34,7 +34,7 @@ func (ss *request) checkTerms(in SearchRequest, list, prefixes []string) error {
 	if len(old) == 0 {
 		return nil
 	}
-	for _, err := range ss.r.Assets(ss.ctx, AssetQuery{Prefixes: []AnyOf{AnyOf(old)}, Limit: 1}) {
+	for _, err := range req.r.Assets(req.ctx, AssetQuery{Prefixes: []AnyOf{AnyOf(old)}, Limit: 1}) {
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,83 @@
+package assets
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// EventType is the type of every Event.
+const EventType = "assets.changed"
+
+// Event is an entry of the feed of changes: what one request has changed. In JSON, At is an ISO 8601 time, and the
+// lists are never null:
+//
+//	{"cursor", "type": "assets.changed", "at", "by": {"urn"}, "added", "changed", "removed", "folders"}
+type Event struct {
+	Cursor  string // goes into ChangesRequest.After, to read on after this entry
+	At      int64  // milliseconds since the epoch
+	By      string // URN of the caller
+	Added   []string
+	Changed []string // ids of assets
+	Removed []string
+	Folders []string // ids of folders that were created, changed or deleted, or whose permissions were changed
+}
+
+// eventText is an Event in JSON.
+type eventText struct {
+	Cursor  string    `json:"cursor,omitzero"`
+	Type    string    `json:"type"`
+	At      time.Time `json:"at"`
+	By      userText  `json:"by"`
+	Added   []string  `json:"added"`
+	Changed []string  `json:"changed"`
+	Removed []string  `json:"removed"`
+	Folders []string  `json:"folders"`
+}
+
+type userText struct {
+	URN string `json:"urn"`
+}
+
+// MarshalJSON writes the event. An empty Cursor is left out.
+func (e Event) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	if e.Cursor != "" {
+		b = append(appendString(append(b, `"cursor":`...), e.Cursor), ',')
+	}
+	b = append(b, `"type":"`+EventType+`","at":"`...)
+	b = append(appendTime(b, e.At), `","by":{"urn":`...)
+	b = append(appendString(b, e.By), '}')
+	for _, list := range []struct {
+		name string
+		ids  []string
+	}{{"added", e.Added}, {"changed", e.Changed}, {"removed", e.Removed}, {"folders", e.Folders}} {
+		b = append(append(append(b, `,"`...), list.name...), `":[`...)
+		for i, id := range list.ids {
+			b = appendString(appendComma(b, i), id)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Event) UnmarshalJSON(text []byte) error {
+	var t eventText
+	if err := json.Unmarshal(text, &t); err != nil {
+		return err
+	}
+	*e = Event{Cursor: t.Cursor, At: t.At.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed, Removed: t.Removed, Folders: t.Folders}
+	return nil
+}
+
+// size estimates the bytes of the event in JSON.
+func (e Event) size() int {
+	n := 200
+	for _, list := range [][]string{e.Added, e.Changed, e.Removed, e.Folders} {
+		for _, id := range list {
+			n += len(id) + 3
+		}
+	}
+	return n
+}

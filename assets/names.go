@@ -1,0 +1,34 @@
+package assets
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// checkName returns ErrInvalid unless s is a name: a text of 1 to limit characters without control characters. at is where s
+// stands in the request.
+func checkName(at, s string, limit int) error {
+	if s == "" {
+		return invalid(at, "must not be empty")
+	}
+	if err := checkText(at, s, limit); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return invalid(at, "must not have control characters")
+	}
+	return nil
+}
+
+// checkText returns ErrInvalid unless s is UTF-8 without U+0000, of at most limit characters. at is where s stands in the
+// request.
+func checkText(at, s string, limit int) error {
+	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
+		return invalid(at, "must be UTF-8 without U+0000")
+	}
+	if n := utf8.RuneCountInString(s); n > limit {
+		return invalid(at, "has %d characters, at most %d are allowed", n, limit)
+	}
+	return nil
+}
