@@ -85,6 +85,7 @@ func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, err
 // more than they hold, since granting needs manage, which includes all operations.
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(req.network, req.lib, folder)
+	before := len(have)
 	have = slices.Clone(have)
 	known := map[grantKey]bool{}
 	for _, p := range have {
@@ -102,7 +103,7 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 			have = append(have, p)
 		}
 	}
-	if len(have) > req.limits.Permissions {
+	if len(have) > max(req.limits.Permissions, before) {
 		return nil, invalid(at, "the folder would have %d permissions, at most %d are allowed", len(have), req.limits.Permissions)
 	}
 	return have, nil

@@ -2,36 +2,43 @@ package assets
 
 import "time"
 
-// Limits bound the requests to a Service. A zero field means the default, which is the number at the end of each comment.
+// Limits bound what one request to a Service may ask for or store, so that no request can take memory or time out of
+// proportion. A zero field means the default, which is the number at the end of its comment. Characters are Unicode code
+// points. A request over a limit is ErrInvalid unless the comment names another error.
+//
+// Limits may be lowered while a library has more. What is stored can still be read and reduced, but it cannot grow.
 type Limits struct {
-	Page       int // items a page may have; 500
-	Name       int // characters of a label, a generator id, a tag, an attribute's key, a library's id; 128
-	Subject    int // characters of what a permission names; 512
-	Text       int // characters of a foreign id and an attribute's value; 1,024
-	Tags       int // of an asset; 100
-	Attributes int // of an asset, and in one list of a change; 1,000
-	// AssetFolders is the number of folders that an asset may be in; 1,000.
-	AssetFolders int
-	Content      int // bytes of an asset's content, as it is sent; 256 KiB
-	Permissions  int // of one folder; 1,000
-	Depth        int // levels of folders; 64
-	Query        int // bytes of a search text; 512
-	Words        int // of a search text; 16
-	SearchTags   int // that a search asks for; 16
-	// SearchAttributes is the number of attributes that a search asks for; 16.
-	SearchAttributes int
-	Facets           int // of a search; 8
-	IDs              int // that a list of folders asks for, and likewise paths; 100
-	// SearchTime is how long a search may take; 2 s. One that takes longer is ErrBusy.
-	SearchTime time.Duration
-	// Terms bounds the index entries that one request may store: the different words, tags, folders and attributes of
-	// each asset, added up over its assets. Other writes wait while they are stored. 200,000.
-	Terms int
-	// PageBytes is the size at which a page ends, and the largest response to a change of assets, attributes or folders.
-	// A response with a single item may be longer. 16 MiB.
+	Page int // items of a page; 500
+	// PageBytes is the size in bytes at which a page ends, and the longest response to a change of assets, attributes or
+	// folders. A page always has its first item, and the response to a change of a single item may be longer. 16 MiB.
 	PageBytes int
+
+	Name    int // characters of a label, a generator id, a tag, an attribute's key and a library's id; 128
+	Text    int // characters of a foreign id and of an attribute's value; 1,024
+	Subject int // characters of the id and of the name of a user or role that a permission names, and of a group's URN; 512
+
+	Content      int // bytes of an asset's content as it is sent; longer is ErrTooLarge; 256 KiB
+	Tags         int // tags of an asset; 100
+	Attributes   int // attributes of an asset, and in one list of a change of attributes; 1,000
+	AssetFolders int // folders that an asset may be in; 1,000
+	// Terms is the number of index entries that one request may store: the different words, tags, folders and attributes
+	// of each asset, added up over its assets. Other writes wait while they are stored. 200,000.
+	Terms int
+
+	Permissions int // permissions of a folder itself, without those that it inherits; 1,000
+	Depth       int // levels of folders; 64
+	IDs         int // ids, and likewise paths, that a list of folders asks for; 100
+
+	Query            int // bytes of the text of a search; 512
+	Words            int // words of the text of a search; 16
+	SearchTags       int // tags that a search asks for; 16
+	SearchAttributes int // attributes that a search asks for; 16
+	Facets           int // facets that a search asks for; 8
+	// SearchTime is how long a search may take; one that takes longer is ErrBusy; 2 s.
+	SearchTime time.Duration
 }
 
+// withDefaults returns the limits with the default in place of each zero field.
 func (l Limits) withDefaults() Limits {
 	for _, d := range []struct {
 		field *int
@@ -52,22 +59,23 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// defaultPage is the number of items of a page when a request names none.
+// defaultPage is the number of items of a page when a request does not name one, unless Limits.Page is lower.
 const defaultPage = 50
 
-// pageLimit returns the number of items a page may have.
+// pageLimit returns the number of items that a page may have. asked is the limit of the request, 0 if it has none. It returns
+// ErrInvalid if asked is negative or above Limits.Page.
 func (s *Service) pageLimit(asked int) (int, error) {
 	switch {
 	case asked == 0:
-		return defaultPage, nil
+		return min(defaultPage, s.limits.Page), nil
 	case asked < 0 || asked > s.limits.Page:
 		return 0, invalid("limit", "want 1 to %d", s.limits.Page)
 	}
 	return asked, nil
 }
 
-// checkAnswer returns ErrInvalid if the response to a change is longer than Limits.PageBytes. A change of one item is always
-// allowed, since it cannot be sent in parts.
+// checkAnswer returns ErrInvalid if the response to a change has this number of items and is longer than Limits.PageBytes. A
+// change of one item is always allowed, since it cannot be sent in parts.
 func (s *Service) checkAnswer(items, bytes int) error {
 	if items > 1 && bytes > s.limits.PageBytes {
 		return invalid("", "the answer to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)

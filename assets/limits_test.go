@@ -294,6 +294,34 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 	d.want("another content", err, "ok")
 }
 
+func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
+	store := memory.New().Assets()
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	f, _ := d.folder("1", "", true, grants...)
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Permissions: 1}})
+	out, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[:1]})
+	if d.want("one of three is revoked", err, "ok"); len(out) != 2 {
+		t.Errorf("the folder has %d permissions, want 2", len(out))
+	}
+	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants[:1]})
+	d.want("one more is granted", err, "invalid")
+}
+
+func TestAPageHasNoMoreItemsThanTheLimit(t *testing.T) {
+	d := newDesk(t, assets.Limits{Page: 2})
+	for i := range 3 {
+		d.asset(fmt.Sprint(i), "")
+		d.folder(fmt.Sprint(i), "", true)
+	}
+	if n := len(d.search(moderator, assets.SearchRequest{}).Assets); n != 2 {
+		t.Errorf("a search without a limit has a page of %d assets, want 2", n)
+	}
+	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{})
+	if err != nil || len(page.Items) != 2 {
+		t.Errorf("a list without a limit has a page of %d folders, want 2; error %v", len(page.Items), err)
+	}
+}
+
 func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{Terms: 10})
 	f, _ := d.folder("1", "", true)

@@ -2,32 +2,40 @@ package assets
 
 import "context"
 
-// request is one request within one transaction.
+// request is one call of a Service method within one transaction of the store. It holds who asks, what was read of the
+// library at the start, and what the call has changed so far. The rules of the package are methods of it.
+//
+// The store may run a transaction again, for example after a conflict with another one. Each run has a request of its own,
+// so a method must not keep results of an earlier run.
 type request struct {
 	*Service
-	member
-	ctx        context.Context
-	lib        Library
-	r          Reader
-	tx         Tx   // nil in a view
-	change     bool // the request changes the library, though its rules may be checked in a View
-	state      State
-	wrote      bool
-	creates    bool // the request creates the library
-	terms      int  // index entries stored so far
-	tree       *tree
-	treeBefore *tree // the tree before a change of folders; nil without one
-	seal       seal
+	member // the caller, with the rules of what the caller may do
+	ctx    context.Context
+	lib    Library
+	r      Reader // of the snapshot, or of the transaction
+	tx     Tx     // nil in a View
+	change bool   // the caller wants to change the library; true also in a View that only checks whether the caller may
 
-	changes changeSet // that the request has made so far
+	state   State // of the library; an update stores it at the end if it wrote anything
+	seal    seal  // makes and reads the ids and cursors of the library
+	creates bool  // the library does not exist yet, and this request creates it
+	wrote   bool  // the request has changed something
+
+	tree       *tree // the folders: shared with other requests, or a clone of its own after cloneTree
+	treeBefore *tree // the folders before the request; nil unless it changes folders
+
+	terms   int       // the number of index entries that the request has stored, at most Limits.Terms
+	changes changeSet // what the feed of changes will say of the request
 }
 
-// view runs fn on a snapshot of the library.
+// view runs fn on a snapshot of the library, for a request that only reads. It returns the errors of enter and load, and those
+// of fn.
 func (s *Service) view(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	return s.read(ctx, by, lib, false, fn)
 }
 
-// read runs fn on a snapshot of the library, for a request that reads or for one that is to change the library.
+// read is view with a choice: change says whether the caller wants to change the library, since a library that does not exist
+// yet is no error for a moderator who is about to create it.
 func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -43,8 +51,9 @@ func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool,
 	})
 }
 
-// update runs fn in a transaction on the library. If fn has changed something, it stores the library's State and adds an entry
-// to the feed.
+// update runs fn in a transaction on the library, for a request that changes it. Nothing is committed if fn returns an error.
+// If fn has changed something, or if the library did not exist, update stores the library's State and adds an entry to the
+// feed of changes in the same transaction.
 func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -65,8 +74,11 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 	})
 }
 
-// load reads the State and the tree of folders. If the library does not exist, a moderator's change creates it, even if it
-// changes nothing else: a request that succeeded must not be followed by a 404. Any other request is ErrNotFound.
+// load reads the State and the folders of the library.
+//
+// The library with the id of its network always exists, even if nothing was written to it. Any other one is created by the
+// first change of a moderator, even if that changes nothing else: after a request that succeeded, the library must not be
+// reported as missing. Until then, all other requests are ErrNotFound.
 func (req *request) load() error {
 	state, err := req.r.State(req.ctx)
 	if err != nil {

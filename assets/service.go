@@ -8,36 +8,51 @@ import (
 )
 
 // Service holds the rules of the asset manager: who may see and change what, which requests are valid, and which assets a
-// search finds. It is safe for concurrent use.
+// search finds. The Store below it holds the rows. A Service is safe for concurrent use, and several of them, in one process
+// or in many, may share a Store.
 //
-// Every method takes the caller and the library. It returns ErrInvalid if the caller has a malformed URN, ErrForbidden if the
-// caller does not belong to the network, ErrNotFound if the library does not exist, and the errors of the Store.
+// Its methods come in four groups:
+//
+//   - assets: Search, AllAssets, Asset, ChangeAssets, AssignAssets, Attributes, ChangeAttributes;
+//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions, Explain;
+//   - the feed of changes: Changes, Follow;
+//   - for servers and operators: Admit and its kin, Outbox, Changed, Libraries.
+//
+// A method that reads sees one consistent state of the library. An iterator such as AllAssets reads one page at a time, each in
+// a state of its own. A method that changes something does all of it or nothing, except where its comment says that each asset
+// has a status of its own. When it returns without an error, the change is as durable as the Store can make it.
+//
+// Besides the errors that its comment names, every method of the first three groups returns ErrInvalid if the caller has a
+// malformed URN, ErrForbidden if the caller does not belong to the network, ErrNotFound if the library does not exist, the
+// error of the context when that is done, and the errors of the Store: ErrBusy, ErrFull and ErrUnknown.
 type Service struct {
 	store       Store
 	now         func() time.Time
 	newID       func() string
 	vendor      string
 	limits      Limits
-	keepChanges time.Duration // of entries of the feeds; negative = for ever
-	writes      atomic.Uint32 // entries that this Service has written
+	keepChanges time.Duration // how long entries stay in the feeds; negative = for ever
+	writes      atomic.Uint32 // entries that this Service has added to feeds; see addToFeed
 
-	mu    sync.Mutex
-	trees map[Library]knownTree // a cache of folder trees, valid while State.Tree has the same number
+	mu    sync.Mutex // guards trees
+	trees map[Library]knownTree
 }
 
-// Options are the options of New; the zero value works.
+// Options are the options of New. The zero value works.
 type Options struct {
 	Now    func() time.Time // default time.Now
 	NewID  func() string    // makes ids of folders and permissions, random ones; default rand.Text
 	Vendor string           // second segment of URNs; default "vitrine"
 	Limits Limits
 
-	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. They are removed
-	// in small steps, together with later changes of the same library.
+	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
+	// library are removed in small steps by later changes of the same library, so a library that nobody changes keeps
+	// its entries.
 	KeepChanges time.Duration
 }
 
-// New returns a service on a store. opts may be nil.
+// New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no closing; whoever has opened
+// the store closes it.
 func New(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
@@ -62,5 +77,5 @@ func New(store Store, opts *Options) *Service {
 	}
 }
 
-// NetworkURN returns the URN of the network of a library.
+// NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with Options.Vendor.
 func (s *Service) NetworkURN(lib Library) string { return "urn:" + s.vendor + ":" + lib.Network }
