@@ -11,10 +11,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// exists reports whether something was written to the library.
+// exists reports whether a library with this State was written to. Its first write gives a library its key.
 func exists(s State) bool { return s.Key != Key{} }
 
-// newKey makes a library's key from a random string.
+// newKey returns the key of a new library, derived from a random string. Options.NewID makes that string, so tests that set it
+// get the same ids of assets in each run.
 func newKey(random string) Key {
 	sum := sha256.Sum256([]byte("library " + random))
 	return Key(sum[:16])
@@ -29,7 +30,8 @@ func newTreeNumber() int64 {
 	return int64(binary.BigEndian.Uint64(b[:]))
 }
 
-// checkLibrary returns ErrForbidden if the library's network cannot be one, and ErrInvalid if its ID is malformed.
+// checkLibrary returns ErrForbidden if the library's network cannot be the name of one, as for a network that the caller does
+// not belong to, and ErrInvalid if the library's ID is malformed.
 func checkLibrary(l Library, networkURN string, maxID int) error {
 	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
 		return forbidden("", "%q is not the name of a network", l.Network)
@@ -40,8 +42,8 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// Libraries yields every library that exists, for programs that act for the operator of the store. They are in the order
-// of networks and then of ids, in bytes.
+// Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs that
+// act for the operator of the store, and asks for no rights. It yields an error once, as its last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 	return s.store.Libraries(ctx)
 }

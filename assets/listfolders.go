@@ -11,19 +11,19 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// ListFoldersRequest says which folders to list. The zero value lists those at the top level. With IDs, Label or Deleted,
-// folders at any level are listed, unless Paths is given too.
+// ListFoldersRequest says which folders to list. A folder must satisfy all fields that are set. The zero value lists the
+// folders at the top level. With IDs, Label or Deleted, folders at all levels are listed, unless Paths is given too.
 type ListFoldersRequest struct {
-	IDs     []string // of these ids; nil = any
-	Paths   []string // with these parents: "/", "/12/15"; nil = "/", or any parent with IDs, Label or Deleted
-	Label   string   // whose label contains this text, whatever its case; "" = any
-	Deleted bool     // those that were deleted and that the caller may manage, in place of those that it sees
-	Limit   int      // 0 = 50
-	After   string   // id of a folder: those that follow it; over HTTP the parameter since
-	Before  string   // id of a folder: the last ones before it; over HTTP the parameter until
+	IDs     []string // only folders with these ids; nil = any
+	Paths   []string // only children of the folders with these full paths: "/" is the top level, "/12/15" folder 15; see above for nil
+	Label   string   // only folders whose label contains this text, whatever its case; "" = any
+	Deleted bool     // lists deleted folders that the caller may restore, instead of folders that the caller sees
+	Limit   int      // folders of a page; 0 = 50
+	After   string   // id of a folder: only folders that follow it; over HTTP the parameter since
+	Before  string   // id of a folder: only the last folders before it; over HTTP the parameter until
 }
 
-// everywhere reports whether the request lists folders at all levels.
+// everywhere reports whether the request lists folders at all levels, and not only the children of some.
 func (in ListFoldersRequest) everywhere() bool {
 	return in.Paths == nil && (in.IDs != nil || in.Label != "" || in.Deleted)
 }
@@ -36,11 +36,13 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders returns a page of the folders that the caller sees, with their children. They are ordered by label, ignoring case,
-// and then by id. With in.Deleted it lists the deleted folders that the caller may bring back instead.
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children. They are ordered by label,
+// ignoring case, and then by id. With in.Deleted it lists deleted folders instead: those that were deleted themselves and that
+// the caller may manage.
 //
-// It returns ErrInvalid if After or Before is not the id of a folder that the caller may read, or if a list or a limit is too
-// long.
+// A path or an id of a folder that the caller does not see is no error, and finds nothing. ListFolders returns ErrInvalid if
+// After or Before is not the id of a folder that the caller may read, if both are given, if Limit is out of range, or if IDs
+// or Paths has more than Limits.IDs.
 func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) (Page[Folder], error) {
 	var out Page[Folder]
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -59,6 +61,8 @@ func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in Lis
 	})
 }
 
+// folders returns the page of the list. The folders nearest to the cursor are taken first: from After forwards, or from Before
+// backwards. The page itself always has the order of the list.
 func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	limit, err := req.pageLimit(in.Limit)
 	if err != nil {
@@ -103,8 +107,8 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	return out, nil
 }
 
-// listed returns all folders of the list in order, without its limit. behind reports whether folders at Before or after it
-// were left out.
+// listed returns all folders of the list between its cursors, in order and without its limit. behind reports whether the list
+// goes on after them: it has folders at the cursor Before or after it.
 func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, err error) {
 	if in.After != "" && in.Before != "" {
 		return nil, false, invalid("since", "want one cursor at a time, since or until")
@@ -134,8 +138,9 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	return found, behind, nil
 }
 
-// lists reports whether a list may have the folder. A list has folders that the caller sees. A list of deleted folders has
-// those that were deleted themselves and that the caller may manage; folders below them are brought back together with them.
+// lists reports whether the caller's rights let a list have the folder. A list has folders that the caller sees. A list of
+// deleted folders has those that were deleted themselves and that the caller may manage. It leaves out folders that are only
+// below a deleted one, since they are restored together with that one.
 func (req *request) lists(in ListFoldersRequest, n *node) bool {
 	if in.Deleted {
 		return n.Deleted && req.right(n).level >= levelManage
@@ -143,7 +148,9 @@ func (req *request) lists(in ListFoldersRequest, n *node) bool {
 	return req.sees(n)
 }
 
-// candidates returns the folders with the ids and the parents of the request, each once.
+// candidates returns the folders with the ids and the parents that the request asks for, each once, whether the caller may see
+// them or not. It narrows a list down before the other conditions are checked, so that listing one folder's children does not
+// look at the whole library.
 func (req *request) candidates(in ListFoldersRequest) []*node {
 	switch {
 	case in.everywhere() && in.IDs == nil:
@@ -176,11 +183,14 @@ func (req *request) candidates(in ListFoldersRequest) []*node {
 	return out
 }
 
+// folderCursor returns the folder that a cursor of the request names, or nil if the request does not have this cursor. A
+// folder that was deleted since the page before still has a position in the order. It returns ErrInvalid if the caller may
+// not read the folder.
 func (req *request) folderCursor(field, id string) (*node, error) {
 	if id == "" {
 		return nil, nil
 	}
-	n, err := req.folderToRead(field, id) // a folder that was deleted since still has a position in the order
+	n, err := req.folderToRead(field, id)
 	if err != nil {
 		return nil, invalid(field, "want the id of a folder of this library")
 	}

@@ -10,19 +10,22 @@ import (
 	"strings"
 )
 
-// tree holds all folders of a library as of one snapshot, each linked with its parent and its children. The rules about
-// folders walk up and down it. A tree is shared by requests and is not changed; a request that changes folders clones it.
+// tree holds all folders of a library as of one snapshot, deleted ones too, each linked with its parent and its children. The
+// store keeps folders as single rows, each with the id of its parent. The rules about permissions, paths and deletion depend on
+// the folders above and below, so every request works on the whole tree in memory.
+//
+// Requests share trees through a cache. So a tree does not change, except in the request that has cloned it.
 type tree struct {
-	nodes   map[string]*node
-	top     []*node
-	deleted int // the number of folders with the mark Deleted
+	nodes   map[string]*node // by id
+	top     []*node          // the folders at the top level
+	deleted int              // the number of folders that were deleted themselves
 }
 
-// node is a folder in a tree. The children of a node, and the top level, are sorted in a tree that was read. In a clone,
-// folders that the request has added or moved are at the end.
+// node is a folder in a tree. The children of a node, and the top level, are sorted by compareNodes in a tree that was read.
+// In a clone they are in no order.
 type node struct {
 	FolderRecord
-	order    string // the label, folded
+	order    string // the folded label, by which folders are sorted
 	parent   *node  // nil = top level
 	children []*node
 }
@@ -35,8 +38,8 @@ func compareNodes(a, b *node) int {
 // readTree reads the folders of the library.
 func readTree(ctx context.Context, r Reader) (*tree, error) { return newTree(r.Folders(ctx)) }
 
-// newTree links folders to a tree. It returns an error if a parent does not exist or a folder is below itself, so the way up
-// from a node always ends at the top level.
+// newTree links folders to a tree. It returns an error if the parent of a folder does not exist or a folder is below itself.
+// Every walk from a node upwards therefore ends at the top level.
 func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	t := &tree{nodes: map[string]*node{}}
 	for f, err := range folders {
@@ -61,8 +64,8 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	return t, t.checkCycles()
 }
 
-// checkCycles returns an error if a folder cannot be reached from the top level: then it is below itself, or below a folder
-// that is.
+// checkCycles returns an error if a folder is below itself. Such a folder, and each one below it, cannot be reached from the
+// top level, so it is enough to count the folders that can. The error names the first of the others by id.
 func (t *tree) checkCycles() error {
 	count := 0
 	for range t.all {
@@ -78,7 +81,8 @@ func (t *tree) checkCycles() error {
 	return fmt.Errorf("stored folder %q: its parents go round in a circle", slices.Min(slices.Collect(maps.Keys(missing))))
 }
 
-// clone returns a tree that can be changed without changing t.
+// clone returns a copy of the tree that can be changed without changing t. The nodes are new. They share the permissions,
+// which a change replaces as a whole.
 func (t *tree) clone() *tree {
 	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted}
 	for id, n := range t.nodes {
@@ -90,7 +94,7 @@ func (t *tree) clone() *tree {
 	return c
 }
 
-// attach puts n below its parent.
+// attach links n with its parent, which must be in the tree, as the last of its children.
 func (t *tree) attach(n *node) {
 	if n.Parent == "" {
 		n.parent, t.top = nil, append(t.top, n)
@@ -100,7 +104,8 @@ func (t *tree) attach(n *node) {
 	n.parent.children = append(n.parent.children, n)
 }
 
-// put adds the folder f, or replaces the one with its ID, which it moves if f has another parent.
+// put adds the folder f, or replaces the folder with its ID, and returns its node. A folder that gets another parent moves
+// with all folders below it. The caller has checked that the parent exists and is not below f.
 func (t *tree) put(f FolderRecord) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
@@ -129,7 +134,7 @@ func (t *tree) put(f FolderRecord) *node {
 	return n
 }
 
-// walk yields n and all that is below it, parents before children.
+// walk yields n and all folders below it, parents before children. It returns false if yield did, to stop the walk.
 func (n *node) walk(yield func(*node) bool) bool {
 	if !yield(n) {
 		return false
@@ -151,7 +156,8 @@ func (t *tree) all(yield func(*node) bool) {
 	}
 }
 
-// at returns the folder with this full path. The path "/" is the top level: its node is nil, and found is true.
+// at returns the folder with this full path. The path "/" is the top level: its node is nil, and found is true. A path names
+// every folder from the top level down, so a folder that was moved is not found by its old path.
 func (t *tree) at(path string) (n *node, found bool) {
 	if path == "/" {
 		return nil, true
@@ -188,7 +194,7 @@ func (n *node) height() int {
 	return height + 1
 }
 
-// within reports whether the folder is o or somewhere below it.
+// within reports whether the folder is o or anywhere below it. The top level, a nil node, is not within any folder.
 func (n *node) within(o *node) bool {
 	for ; n != nil; n = n.parent {
 		if n == o {
