@@ -9,13 +9,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// moderates reports whether group lies in something that the caller moderates.
+// All rules of access are here, and in protectedtags.go. The rules are methods of Caller named may…, which look at the
+// values alone. The functions readable and usable apply them to an app of the store: every method that takes the id of an
+// app calls one of them first, in the snapshot or the transaction in which it works.
+//
+//	readable  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
+//	usable    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
+//
+// The groups are always those of the latest version. So a moderator of a group that an app has left cannot read its
+// older versions any more.
+
+// moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks.
 func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
-// mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. It
-// applies to every operation except creating an app.
+// mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
+// may use an app may also read it.
 func (c Caller) mayUse(h Head) bool {
 	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
 }
@@ -45,9 +55,11 @@ func (c Caller) mayCreateIn(at string, groups, had []string) error {
 	return nil
 }
 
-// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a
-// group, the caller must moderate it or own the app, since the removal hides the app from that group. at is the JSON
-// pointer of the groups in the request, "" if the request has none.
+// mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
+// remove a group, the caller must moderate it or own the app, since the removal hides the app from that group. The order
+// of groups does not matter. at is the JSON pointer of the groups in the request, "" if the request has none.
+//
+// Service.mayRegroup adds the rule of protected tags.
 func (c Caller) mayRegroup(at string, h Head, groups []string) error {
 	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
 		return err
@@ -67,7 +79,7 @@ func without(groups, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })
 }
 
-// mayManageComponents is the rule for creating and deleting components.
+// mayManageComponents is the rule for creating, deleting and checking components. The right is one over the whole store.
 func (c Caller) mayManageComponents(operation string) error {
 	if err := c.check(); err != nil {
 		return err

@@ -23,7 +23,12 @@ type Meta struct {
 	UpdatedBy string  // URN of the user who made this version; "" as a caller with TagsOnly reads it
 }
 
-// App is one version of an app.
+// App is one version of an app: what the service knows of the version, and its content. It is what reads return, and
+// what a write returns as its result. In JSON it is one object with the members of both:
+//
+//	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
+//
+// To read the content in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
 type App struct {
 	Meta
 	Body Body
@@ -37,8 +42,9 @@ type Head struct {
 	Components []string // names of the components that power elements, sorted, each once
 }
 
-// Body is the stored content of a version: one compact JSON object with the members title, owner,
-// groups and elements, in this order. Reads return it unchanged.
+// Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements,
+// in this order. Reads return it unchanged, so numbers, strings and the order of members in a config are as they were
+// sent. Bodies may be shared with a cache: nobody changes their bytes.
 type Body []byte
 
 // Content is a Body, decoded.
@@ -55,7 +61,7 @@ type Element struct {
 	Config    json.RawMessage `json:"config"`    // the creator's values, an object
 }
 
-// Content decodes the body.
+// Content decodes the body. It returns an error if the body is not one that a service has stored.
 func (b Body) Content() (Content, error) {
 	var c Content
 	if err := json.Unmarshal(b, &c); err != nil {
@@ -81,7 +87,8 @@ func (a App) AppendJSON(dst []byte) []byte {
 	return append(a.Meta.appendJSON(dst), a.Body[1:]...)
 }
 
-// appendJSON appends the version's own members, with the brace before and the comma behind them.
+// appendJSON appends the members of Meta, from the opening brace to the comma after the last of them. The owner is not
+// among them: it is stored in the body.
 func (m Meta) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = appendString(dst, m.ID)
@@ -100,7 +107,7 @@ func (m Meta) appendJSON(dst []byte) []byte {
 }
 
 // withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly
-// read it: a public page tells nobody who works on it.
+// read it: a public page tells nobody who works on it. The elements are copied as they are.
 func (a App) withoutPeople() (App, error) {
 	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
 	if err != nil || at < 0 {
@@ -173,7 +180,7 @@ func appendString(dst []byte, s string) []byte {
 	return dst
 }
 
-// checkSize refuses an app whose answer would have more than most bytes.
+// checkSize returns ErrTooLarge if the app has more than most bytes as it is answered over HTTP: {"apps":[app]}.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
 	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {

@@ -5,8 +5,12 @@ import (
 )
 
 // Caller is the user on whose behalf a method is called, with the rights of that user. The embedding program makes
-// it from what it knows of a request, and passes it right after ctx. Every method returns ErrInvalid for a Caller
-// with a malformed URN.
+// it from what it knows of a request, and passes it right after ctx. It is a value: the service keeps no users, and
+// rights that are given to a user count from the next call with a new Caller.
+//
+// A Caller with a URN alone may create nothing and may use the apps that it owns. Every method returns ErrInvalid for a
+// Caller with a malformed URN, so a mistake in a URN never gives a right. doc.go says under "Who may do what" what
+// each right allows.
 type Caller struct {
 	URN              string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates        []string // URNs of networks and sites; a network includes its sites
@@ -15,11 +19,13 @@ type Caller struct {
 
 	// TagsOnly restricts the caller to TaggedApp, for the tags in Tags and the apps of Reads. Its other rights do not
 	// count, and every other method returns ErrForbidden. The apps that it reads name no users and no groups.
+	// Such a Caller suits a token that stands in a public page.
 	TagsOnly bool
 	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
 }
 
-// check refuses a malformed caller, and one that is restricted to reading by tags.
+// check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
+// method except TaggedApp begins with it.
 func (c Caller) check() error {
 	if err := c.wellFormed(); err != nil {
 		return err
@@ -30,7 +36,8 @@ func (c Caller) check() error {
 	return nil
 }
 
-// wellFormed refuses a caller with a malformed URN, and one whose Tags would restrict nothing.
+// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
+// looks restricted, but would have all its other rights.
 func (c Caller) wellFormed() error {
 	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
 		return invalid("", "%s", err)

@@ -51,7 +51,8 @@ type Change struct {
 }
 
 // record finishes a change that passed all other rules: it asks the rule of the embedding program, and writes the
-// change into the feed. It is the last step of the transaction, when the store has locked what the change depends on.
+// change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
+// so the order of the feed is the order of the commits.
 func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error {
 	if err := s.permit(ctx, by, c); err != nil {
 		return err
@@ -67,8 +68,8 @@ func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
 	return refused(s.check(ctx, by, c))
 }
 
-// answerable are the kinds that an error of Options.Check may have. If the error is not an *Error, it gets the
-// code beside its kind.
+// answerable are the kinds that an error of Options.Check may have. If the error wraps one of them and is not an *Error,
+// it becomes one with the code beside the kind. An error of no kind becomes ErrForbidden.
 var answerable = []struct {
 	kind error
 	code string
@@ -77,7 +78,8 @@ var answerable = []struct {
 	{ErrTooLarge, CodeTooLarge}, {ErrUnprocessable, CodeNotApplicable},
 }
 
-// passing are the errors by which Options.Check says that it could not decide. They are returned unchanged.
+// passing are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
+// retries as it does when the store is busy.
 var passing = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
 // refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;

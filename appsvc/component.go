@@ -321,7 +321,7 @@ func (s *Service) Component(ctx context.Context, by Caller, name string) (Compon
 			return noComponent(name)
 		}
 		var err error
-		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version}, false)
+		best, err = findComponent(ctx, r, ComponentRef{name, versions.best().Version})
 		return err
 	})
 	return best, err

@@ -44,7 +44,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListC
 		}
 		page := newGathering[Component](ctx, limit, s.limits.PageBytes)
 		for _, version := range versions {
-			c, err := findComponent(ctx, r, ComponentRef{in.Name, version}, false)
+			c, err := findComponent(ctx, r, ComponentRef{in.Name, version})
 			if err != nil {
 				return err
 			}

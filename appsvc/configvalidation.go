@@ -10,8 +10,14 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 )
 
+// A config is validated before the transaction that stores it, since this may take long. So there are three steps: read
+// the components in a View (readComponents), validate (completeWith), and check in the transaction that the components
+// are still the same (checkUnchanged).
+
 // complete reads the components of the written elements and validates the configs against them. It returns the draft with
-// the manifests of the components, and the components that it read. at is the JSON pointer of the draft in the request.
+// the manifests of the components, and the components that it read, for checkUnchanged. at is the JSON pointer of the
+// draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
+// breaks its schema (CodeSchema), or if validating all configs together would take too long (CodeCost).
 func (s *Service) complete(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
 	used, err := s.readComponents(ctx, at, d)
 	if err != nil {
@@ -33,7 +39,7 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (used 
 			if _, known := used[e.ref]; known || !e.written() {
 				continue
 			}
-			c, err := findComponent(ctx, r, e.ref, false)
+			c, err := findComponent(ctx, r, e.ref)
 			if err != nil {
 				return below(fmt.Sprintf("%s/elements/%d/component", at, i), err)
 			}
@@ -44,7 +50,8 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (used 
 	return used, err
 }
 
-// completeWith is complete for components that were read before. It leaves the elements of d as they are.
+// completeWith is complete for components that were read before. All configs of the draft share one budget. The result
+// has elements of its own: those of d stay as they are, so that the caller can call it again with other components.
 func (s *Service) completeWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	parsed := map[ComponentRef][]byte{}
@@ -67,7 +74,8 @@ func (s *Service) completeWith(used map[ComponentRef]Component, at string, d dra
 	return d, nil
 }
 
-// nonconforming is the error of a config that was not found valid against the schema of a component.
+// nonconforming returns the error err of validateWithin as ErrUnprocessable: CodeCost if the budget was spent, and
+// otherwise CodeSchema, with the violations that were found.
 func nonconforming(ref ComponentRef, err error) error {
 	e := unprocessable(CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
 	if errors.Is(err, schemaguard.ErrCostly) {
@@ -80,8 +88,8 @@ func nonconforming(ref ComponentRef, err error) error {
 }
 
 // findComponent returns one version of a component. It returns ErrUnprocessable if there is no such version.
-func findComponent(ctx context.Context, r Reader, ref ComponentRef, brief bool) (Component, error) {
-	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version, Brief: brief}) {
+func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, error) {
+	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version}) {
 		return c, err
 	}
 	return Component{}, unprocessable(CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
@@ -94,11 +102,11 @@ type componentChanged struct{ error }
 func (e componentChanged) Unwrap() error { return e.error }
 
 // checkUnchanged runs in the transaction that stores a draft. It returns a componentChanged if a component that the
-// draft was validated against has changed since: of ErrUnprocessable if it was deleted, and of ErrConflict if it was
-// replaced. The latter carries current, the latest version of the app.
+// draft was validated against is not the same any more. This wraps ErrUnprocessable if the component was deleted, and
+// ErrConflict with CodeStaleVersion and current, the latest version of the app, if it was replaced.
 func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
 	for ref, c := range used {
-		now, err := findComponent(ctx, tx, ref, false)
+		now, err := findComponent(ctx, tx, ref)
 		if _, deleted := errors.AsType[*Error](err); deleted {
 			return componentChanged{err}
 		}

@@ -19,10 +19,15 @@ type NewElement struct {
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
 }
 
-// CreateApp stores a new app with version 0. The caller becomes its owner. It returns ErrInvalid if the input
-// breaks a limit, ErrForbidden unless the caller moderates each of the groups, ErrUnprocessable if a
-// component is unknown or a config breaks its schema, and ErrTooLarge if the app with the manifests of its
-// components has more than 16 MiB.
+// CreateApp stores a new app with version 0. The caller becomes its owner, and the service gives it a random id.
+//
+// The configs are validated before the transaction, which checks that the components are still the same. It returns:
+//   - ErrInvalid if the input breaks a limit;
+//   - ErrForbidden unless the caller moderates each of the groups;
+//   - ErrUnprocessable if a component is unknown, a config breaks its schema, or the idempotency key was used for another
+//     request;
+//   - ErrConflict if a component was replaced meanwhile;
+//   - ErrTooLarge if the app with the manifests of its components has more than 16 MiB.
 func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -56,9 +61,10 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	})
 }
 
-// addVersion stores the draft as a version of an app, and records the change. The caller of
-// addVersion fills the members of c that describe the app before the change. It returns ErrTooLarge if the
-// JSON of the app has more than most bytes.
+// addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
+// Restore, which have checked the rights of the caller and the draft by then. They fill the members of c that describe
+// the app before the change; addVersion fills those that describe it after. It returns ErrTooLarge if the JSON of the app
+// has more than most bytes.
 func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
@@ -78,7 +84,8 @@ func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, me
 	return app, s.record(ctx, tx, by, c)
 }
 
-// next is the Meta of the version after h.
+// next returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
+// that lists by time keep the order of versions.
 func (s *Service) next(h Head, by Caller) Meta {
 	m := h.Meta
 	m.Version = m.Version.Next()

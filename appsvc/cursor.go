@@ -10,9 +10,15 @@ import (
 // sorts are the orders of apps; a cursor holds an index into them.
 var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
 
-// cursor encodes a position in the order of sort as an opaque string: base64url of a checksum, the order, the time
-// and the ID. The checksum detects a damaged cursor. It is not a secret: a caller who makes up a cursor sees nothing but
-// another page of the same list.
+// The cursor of a list of apps is the position of the last app of a page, not a number of apps to skip. So a page begins
+// where the one before ended, even if apps were added or removed meanwhile, and each page costs the store the same.
+
+// cursor encodes a position in the order of sort as an opaque string: base64url of
+//
+//	CRC-32 of the rest (4 bytes), index of the order (1), time (8), ID
+//
+// The checksum detects a damaged cursor. It is not a secret: a caller who makes up a cursor sees nothing but another page
+// of the same list.
 func (p AppPosition) cursor(sort Sort) string {
 	b := make([]byte, 4, 4+1+8+len(p.ID))
 	b = append(b, byte(slices.Index(sorts, sort)))
@@ -22,7 +28,8 @@ func (p AppPosition) cursor(sort Sort) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseCursor reads what cursor wrote for the same order. It returns ErrInvalid for anything else.
+// parseCursor reads what cursor wrote for the same order. It returns ErrInvalid for anything else, also for a cursor of
+// another order: its position would mean nothing there.
 func parseCursor(s string, sort Sort) (AppPosition, error) {
 	var p AppPosition
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)

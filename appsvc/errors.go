@@ -124,8 +124,9 @@ func unprocessable(code, pointer, format string, args ...any) *Error {
 	return &Error{Kind: ErrUnprocessable, Code: code, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
 }
 
-// below returns the error of a part as an error of the whole document, in which the part is at this pointer.
-// It returns other errors than *Error unchanged.
+// below returns the error of a part as an error of the whole document, in which the part is at this pointer. For example,
+// with the pointer "/elements/2" an error at "/config" becomes one at "/elements/2/config". Errors without an *Error in
+// them are returned unchanged.
 func below(pointer string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		moved := *e
@@ -135,7 +136,7 @@ func below(pointer string, err error) error {
 	return err
 }
 
-// malformed is the error of JSON text that the strict reader refuses.
+// malformed returns an error of package strictjson as ErrInvalid, with its pointer into the text.
 func malformed(err error) error {
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
 		return invalid(e.Pointer, "%s", e.Sentence())

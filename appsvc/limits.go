@@ -12,7 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Limits bound the input that the service accepts and the pages that it returns. Zero means the default.
+// Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
+// number in the comment of the field. The content of an app is checked when it is written: an app that was stored under
+// higher limits can still be read.
+//
+// Too many bytes or operations are ErrTooLarge, and a page that is too large to ask for is ErrInvalid. Other
+// limits on the content of an app are ErrUnprocessable with CodeLimit in Patch, and ErrInvalid in CreateApp.
 type Limits struct {
 	Title         int // characters of a title; 1,024
 	Elements      int // of an app; 1,000
@@ -31,6 +36,7 @@ type Limits struct {
 	PageBytes     int // a page ends when it has reached this size; 16 MiB
 }
 
+// withDefaults returns the limits with the default in place of each zero.
 func (l Limits) withDefaults() Limits {
 	or := func(limit *int, value int) {
 		if *limit == 0 {
@@ -58,8 +64,9 @@ func (l Limits) withDefaults() Limits {
 // configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down.
 const configDepth = strictjson.MaxDepth - 3
 
-// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed. It checks the title, the groups and
-// the written elements, but not whether their components exist. at is the JSON pointer of the draft in the request.
+// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed, with the first mistake in the order
+// title, groups, elements. It checks written elements only, since kept ones were checked when they were written. It does
+// not check whether components exist: complete does. at is the JSON pointer of the draft in the request.
 func (l Limits) checkShape(at string, d draft) error {
 	limit := func(pointer, format string, args ...any) error {
 		return unprocessable(CodeLimit, at+pointer, format, args...)
@@ -99,6 +106,7 @@ func (l Limits) checkShape(at string, d draft) error {
 	return nil
 }
 
+// checkShape checks a written element by itself. The pointers of its errors begin at the element.
 func (e draftElement) checkShape(l Limits) error {
 	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name}, {"/component/version", e.ref.Version}} {
 		if wrong := l.checkName(f.value); wrong != "" {
@@ -128,7 +136,8 @@ func misshapen(pointer string, err error) error {
 	return e
 }
 
-// asInvalid returns an error of checkShape as ErrInvalid, for a request that has the whole content of an app.
+// asInvalid returns an error of checkShape as ErrInvalid. CreateApp needs it: the whole draft is in the request there, so
+// the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
 func asInvalid(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Kind != ErrUnprocessable {

@@ -6,13 +6,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// Page is one page of a list.
+// Page is one page of a list. A page may have fewer items than the request allows, since it also ends when its items have
+// enough bytes: only Next says whether there are more. Each page is as of the time of its call. An item that is added
+// or changes its place between two calls may be missed, or listed twice.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-// gathering collects the items of a page up to a number of items and of bytes. The first item always fits.
+// gathering collects the items of a page up to a number of items and of bytes. The first item always fits, so that a list
+// comes to its end even if each item is larger than a page. Callers ask the store for one item more than the limit;
+// this item is not in the page, and shows that there is another one.
 type gathering[T any] struct {
 	ctx   context.Context
 	items []T

@@ -9,12 +9,13 @@ import (
 // moderator of all of its groups decides what is delivered. The groups of an app decide who that is, so they are
 // protected too while the app has a protected tag. Otherwise an owner could take away the groups of others first.
 
-// moderatesAll reports whether the caller moderates every group of the app.
+// moderatesAll reports whether the caller moderates every group of the app. It is false for an app without groups.
 func (c Caller) moderatesAll(h Head) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !c.moderates(g) })
 }
 
-// mayMoveTag returns ErrForbidden if the tag is protected and the caller may not create, move or delete it.
+// mayMoveTag is the rule for creating, moving and deleting a tag of an app that the caller may use. It returns
+// ErrForbidden if the tag is protected and the caller does not moderate every group of the app.
 func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
 	if s.protected(name) && !by.moderatesAll(h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", name)
@@ -22,8 +23,9 @@ func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
 	return nil
 }
 
-// mayRegroup is the rule of changing the groups of an app to these: that of Caller, and that of protected tags. It is
-// applied in the transaction that changes the groups, since tags may come and go until then.
+// mayRegroup is the whole rule for changing the groups of an app to these: that of Caller.mayRegroup, and that of
+// protected tags. It returns ErrForbidden if the app has a protected tag and the caller does not moderate every group
+// that the app has now. It is applied in the transaction that changes the groups, since tags may come and go until then.
 func (s *Service) mayRegroup(ctx context.Context, r Reader, by Caller, at string, h Head, groups []string) error {
 	if err := by.mayRegroup(at, h, groups); err != nil {
 		return err

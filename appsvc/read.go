@@ -10,7 +10,8 @@ import (
 )
 
 // App returns the latest version of an app. Like every method that takes the id of an app, it returns
-// ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups.
+// ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups. Both
+// errors are equal, so nobody learns which ids exist.
 func (s *Service) App(ctx context.Context, by Caller, id string) (App, error) {
 	return s.Version(ctx, by, id, Latest)
 }
@@ -24,7 +25,8 @@ func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) 
 // right is readable or usable: it returns the head of an app if the caller has the right, else an error.
 type right func(ctx context.Context, r Reader, by Caller, id string) (Head, error)
 
-// versionFor returns a version of an app, if the caller has the right to it.
+// versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
+// that they need with it, and ask for the right to change the app.
 func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -48,6 +50,7 @@ func errNoVersion() error {
 	return invalid("/appVersion", "a version is missing: name one, or ask for the latest")
 }
 
+// findVersion reads a version of an app that the caller may read, so its ErrNotFound may name the version.
 func findVersion(ctx context.Context, r Reader, id string, v Version) (App, error) {
 	app, err := r.App(ctx, id, v)
 	if errors.Is(err, ErrNotFound) {
@@ -119,7 +122,8 @@ func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRe
 	return out, err
 }
 
-// AllVersions yields the versions of an app, newest first, page by page.
+// AllVersions yields the versions of an app, newest first, page by page. in.Limit is how many are read at a time. It ends
+// with the first error, which comes in the last pair.
 func (s *Service) AllVersions(ctx context.Context, by Caller, in ListVersionsRequest) iter.Seq2[App, error] {
 	return paging.All(in.After, func(after string) ([]App, string, error) {
 		in.After = after
@@ -136,8 +140,9 @@ type ListAppsRequest struct {
 	Limit          int    // 1 to 500; 0 = 100
 }
 
-// ListApps returns a page of the apps that the caller may use. It returns ErrInvalid if Sort is unknown, if
-// Limit is out of range, or if After is not a cursor of this list in this order.
+// ListApps returns a page of the apps that the caller may read, each as its latest version. Apps of the same time are in
+// the order of their ids. A page also ends when its bodies have reached 16 MiB. It returns ErrInvalid if Sort is unknown,
+// if Limit is out of range, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
 	if err := by.check(); err != nil {
 		return Page[App]{}, err
@@ -182,7 +187,8 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 	return out, err
 }
 
-// AllApps yields the apps that the caller may use, from in.After on, page by page.
+// AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
+// time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllApps(ctx context.Context, by Caller, in ListAppsRequest) iter.Seq2[App, error] {
 	return paging.All(in.After, func(after string) ([]App, string, error) {
 		in.After = after

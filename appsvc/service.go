@@ -8,9 +8,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Service applies the rules of apps, versions, tags and components to a Store. Its methods take the caller
-// right after ctx and are safe for concurrent use. Between calls it keeps a cache of compiled
-// schemas, a cache of components, and a list of those who follow its feed. Its errors wrap the sentinels of this package.
+// Service applies the rules of apps, versions, tags and components to a Store. A program makes one with New and shares it:
+// the methods are safe for concurrent use. Several Services, also those of several processes, may work on one Store.
+//
+// Each method takes the Caller right after ctx, and checks what this caller may do. A method that reads works on
+// one snapshot of the store. A method that writes stores everything in one transaction, or nothing. Slow work, such
+// as applying a patch and validating configs, is done before the transaction, so that other writers need not wait
+// for it. The transaction checks that what the work was based on has not changed.
+//
+// Between calls a Service keeps nothing but caches and the list of those who follow its feed. Its errors wrap the
+// sentinels of this package.
 type Service struct {
 	store   Store
 	now     func() time.Time
@@ -20,8 +27,8 @@ type Service struct {
 	components componentCache
 	limits     Limits
 	check      func(ctx context.Context, by Caller, c Change) error
-	keep       time.Duration // of entries of the feed; negative = for ever
-	writes     atomic.Uint32 // entries that this Service has written
+	keep       time.Duration // how long entries of the feed are kept; negative = for ever
+	writes     atomic.Uint32 // entries that this Service has written; decides when old ones are removed
 	watches    *watches
 
 	protected func(tag string) bool
@@ -30,9 +37,9 @@ type Service struct {
 // Options configure a Service. The zero value of a field means its default.
 type Options struct {
 	Now     func() time.Time // the clock; default time.Now
-	NewID   func() string    // ids of apps and components; default random UUIDs (version 4)
+	NewID   func() string    // gives ids of apps and components; default random UUIDs (version 4)
 	Schemas SchemaEngine     // default DefaultSchemaEngine()
-	Limits  Limits
+	Limits  Limits           // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
 	// in small steps, together with later changes.
@@ -57,7 +64,8 @@ type Options struct {
 	Check func(ctx context.Context, by Caller, c Change) error
 }
 
-// New returns a Service on a store; opts may be nil.
+// New returns a Service on a store; opts may be nil. It does not read the store. There is nothing to close: a Service
+// runs a goroutine only while somebody follows its feed.
 func New(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {

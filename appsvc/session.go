@@ -31,12 +31,12 @@ func (s *Session) Version(ctx context.Context, id string, v Version) (App, error
 	return s.service.Version(ctx, s.by, id, v)
 }
 
-// ListApps returns a page of the apps that the caller may use.
+// ListApps returns a page of the apps that the caller may read.
 func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (Page[App], error) {
 	return s.service.ListApps(ctx, s.by, in)
 }
 
-// AllApps yields the apps that the caller may use.
+// AllApps yields the apps that the caller may read.
 func (s *Session) AllApps(ctx context.Context, in ListAppsRequest) iter.Seq2[App, error] {
 	return s.service.AllApps(ctx, s.by, in)
 }

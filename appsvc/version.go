@@ -9,15 +9,14 @@ import (
 
 // Version names a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of
 // decimal digits. The zero Version names none: in a request it means "not given", and a method that
-// needs a version answers ErrInvalid. Versions are compared with == and Compare.
+// needs a version returns ErrInvalid. So a program that forgets to set a version never gets version 0 by mistake.
+// Versions are compared with == and Compare.
 type Version struct {
-	next uint64 // the number plus one; 0 = none, latest = the latest
+	next uint64 // the number plus one; 0 = none, math.MaxUint64 = Latest
 }
 
-const latestVersion = math.MaxUint64
-
-// Latest stands for the highest version that an app has.
-var Latest = Version{latestVersion}
+// Latest stands for the highest version that an app has when the call is made. Requests may have it; an App never does.
+var Latest = Version{math.MaxUint64}
 
 // NewVersion returns the version with this number. It panics if the number is negative.
 func NewVersion[Int int | int64](number Int) Version {
@@ -48,10 +47,11 @@ func (v Version) Number() int64 {
 	return int64(v.next) - 1
 }
 
-// Next returns the version after v. The one after the zero Version is version 0.
+// Next returns the version after v. The one after the zero Version is version 0, and so is the one after Latest.
 func (v Version) Next() Version { return NewVersion(v.Number() + 1) }
 
-// Compare is negative if v is lower than w, and positive if it is higher.
+// Compare is negative if v is lower than w, and positive if it is higher. The zero Version and Latest are equal here, and
+// lower than all others.
 func (v Version) Compare(w Version) int { return cmp.Compare(v.Number(), w.Number()) }
 
 // String returns the decimal form, "latest" for Latest, and "" for the zero Version.
@@ -68,7 +68,7 @@ func (v Version) String() string {
 // MarshalText returns the same as String.
 func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// UnmarshalText reads the decimal form. It returns ErrInvalid for anything else.
+// UnmarshalText reads the decimal form, as ParseVersion does. It returns ErrInvalid for anything else, also for "latest".
 func (v *Version) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseVersion(string(text))
 	return err
