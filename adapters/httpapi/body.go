@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// body is what an endpoint takes: its media types, and whether it is read before the endpoint is
-// called. The zero value takes none; one that is sent is not looked at.
+// body is what an endpoint takes as the body of a request. The zero value takes none, and a body that is sent all the
+// same is ignored.
 type body struct {
 	types  []string
 	stream bool // the endpoint reads it, of any size
@@ -25,8 +25,8 @@ var (
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
 )
 
-// read takes in what the request holds beside its path and token, and refuses what is not well
-// formed, before a domain is asked.
+// read checks the query, the idempotency key and the headers of the body, asks admitBody, and then reads the body, so
+// that a request that is refused anyway costs no memory. The body of a stream is left to the endpoint.
 func (c *call) read() error {
 	if err := c.query.check(c.route); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (c *call) read() error {
 	return c.readBody()
 }
 
-// readKey reads the header Idempotency-Key. Which characters it may have is the domain's to know,
-// but for none at all, which would look like no key.
+// readKey reads the header Idempotency-Key. The domain decides which characters a key may have. An empty key is refused
+// here, since the domain would take it for no key.
 func (c *call) readKey() error {
 	keys := c.r.Header["Idempotency-Key"]
 	if len(keys) == 0 {
@@ -77,6 +77,7 @@ func (c *call) readKey() error {
 	return nil
 }
 
+// checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset.
 func checkType(header http.Header, types []string) error {
 	want := strings.Join(types, " or ")
 	sent := header["Content-Type"]
@@ -93,6 +94,7 @@ func checkType(header http.Header, types []string) error {
 	return nil
 }
 
+// checkEncoding returns a 415 for a compressed body.
 func checkEncoding(header http.Header) error {
 	for _, coding := range header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
@@ -102,8 +104,9 @@ func checkEncoding(header http.Header) error {
 	return nil
 }
 
-// readBody reads the body up to the limit. The buffer grows with what arrives, not with what
-// Content-Length promises, and the memory budget must have room for it.
+// readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises,
+// and each size is reserved in the memory budget before it is allocated. It returns a 413 for a body over the limit, a
+// 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
 	limit := c.h.Limits.Body
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
@@ -136,7 +139,7 @@ func (c *call) readBody() error {
 	}
 }
 
-// fill reads until the buffer is full.
+// fill reads until the buffer is full. Its error is that of the reader, io.EOF at the end of the body.
 func (c *call) fill(buffer []byte, in io.Reader) ([]byte, error) {
 	for len(buffer) < cap(buffer) {
 		n, err := in.Read(buffer[len(buffer):cap(buffer)])
@@ -155,10 +158,10 @@ const (
 	drainedFor    = 3 * time.Second // however slowly they come
 )
 
-// drain reads what a client that was refused is still sending: many clients look at the answer only
-// when they have sent everything, and find a broken connection if nobody reads it. One that sends
-// too much or too slowly is cut off. A client that waits to be told to go on sends nothing, and
-// one that speaks HTTP/2 can be answered while it sends.
+// drain reads what a client is still sending after its request was refused. Many clients look at the response only when
+// they have sent everything, and report a broken connection if nobody reads it. The bytes and the time are bounded; a
+// client beyond them is disconnected. Nothing is read from a client that waits for "100 Continue", since it sends
+// nothing, nor over HTTP/2, where a response can arrive while the client sends.
 func (c *call) drain() {
 	most := drainedBodies * c.h.Limits.Body
 	switch {

@@ -12,8 +12,11 @@ import (
 	"time"
 )
 
-// call is one request on its way to a domain and its answer on the way back. Calls are used
-// again: nothing may hold on to one, or to its out, after ServeHTTP.
+// call is one request on its way to a domain, and its response on the way back. Its fields are filled in this order:
+// begin reads the head of the request; find sets match, authenticate sets by, serve sets route, read sets body and key;
+// the endpoint sets out and headers; send writes them.
+//
+// A call belongs to one goroutine. Calls are pooled: nothing may keep one, or its out, after ServeHTTP.
 type call struct {
 	w  http.ResponseWriter
 	h  *handler
@@ -46,6 +49,7 @@ type call struct {
 // maxKeptBuffer is the largest buffer that a call keeps for the next request.
 const maxKeptBuffer = 64 << 10
 
+// begin takes a call from the pool and puts the headers of every response into place.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	c, _ := h.calls.Get().(*call)
 	if c == nil {
@@ -67,6 +71,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	return c
 }
 
+// recycle returns a call to the pool, with its buffer unless that has grown large.
 func (h *handler) recycle(c *call) {
 	if cap(c.out) <= maxKeptBuffer {
 		*c = call{out: c.out[:0]}
@@ -80,6 +85,7 @@ func newRequestID() string {
 	return "0000000000000000"[len(s):] + s
 }
 
+// ctx is the context for calls into a domain. Where the route reserves memory, the domain finds the budget in it.
 func (c *call) ctx() context.Context {
 	if c.context != nil {
 		return c.context
@@ -92,8 +98,8 @@ func (c *call) header() http.Header { return c.w.Header() }
 // param returns the i-th parameter of the path.
 func (c *call) param(i int) string { return c.match.params[i].Value }
 
-// log writes what is behind an answer that does not say it. Tokens are cut out, whatever brought
-// them there.
+// log writes an error line about a response whose sentence does not tell the cause. Tokens are cut out of the cause,
+// however they came there.
 func (c *call) log(what string, cause any, more ...any) {
 	c.h.Log.ErrorContext(c.ctx(), what, append(c.logged(cause), more...)...)
 }

@@ -64,7 +64,7 @@ func takesGzip(lists []string) bool {
 	return zipped > 0 && zipped >= plain
 }
 
-// quality reads the weight of a coding, 0 to 1. None at all is 1.
+// quality reads a weight of 0 to 1, as in "q=0.5". No weight at all is 1. It returns false for one that is malformed.
 func quality(params string) (float64, bool) {
 	params = strings.Trim(params, " \t")
 	if params == "" {
@@ -78,8 +78,8 @@ func quality(params string) (float64, bool) {
 	return q, err == nil && q <= 1
 }
 
-// choose returns the body to be sent: out, out compressed, or nothing, when the client holds the
-// chosen one already. Each of the two has an ETag of its own, as a strong one names bytes.
+// choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent.
+// Compressed or not, the body has an ETag of its own, since a strong ETag names exact bytes (RFC 9110, section 8.8.1).
 func (c *call) choose() []byte {
 	header := c.header()
 	zipped := false

@@ -11,9 +11,8 @@ import (
 //go:embed cors.js
 var corsScript string
 
-// corsPage is the page that other sites frame to reach the service from browsers whose
-// cross-origin requests are not enough. It is static, and its policy lets
-// it run its own script and ask its own origin, nothing else.
+// corsPage is the page that other sites frame to reach the service from browsers without CORS. It is static. Its
+// Content-Security-Policy lets it run its own script and send requests to its own origin, and nothing else.
 type corsPage struct {
 	html   []byte
 	policy []string
@@ -40,6 +39,7 @@ func (p corsPage) table() []route {
 	}
 }
 
+// get serves GET /cors.html without a token: 200 with the page.
 func (p corsPage) get(c *call) error {
 	header := c.header()
 	header["Content-Type"] = htmlType

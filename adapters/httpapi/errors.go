@@ -46,6 +46,7 @@ const unknownOutcome = "it is not known whether the write was kept: look at what
 // ends then, since net/http cannot distinguish this from a client that has disconnected.
 const closedEarly = "the connection was closed before the answer was ready: keep it open until the answer has come"
 
+// internalError is the sentence of every 500. The cause is only logged.
 const internalError = "internal error"
 
 // opaque gives the sentences of the statuses from 500 on. Their causes may tell about the store, so they are only logged.
@@ -72,9 +73,11 @@ var codeOf = map[int]string{
 	http.StatusInsufficientStorage:   "full",
 }
 
+// codeUnknownOutcome is the code of the errors in unknown. Their status, 503, usually means unavailable.
 const codeUnknownOutcome = "unknown_outcome"
 
-// refusal is an error as it is answered.
+// refusal is an error as it is answered: its fields are the members of the body that README.md describes. A refusal is
+// an error of its own, and the errors of the domains become one in refusalOf.
 type refusal struct {
 	status int
 	code   string // "" = that of the status
@@ -91,25 +94,27 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
+// refuse returns an error that concerns the whole request. The format is that of package fmt, here and below.
 func refuse(status int, format string, args ...any) error {
 	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
 }
 
-// refusePointer is the error of a part of the body.
+// refusePointer returns an error of the part of the body that pointer names.
 func refusePointer(status int, pointer, format string, args ...any) error {
 	return &refusal{status: status, pointer: pointer, text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
-// refuseParameter is the error of a query parameter.
+// refuseParameter returns a 400 for a query parameter.
 func refuseParameter(name, format string, args ...any) error {
 	return &refusal{status: http.StatusBadRequest, parameter: name, text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
-// refuseHeader is the error of a header of the request.
+// refuseHeader returns an error of a header of the request.
 func refuseHeader(status int, name, format string, args ...any) error {
 	return &refusal{status: status, parameter: name, text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
+// The errors that the handler itself returns in more than one place, or that have nothing to add to their sentence.
 var (
 	errTagsOnly    = &refusal{status: http.StatusForbidden, text: "this token may read apps by some of their tags, and do nothing else"}
 	errNoResource  = &refusal{status: http.StatusNotFound, text: "nothing is at this path"}
@@ -142,6 +147,7 @@ func refusalOf(err error) *refusal {
 	return out
 }
 
+// statusOf returns the status of an error that is no refusal: that of its sentinel, 400 for malformed JSON, else 500.
 func statusOf(err error) int {
 	for _, row := range statuses {
 		if isOneOf(err, row.sentinels) {
@@ -158,7 +164,9 @@ func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
 
-// fail makes an error the response. The statuses from 500 on have a general sentence, and their causes are logged.
+// fail makes an error the response. From 500 on the cause may tell about the store, so the response has a general
+// sentence, and the cause is logged. Two exceptions pass as they are: a refusal, whose sentence was written for
+// clients, and an error value of package assets, which says that a search takes too long.
 func (c *call) fail(err error) {
 	r := refusalOf(err)
 	text, isOpaque := opaque[r.status]
@@ -184,7 +192,8 @@ func (c *call) fail(err error) {
 	c.refuse(r)
 }
 
-// refuse makes an error the answer.
+// refuse makes a refusal the response. Headers that describe a success are removed, and those that belong to the status
+// are added.
 func (c *call) refuse(r *refusal) {
 	header := c.header()
 	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
@@ -204,7 +213,7 @@ func (c *call) refuse(r *refusal) {
 	c.out = r.appendJSON(c.out[:0])
 }
 
-// appendJSON appends the body of the answer.
+// appendJSON appends the body of the response. Members that do not apply are left out.
 func (r *refusal) appendJSON(b []byte) []byte {
 	member := func(name, value string) {
 		if value != "" {

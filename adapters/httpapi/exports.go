@@ -18,6 +18,7 @@ type exports struct {
 	left chan struct{} // closed and replaced when a slot becomes free
 }
 
+// newExports returns exports with the slots that l allows.
 func newExports(l Limits) *exports {
 	return &exports{most: l.Exports, mostOfCaller: l.ExportsOfCaller, of: map[string]int{}, left: make(chan struct{})}
 }
@@ -61,7 +62,8 @@ func (e *exports) leave(c *call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.all--
-	if e.of[c.room.caller]--; e.of[c.room.caller] == 0 {
+	e.of[c.room.caller]--
+	if e.of[c.room.caller] == 0 {
 		delete(e.of, c.room.caller)
 	}
 	close(e.left)

@@ -8,7 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// handler answers every request; its methods are the way of a request, in order.
+// handler answers every request. Its methods stand in the order in which a request passes them.
 type handler struct {
 	Config
 	router      *router
@@ -24,6 +24,8 @@ type handler struct {
 	calls       sync.Pool // of *call
 }
 
+// ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response, unless a
+// response has begun.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := h.begin(w, r)
 	defer h.end(c)
@@ -39,7 +41,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve does what was asked and leaves the answer in c, or has sent it.
+// serve carries a request out and leaves the response in c, or has sent it. The order of the checks decides what a
+// caller learns: without a valid token every path but the public ones is 401, whether it exists or not. After that come
+// the path, the method, the origin, the right to the whole endpoint (admit), the head of the request, the rights that
+// need the head (admitBody), the body, and last the endpoint.
 func (h *handler) serve(c *call) error {
 	if c.overloaded() {
 		c.header()["Connection"] = closeConnection

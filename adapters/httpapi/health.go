@@ -20,6 +20,8 @@ func (h *handler) healthTable() []route {
 	}
 }
 
+// health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
+// milliseconds, else 503.
 func (h *handler) health(c *call) error {
 	if err := h.readiness.check(h.Ready); err != nil {
 		c.log("not ready", err)
@@ -30,8 +32,8 @@ func (h *handler) health(c *call) error {
 	return nil
 }
 
-// readiness asks whether the service can answer. It asks once at a time, however many want to know, and
-// gives its answer in time also when whoever is asked does not.
+// readiness asks Config.Ready. However many clients ask, one call of Ready is under way at a time, and all of them get
+// its result. A Ready that hangs cannot hold them up: they are told after healthPatience that there is no answer.
 type readiness struct {
 	mu    sync.Mutex
 	asked *asking // that is under way; nil without one
@@ -43,6 +45,7 @@ type asking struct {
 	err  error // once it is done
 }
 
+// check returns the error of the call of ready that is under way, or of a new one, nil if ready is nil.
 func (r *readiness) check(ready func(context.Context) error) error {
 	if ready == nil {
 		return nil
@@ -65,6 +68,7 @@ func (r *readiness) check(ready func(context.Context) error) error {
 	}
 }
 
+// ask calls ready and completes a. A panic of ready counts as an error.
 func (r *readiness) ask(a *asking, ready func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// rawClaims is the payload of a token as it was sent. It is read when the signature is known to be
-// good.
+// rawClaims is the payload of a token as it was sent. The parser of the JWT library decodes into it before it verifies
+// the signature, so it only keeps the text. The text is read once the signature is known to be good.
 type rawClaims struct {
 	jwt.RegisteredClaims // stands in for methods that nobody calls
 	text                 []byte
@@ -28,7 +28,8 @@ func (c *rawClaims) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// claims is a payload: a Principal, and when it is good.
+// claims is a payload: a Principal and the times between which it is valid. notBefore is nil if the token does not have
+// it.
 type claims struct {
 	Principal
 	expires, notBefore *time.Time
@@ -103,7 +104,7 @@ func (p Principal) Check() error {
 	return nil
 }
 
-// goodAt refuses a token before and after its time.
+// goodAt returns an error before and after the time of a token.
 func (c claims) goodAt(now time.Time) error {
 	if !now.Before(*c.expires) {
 		return fmt.Errorf("it expired at %s", c.expires.UTC().Format(time.RFC3339))
@@ -117,6 +118,7 @@ func (c claims) goodAt(now time.Time) error {
 // audience is what claim aud may be: a string, or a list of strings.
 type audience struct{}
 
+// decodeClaim decodes the value of a claim into its field, strictly.
 func decodeClaim(value []byte, field any) error {
 	switch to := field.(type) {
 	case **time.Time:

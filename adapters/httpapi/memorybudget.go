@@ -30,6 +30,8 @@ type budget struct {
 	armed   bool // a timer for the next sweep is set
 }
 
+// The sizes are in bytes. smallHold, modestHold and share decide who waits; the others decide who is disconnected, see
+// sweep.
 const (
 	defaultMemory = 256 << 20
 	// smallHold is a size that fits into the buffers of the operating system, so that no client holds it for long.
@@ -46,6 +48,7 @@ const (
 	sweepAtOnce  = 100 * time.Millisecond // at most so often for those who begin to wait
 )
 
+// newBudget returns a budget of total bytes.
 func newBudget(total int64) *budget {
 	return &budget{total: total, patience: roomPatience, now: time.Now, shares: map[string]int64{}}
 }
@@ -55,6 +58,7 @@ func newBudget(total int64) *budget {
 func (b *budget) share() int64 { return b.total / 8 }
 
 // holder counts the bytes of the budget that one request has. It has none at first; only all, w and caller need be set.
+// Its methods are called by the goroutine of the request alone.
 type holder struct {
 	all     *budget
 	w       http.ResponseWriter
@@ -225,10 +229,12 @@ func (h *holder) rest() bool {
 
 // The functions from here on are called with mu held.
 
-// fits reports whether a holder may have more bytes. The only holder of a caller may exceed the share of the caller, and the
-// only holder of all may exceed the budget, since a single response can be larger than these.
+// fits reports whether a holder may have more bytes: whether the budget has them and whether the share of the caller
+// has them. The only holder of a caller may exceed the share, and the only holder of all may exceed the budget, since a
+// single response can be larger than either and would never be answered.
 func (b *budget) fits(h *holder, more int64) bool { return b.fitsAll(h, more) && b.fitsShare(h, more) }
 
+// fitsAll reports whether the budget has the bytes. A share of it is kept free of holders above modestHold.
 func (b *budget) fitsAll(h *holder, more int64) bool {
 	used, most := b.used.Load(), b.total
 	if h.bytes+more > modestHold {
@@ -237,6 +243,7 @@ func (b *budget) fitsAll(h *holder, more int64) bool {
 	return used+more <= most || used == h.bytes
 }
 
+// fitsShare reports whether the share of the holder's caller has the bytes.
 func (b *budget) fitsShare(h *holder, more int64) bool {
 	others := b.shares[h.caller]
 	if h.place != nil {
@@ -277,7 +284,8 @@ func (b *budget) grant() {
 func (b *budget) tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.armed = b.holders.Len() > 0; b.armed {
+	b.armed = b.holders.Len() > 0
+	if b.armed {
 		b.sweep(b.now())
 		time.AfterFunc(sweepEvery, b.tick)
 	}
@@ -324,6 +332,7 @@ type needs struct {
 	shares map[string]int64
 }
 
+// needs adds up what the waiting holders lack.
 func (b *budget) needs() needs {
 	n := needs{shares: map[string]int64{}}
 	for e := b.waiting.Front(); e != nil; e = e.Next() {
@@ -338,6 +347,7 @@ func (b *budget) needs() needs {
 	return n
 }
 
+// left reports whether some holder still lacks bytes.
 func (n *needs) left() bool { return n.all > 0 || len(n.shares) > 0 }
 
 // from reports whether a holder waits for bytes that h has.

@@ -30,7 +30,8 @@ type Exchange struct {
 	Stream   bool          // an event stream was sent, and Duration is how long it was open
 }
 
-// AccessLog is an Observer that writes a line for each request.
+// AccessLog returns an Observer that writes a line for each request at the level Info: the message "answered", the id
+// of the request as "request", and method, path, route, address, caller, status, bytes and duration.
 func AccessLog(log *slog.Logger) Observer {
 	return func(ctx context.Context, e Exchange) {
 		log.LogAttrs(ctx, slog.LevelInfo, "answered", slog.String("request", e.ID), slog.String("method", e.Method),

@@ -25,6 +25,7 @@ func (d *description) table() []route {
 	return []route{{method: "GET", path: "/openapi.json", status: 200, public: true, call: d.get}}
 }
 
+// get serves GET /openapi.json without a token: 200 with the description.
 func (d *description) get(c *call) error {
 	c.out = append(c.out, d.json...)
 	return nil
@@ -85,6 +86,7 @@ func servedPaths(paths []byte, served map[string]bool, root []byte) ([]strictjso
 	return kept, nil
 }
 
+// atServer returns the member "servers" of OpenAPI for one address.
 func atServer(url string) []byte {
 	text, _ := json.Marshal([]struct { // nothing that Marshal could refuse
 		URL string `json:"url"`

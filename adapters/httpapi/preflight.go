@@ -8,8 +8,9 @@ var (
 	preflightKept = []string{"86400"} // seconds
 )
 
-// preflight answers OPTIONS with the methods and headers that pages of other origins may use, whatever the path. The
-// CORS headers of every other response are in commonHeaders.
+// preflight answers OPTIONS: 204 with the methods and headers that pages of other origins may use. The answer is the
+// same for every path, and no token is needed, so it says nothing about what exists. The CORS headers of every other
+// response are in commonHeaders.
 func (c *call) preflight() {
 	header := c.header()
 	header["Access-Control-Allow-Methods"] = allowMethods

@@ -11,12 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// query is the parameters of a request's URL.
+// query is the decoded parameters of a request's URL. Its methods read one parameter each, in the type that it must
+// have, and return a 400 that names the parameter for any other value. A parameter that is not given is the zero value.
+// check must have accepted the query before.
 type query struct {
 	values url.Values
 	broken []string // names of parameters that could not be decoded, whose value in values is ""; "" for a broken name
 }
 
+// parseQuery decodes a query and never fails: what cannot be decoded is noted in broken, because the endpoint decides
+// whether it matters.
 func parseQuery(raw string) query {
 	if raw == "" {
 		return query{}

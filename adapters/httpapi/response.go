@@ -34,7 +34,8 @@ var (
 	closeConnection = []string{"close"}
 )
 
-// send writes the answer: the headers set so far, the status and the bytes of out.
+// send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
+// it.
 func (c *call) send() {
 	if c.status >= http.StatusBadRequest {
 		c.drain()
@@ -55,14 +56,14 @@ func (c *call) send() {
 	}
 }
 
-// json puts v into the answer.
+// json makes the JSON of v the body of the response.
 func (c *call) json(v any) error {
 	out, err := json.Marshal(v)
 	c.out = append(c.out[:0], out...)
 	return err
 }
 
-// apps puts {"apps":[…]} into the answer, the stored bytes as they are.
+// apps puts {"apps":[App]} into the answer. The stored bytes of an app are copied as they are and not decoded.
 func (c *call) apps(apps ...appsvc.App) error {
 	size := len(`{"apps":[]}`)
 	for _, app := range apps {
@@ -75,6 +76,7 @@ func (c *call) apps(apps ...appsvc.App) error {
 	return nil
 }
 
+// appendApps appends "apps":[App], a member without the braces around it.
 func appendApps(dst []byte, apps []appsvc.App) []byte {
 	dst = append(dst, `"apps":[`...)
 	for i, app := range apps {
@@ -95,9 +97,10 @@ const (
 	mostDefaultsByTag = 1 << 20
 )
 
-// version answers a read of one version of an app; send makes it a 304 when the client holds it.
-// A browser that keeps the answer, and has another caller meanwhile, must ask again. With defaults the
-// answer is another one, so it has another ETag.
+// version answers a read of one version of an app with an ETag; send makes it a 304 if the client has that ETag
+// already. cache is the Cache-Control for the version, nil for the usual one. The ETag says whether defaults are filled
+// in and whether people are left out, since each makes another body. Vary makes a browser ask again when its user has
+// changed.
 func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
 	mostBytes := 0
@@ -127,7 +130,8 @@ func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 	return c.apps(app)
 }
 
-// holds reports whether one of the tags of If-None-Match is etag, by the weak comparison.
+// holds reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
+// section 13.1.2, asks.
 func holds(lists []string, etag string) bool {
 	for _, list := range lists {
 		for tag := range strings.SplitSeq(list, ",") {

@@ -8,7 +8,10 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// route is one endpoint; README.md has a section about each.
+// route is one endpoint: how it is found, whom and what it lets through, and what carries it out. The tables of routes
+// are the only place where an endpoint is declared; authentication, checks of the query, the media type, the
+// idempotency key and the memory for a request all follow from these fields. README.md has a section about each
+// endpoint.
 type route struct {
 	method  string
 	path    string // "/apps/{id}", below where its table is mounted
@@ -47,6 +50,7 @@ type resource struct {
 	allowHeader string // value of the Allow header
 }
 
+// add adds the endpoint of another method and renews the Allow header, which names HEAD beside GET and always OPTIONS.
 func (r *resource) add(rt *route) {
 	r.routes = append(r.routes, rt)
 	methods := []string{http.MethodOptions}
@@ -82,6 +86,7 @@ type table struct {
 	routes []route
 }
 
+// mount is the place below which the paths of a table lie.
 type mount int
 
 const (
@@ -90,7 +95,8 @@ const (
 	atAssets              // the prefix of the asset manager
 )
 
-// prefix is what stands before the paths of a mount in the description.
+// prefix is what openapi.json writes before the paths of a mount. Those at the base path have none there, since the
+// base path is part of the server's address.
 func (m mount) prefix() string {
 	if m == atAssets {
 		return assetPrefix
@@ -98,7 +104,8 @@ func (m mount) prefix() string {
 	return ""
 }
 
-// tables is everything the handler serves.
+// tables returns everything that the handler serves. The domains that the Config leaves out have no routes, so their
+// paths are 404.
 func (h *handler) tables() []table {
 	all := []table{
 		{atRoot, h.healthTable()},

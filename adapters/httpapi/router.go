@@ -12,13 +12,15 @@ import (
 // assetPrefix is where the asset manager is mounted. Callers may double its last slash.
 const assetPrefix = "/services/frontline/api/v4/assetManager/"
 
-// router finds the resource that a path names. Its mounts have a table of paths each, since two of them may overlap: the
-// base path may be "/".
+// router finds the resource that a path names. It takes two steps: the prefix of a path decides the mount, and the
+// table of the mount finds the resource. Each mount has a table of its own, since two of them may overlap: the base
+// path may be "/".
 type router struct {
 	base   string
 	mounts [3]*pathTable // by mount
 }
 
+// newRouter returns a router for these tables, and sets the pattern of each of their routes.
 func newRouter(base string, tables []table) *router {
 	r := &router{base: base}
 	for i := range r.mounts {
@@ -43,7 +45,9 @@ type match struct {
 	http.ResponseWriter
 }
 
-// find sets m to what the path of u names.
+// find sets m to the resource that the path of u names, and leaves m.resource nil if there is none. Everything below
+// the prefix of the asset manager belongs to it, with one slash after the prefix or with two. Other paths are looked up
+// at the root first, and then below the base path.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
 	if rest, ok := strings.CutPrefix(path, assetPrefix[:len(assetPrefix)-1]); ok && strings.HasPrefix(rest, "/") {
@@ -82,6 +86,7 @@ type pathTable struct {
 // knows its methods, so one lookup distinguishes 404 from 401 and 405.
 const anyMethod = "ANY"
 
+// add adds a route, under both forms of its path if it is a collection.
 func (t *pathTable) add(rt *route) {
 	t.resource(rt.path).add(rt)
 	if rt.eitherSlash {
@@ -131,8 +136,11 @@ func matches(res *resource) httprouter.Handle {
 	return func(m http.ResponseWriter, _ *http.Request, _ httprouter.Params) { m.(*match).resource = res }
 }
 
+// find sets m to the resource of a path within the mount. A path with an empty, "." or ".." parameter names none:
+// clients and proxies disagree about what such a path means.
 func (t *pathTable) find(path string, m *match) {
-	if m.resource = t.fixed[path]; m.resource != nil {
+	m.resource = t.fixed[path]
+	if m.resource != nil {
 		return
 	}
 	if !strings.HasPrefix(path, "/") {

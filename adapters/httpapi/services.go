@@ -8,8 +8,11 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Apps is what the handler asks of the app service. *appsvc.Service is one. A program that wants to
-// see or to change what passes embeds that in a type of its own and replaces single methods.
+// Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
+// each method does and which errors it returns. A program that wants to see or change what passes embeds
+// *appsvc.Service in a type of its own and overrides single methods. The status of an error follows from the sentinel
+// of package appsvc that it wraps, such as appsvc.ErrNotFound; an error that wraps none is answered with 500 and
+// logged.
 type Apps interface {
 	AdmitChange(ctx context.Context, by appsvc.Caller, id string) error
 	AdmitTagChange(ctx context.Context, by appsvc.Caller, id, name string) error
@@ -42,7 +45,8 @@ type Apps interface {
 	Watch(by appsvc.Caller, in appsvc.ChangesRequest) *appsvc.Watch
 }
 
-// Assets is what the handler asks of the asset manager. *assets.Service is one.
+// Assets is what the handler needs of the asset manager; *assets.Service implements it. What is said of Apps holds here
+// too.
 type Assets interface {
 	Admit(by assets.Caller, lib assets.Library) error
 	AdmitAssignAssets(ctx context.Context, by assets.Caller, lib assets.Library, folder string) error
@@ -64,7 +68,8 @@ type Assets interface {
 	Search(ctx context.Context, by assets.Caller, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error)
 }
 
-// Reviews is what the handler asks of the reviews. *reviews.Service is one.
+// Reviews is what the handler needs of the reviews; *reviews.Service implements it. What is said of Apps holds here
+// too.
 type Reviews interface {
 	Admit(by reviews.Caller, network string) error
 	Export(ctx context.Context, by reviews.Caller, in reviews.ExportRequest) error

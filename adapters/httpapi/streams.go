@@ -12,8 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// Streams are the event streams of a handler. A program makes one, with NewStreams, to end them when its server stops,
-// and to have their callers authenticated again when its keys have changed.
+// Streams are the event streams of a handler. A program makes one with NewStreams and gives it to Config.Streams, to
+// end the streams when its server stops, and to have their callers authenticated again when its keys have changed. It
+// is safe for concurrent use.
 //
 //	server.RegisterOnShutdown(streams.Close)
 type Streams struct {
@@ -54,8 +55,8 @@ func (s *Streams) Lag() (longest time.Duration) {
 	return longest
 }
 
-// Close ends all streams, after the event that is being sent, and those that begin later after what is there already. It may be
-// called more than once.
+// Close ends all streams, each after the event that is being sent. A stream that begins later sends what is there
+// already and ends. It may be called more than once.
 func (s *Streams) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +82,8 @@ func (s *Streams) rechecked() <-chan struct{} {
 	return s.again
 }
 
-// enter counts a stream of a caller, unless there are as many as are allowed. Pair it with leave.
+// enter counts a stream of a caller. It returns a 429 if the caller, or all callers together, have as many as are
+// allowed. Pair it with leave.
 func (s *Streams) enter(one *stream, caller string, l Limits) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +104,8 @@ func (s *Streams) leave(one *stream, caller string) {
 	defer s.mu.Unlock()
 	s.all--
 	delete(s.open, one)
-	if s.of[caller]--; s.of[caller] == 0 {
+	s.of[caller]--
+	if s.of[caller] == 0 {
 		delete(s.of, caller)
 	}
 }
@@ -113,7 +116,8 @@ type feedEvent struct {
 	data         []byte // JSON in one line
 }
 
-// feedPage reads a page of a feed after a cursor.
+// feedPage reads a page of a feed: the events after a cursor, the cursor to read on from, and whether there is more to
+// read at once.
 type feedPage func(after string) (events []feedEvent, next string, more bool, err error)
 
 const (
@@ -129,9 +133,9 @@ const (
 	streamPatience = 30 * time.Second
 )
 
-// stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client: what
-// is sent was read just before. An error goes out as an answer until the stream has begun; then it ends the
-// stream, and the client goes on from the last id. A stream always ends between two events.
+// stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client:
+// each page is read just before it is sent. An error before the first event is answered like any other. A later error
+// ends the stream, and the client goes on from its last id. A stream always ends between two events.
 //
 // changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
 // that is closed when there may be more.
@@ -174,7 +178,7 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	return nil
 }
 
-// stream is one event stream. Its out is what is to be sent.
+// stream is one event stream. Its out has the events that are to be sent.
 type stream struct {
 	*call
 	control *http.ResponseController
@@ -291,7 +295,8 @@ func (s *stream) wait(changed func(after string) (from string, wake <-chan struc
 			return !s.over()
 		case <-s.comment.C:
 			before := wake
-			if wake = s.begins(changed); wake != before { // it was woken: there may be something to read
+			wake = s.begins(changed)
+			if wake != before { // the feed has changed meanwhile: there may be something to read
 				s.fallBehind()
 				return !s.over()
 			}
@@ -328,8 +333,8 @@ func (s *stream) remark() {
 	}
 }
 
-// over reports whether the stream is to end, for what does not depend on the feed. It is asked after every page, also where
-// there is always more.
+// over reports whether the stream must end because the server stops, the client has gone, or the caller's identity has
+// ended or changed. It is asked after every page, so that a client that is behind, and never waits, is checked too.
 func (s *stream) over() bool {
 	select {
 	case <-s.h.Streams.closed:
@@ -355,7 +360,8 @@ func (s *stream) over() bool {
 	return !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
 }
 
-// same asks again who sends the request, and reports whether it is the same principal still.
+// same authenticates the request again, and reports whether it is still sent by the same principal. Only Expires may
+// differ, as it does when a session was renewed.
 func (s *stream) same() bool {
 	before := s.by
 	if err := s.h.authenticate(s.call); err != nil {

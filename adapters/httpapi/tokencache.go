@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// verified remembers tokens whose signature was good, by their digest, so that a client's next
-// request costs a look-up. It holds no token, and at most twice limit entries: when the young
-// half is full it becomes the old one, and what was old and not asked for is forgotten.
+// verified remembers tokens whose signature was good, by their SHA-256 digest, so that the next request with the same
+// token costs a look-up in place of a verification. It holds no token, and at most twice limit entries: when young is
+// full it becomes old, and what was old and not used since then is forgotten. It is safe for concurrent use.
 type verified struct {
 	mu         sync.RWMutex
 	limit      int
@@ -17,6 +17,7 @@ type verified struct {
 
 type digest = [sha256.Size]byte
 
+// grant is what a verified token says. The entry counts until expires.
 type grant struct {
 	principal Principal
 	expires   time.Time
@@ -39,6 +40,7 @@ func (v *verified) get(d digest, now time.Time) (Principal, bool) {
 	return g.principal, ok && now.Before(g.expires)
 }
 
+// put remembers a token.
 func (v *verified) put(d digest, p Principal, expires time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

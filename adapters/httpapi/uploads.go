@@ -30,6 +30,7 @@ const (
 	slotPatience = time.Second
 )
 
+// newUploads returns uploads with the slots that l allows.
 func newUploads(l Limits) *uploads {
 	return &uploads{limits: l, now: time.Now, active: map[*upload]struct{}{}, left: make(chan struct{})}
 }
@@ -37,7 +38,8 @@ func newUploads(l Limits) *uploads {
 // errEnded is the error that ends the body of a client that is too slow.
 var errEnded = errors.New("the upload was too slow and was ended")
 
-// upload is a body of any size. Its pace counts only the time in which the server waits for the client.
+// upload is the body of an import: a reader of the plain text of a file of any size. Its pace counts only the time in
+// which the server waits for the client, and not the time in which the import works.
 type upload struct {
 	io.Reader
 	all             *uploads
@@ -127,9 +129,9 @@ func (a *uploads) leave(u *upload) {
 	a.left = make(chan struct{})
 }
 
-// newUpload returns the body, decompressed if Content-Encoding says that it must be, when there is
-// a slot for it; end gives the slot back. That a file may be compressed without saying so is the
-// importer's affair.
+// newUpload takes a slot and returns the body of the request, decompressed if Content-Encoding says gzip. It returns a
+// 415 for another coding, and a 429 if no slot becomes free. leave returns the slot. A file that is gzip without saying
+// so is recognised by the import itself.
 func newUpload(c *call, network string) (*upload, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" && coding != "gzip" {
@@ -176,6 +178,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
+// readBody reads from the client and measures how long that takes. The first error of the body stays: a reader that
+// asks again gets the same one, and no further time.
 func (u *upload) readBody(p []byte) (int, error) {
 	if u.failed == nil {
 		u.failed = u.begin()

@@ -50,7 +50,8 @@ type meter struct {
 // visit pays for applying schema to v: the library goes through all keywords, whatever the type.
 func (m *meter) visit(schema, v any) {
 	object, ok := schema.(map[string]any)
-	if m.left -= visitPrice; !ok || m.left < 0 {
+	m.left -= visitPrice
+	if !ok || m.left < 0 {
 		return
 	}
 	m.left -= visitPrice / 4 * int64(len(object))

@@ -76,7 +76,8 @@ func (f *findings) outcome(c reviews.Counts, done string, err error) error {
 	if err != nil {
 		done = stopped
 	}
-	if writing := f.end(c, done); err == nil {
+	writing := f.end(c, done)
+	if err == nil {
 		err = writing
 	}
 	if err == nil && c.Errors > 0 {

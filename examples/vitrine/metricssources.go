@@ -156,7 +156,8 @@ var commitUpdates = prometheus.NewDesc("vitrine_sqlite_commit_updates", "Updates
 func commitSizes(s sqlite.Stats) prometheus.Metric {
 	commits, below := uint64(0), map[float64]uint64{}
 	for i, n := range s.Batches {
-		if commits += n; i < sqlite.BatchSizes-1 {
+		commits += n
+		if i < sqlite.BatchSizes-1 {
 			below[float64(uint(1)<<i)] = commits
 		}
 	}

@@ -78,7 +78,8 @@ func (p proxies) client(forwardedFor []string, peer netip.Addr) netip.Addr {
 		if !ok {
 			break
 		}
-		if peer = addr; !p.trusts(addr) {
+		peer = addr
+		if !p.trusts(addr) {
 			break
 		}
 	}

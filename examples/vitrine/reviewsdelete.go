@@ -37,7 +37,8 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 		if one.Name == "network" || one.Name == "db" || one.Name == "vacuum" {
 			return
 		}
-		if in.Everything = false; one.Value.String() == "" {
+		in.Everything = false
+		if one.Value.String() == "" {
 			err = usageError{fmt.Errorf("%s: -%s is empty: it would erase more than it names", f.Name(), one.Name)}
 		}
 	})

@@ -29,7 +29,8 @@ func (p *program) webhookSettings(file, allow string) (s webhookSettings, err er
 	if s.allow, err = webhook.ParseAllow(allow); err != nil {
 		return s, usageError{fmt.Errorf("-webhooks-allow: %w", err)}
 	}
-	if s.file = file; file == "" {
+	s.file = file
+	if file == "" {
 		return s, nil
 	}
 	if s.endpoints, err = p.readWebhooks(file); err != nil {
