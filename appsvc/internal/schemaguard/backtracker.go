@@ -7,13 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxStack is how many places to go back to a backtracker keeps. A match that needs more is as
-// costly as one that takes too many steps.
+// maxStack is how many choices a backtracker keeps. A match that needs more counts as one that takes too many steps.
 const maxStack = 1 << 18
 
-// backtracker matches a pattern with back-references the way ECMA 262 defines it: it tries one
-// alternative after the other and goes back where one fails. The time may grow exponentially with
-// the text, as for every matcher that knows back-references, so each step is counted.
+// backtracker matches a pattern with back-references the way ECMA 262 defines it: it tries one alternative after the
+// other and goes back where one fails. The time may grow exponentially with the text, as for every matcher that has
+// back-references, so each step is counted.
+//
+// It runs the programs of package regexp/syntax. What those do not have is marked by empty groups with a mark (see
+// mark): a group of the pattern saves a place, a back-reference reads what a group has matched, a lookaround runs
+// another program.
 type backtracker struct {
 	pattern     *pattern
 	text        string
@@ -22,7 +25,8 @@ type backtracker struct {
 	taken, most int64
 }
 
-// choice is an alternative that was not tried yet, or the earlier value of a slot.
+// choice is an entry of the stack. It is either an alternative that was not tried yet: the instruction pc at a place of
+// the text. Or, with a negative pc, it is the value that a slot had before it was set, which going back restores.
 type choice struct {
 	pc    int32 // or the slot, as its complement
 	value int32 // the place in the text, or the value of the slot
@@ -34,10 +38,12 @@ type loop struct {
 	groups []int // whose matches each iteration forgets
 }
 
+// newBacktracker returns a matcher for a pattern with back-references.
 func newBacktracker(p *pattern) *backtracker {
 	return &backtracker{pattern: p, slots: make([]int, 3*p.groups+len(p.loops))}
 }
 
+// work tries to match at each place of the text, from the first on.
 func (b *backtracker) work(s string, most int64) (taken int64, found bool) {
 	b.text, b.taken, b.most = s, 0, most
 	defer func() { b.text = "" }()
@@ -59,9 +65,9 @@ func (b *backtracker) work(s string, most int64) (taken int64, found bool) {
 	}
 }
 
-// run reports whether a part matches at a place. Where it does, the alternatives that are left and
-// the slots' earlier values stay on the stack; else all is as it was. No verdict is reached when
-// more steps are taken than allowed.
+// run reports whether a part matches at a place of the text. If it does, the alternatives that are left and the earlier
+// values of slots stay on the stack, for a later failure. If it does not, the stack and the slots are as they were
+// before. If more steps are taken than allowed, the result means nothing, and taken exceeds most.
 func (b *backtracker) run(p *part, at int) bool {
 	base, pc := len(b.stack), uint32(p.program.Start)
 	for {
@@ -95,6 +101,7 @@ func (b *backtracker) run(p *part, at int) bool {
 	}
 }
 
+// push puts a choice on the stack. A stack that is full ends the match as one that takes too many steps.
 func (b *backtracker) push(c choice) {
 	b.stack = append(b.stack, c)
 	b.taken++
@@ -103,7 +110,8 @@ func (b *backtracker) push(c choice) {
 	}
 }
 
-// back returns the last alternative above base and undoes what was done since.
+// back takes the last alternative above base from the stack, and restores the slots that were set since. It returns
+// false if there is no alternative.
 func (b *backtracker) back(base int) (choice, bool) {
 	for len(b.stack) > base {
 		c := b.stack[len(b.stack)-1]
@@ -116,6 +124,7 @@ func (b *backtracker) back(base int) (choice, bool) {
 	return choice{}, false
 }
 
+// set sets a slot, so that going back restores its value.
 func (b *backtracker) set(slot, value int) {
 	if old := b.slots[slot]; old != value {
 		b.push(choice{^int32(slot), int32(old)})
@@ -135,6 +144,7 @@ func (b *backtracker) around(at int) (before, after rune, widths [2]int) {
 	return before, after, widths
 }
 
+// read matches the next character with an instruction. It returns the place behind it, and whether it matches.
 func (b *backtracker) read(p *part, in *syntax.Inst, at int) (int, bool) {
 	before, after, widths := b.around(at)
 	if p.backwards {
@@ -143,8 +153,8 @@ func (b *backtracker) read(p *part, in *syntax.Inst, at int) (int, bool) {
 	return at + widths[1], after >= 0 && in.MatchRune(after)
 }
 
-// group does what a group of the program stands for, at its beginning and at its end. It returns
-// where the program goes on, or false if it does not.
+// group carries out what a group of the program stands for, where it begins and where it ends (see mark). It returns
+// the place where the program goes on, and false if this alternative has failed.
 func (b *backtracker) group(p *part, arg uint32, at int) (int, bool) {
 	m, begins := mark{}, arg%2 == 0
 	if arg >= 2 { // else the whole match
@@ -183,7 +193,8 @@ func (b *backtracker) group(p *part, arg uint32, at int) (int, bool) {
 	return at, true
 }
 
-// again matches what a group has matched, nothing if it has not.
+// again matches the text that a group has matched. A group that has matched nothing matches the empty text, as ECMA 262
+// has it.
 func (b *backtracker) again(p *part, group, at int) (int, bool) {
 	start, end := b.slots[3*group+1], b.slots[3*group+2]
 	if start < 0 {
@@ -196,8 +207,8 @@ func (b *backtracker) again(p *part, group, at int) (int, bool) {
 	return at + end - start, strings.HasPrefix(b.text[at:], b.text[start:end])
 }
 
-// look reports whether a lookaround holds. What its groups have matched stays if it is positive,
-// and once it is left no other way to match it is tried.
+// look reports whether a lookaround holds at a place. The groups in a positive one keep what they have matched, and its
+// other alternatives are dropped: ECMA 262 never goes back into a lookaround.
 func (b *backtracker) look(p *part, at int) bool {
 	base := len(b.stack)
 	if !b.run(p, at) {
@@ -214,8 +225,8 @@ func (b *backtracker) look(p *part, at int) bool {
 	return true
 }
 
-// loop puts marks into the repetitions of a tree. ECMA 262 forgets what the groups in a repetition
-// have matched when an iteration begins, and refuses an empty iteration that need not be.
+// loop puts marks into the repetitions of a tree. ECMA 262 forgets what the groups in a repetition have matched when an
+// iteration begins, and refuses an empty iteration beyond the least number of iterations.
 func (p *pattern) loop(re *syntax.Regexp, own *part) *syntax.Regexp {
 	for i, sub := range re.Sub {
 		re.Sub[i] = p.loop(sub, own)
@@ -240,11 +251,12 @@ func (p *pattern) loop(re *syntax.Regexp, own *part) *syntax.Regexp {
 	return concat(own.mark('i', n), re)
 }
 
+// concat returns a tree that matches these trees one after the other.
 func concat(subs ...*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Flags: syntax.Perl, Sub: subs}
 }
 
-// mark makes an empty group that stands for something of a loop.
+// mark returns an empty group that stands for something of a loop, see mark.
 func (own *part) mark(kind byte, loop int) *syntax.Regexp {
 	own.marks = append(own.marks, mark{kind, loop})
 	return &syntax.Regexp{Op: syntax.OpCapture, Flags: syntax.Perl, Cap: len(own.marks) - 1,

@@ -14,8 +14,8 @@ import (
 // baseURI is the URI that relative references are resolved against. There is nothing at this address.
 const baseURI = "https://configschema.invalid/"
 
-// compile compiles doc and every subschema found in it, used or not. The second result has those
-// that exist, by their locations.
+// compile compiles doc with jsonschema/v6, and with it every subschema of the outline, also those that nothing uses:
+// they must be right too. The second result has the compiled subschemas.
 func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
@@ -66,7 +66,7 @@ func pointerOf(location string) string {
 	return frag
 }
 
-// describe turns a compiler's error into ours.
+// describe returns an error of the compiler as an *Error whose pointer leads to the mistake in the schema.
 func (o *outline) describe(err error) error {
 	var invalid *jsonschema.SchemaValidationError
 	var load *jsonschema.LoadURLError
@@ -98,7 +98,8 @@ func (o *outline) describe(err error) error {
 	return refuse("", "it cannot be compiled: %s", shorten(err.Error()))
 }
 
-// invalid names the deepest place where a schema breaks its meta-schema.
+// invalid returns the error for a schema that breaks its meta-schema. Of the many faults of such a verdict it reports
+// the one that is deepest in the schema, which is nearest to the mistake.
 func (o *outline) invalid(err *jsonschema.SchemaValidationError) error {
 	var verdict *jsonschema.ValidationError
 	if !errors.As(err.Err, &verdict) {

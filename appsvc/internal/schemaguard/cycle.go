@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// together returns the nodes that n applies to the same place of a config, each that a dynamic
-// reference may lead to among them.
+// together returns the nodes that n applies in place: those that its keywords name and those that its dynamic
+// references may lead to, whatever the way.
 func (g *graph) together(n *node) []*node {
-	out := append([]*node(nil), n.here...)
+	out := append([]*node(nil), n.inPlace...)
 	if n.ref != nil {
 		out = append(out, n.ref)
 	}
@@ -32,15 +32,15 @@ func (g *graph) together(n *node) []*node {
 	return out
 }
 
-// extent is what a node applies to one place of a config.
+// extent is how much a node applies in place, counted along all ways.
 type extent struct {
 	open  bool // the walk is below it
 	chain int  // the longest chain of subschemas
 	total int  // all of them, counted with repetition
 }
 
-// check refuses nodes that come back to themselves without descending into the config, and nodes
-// that apply too much to one place.
+// check refuses a schema that applies a node to the same place of a config again, which a validator would do without
+// end, and one that applies too many nodes to one place.
 func (g *graph) check() error {
 	known := map[*node]*extent{}
 	for _, n := range g.all {
@@ -51,6 +51,8 @@ func (g *graph) check() error {
 	return nil
 }
 
+// extent returns the extent of n, from known if it is there. way are the nodes that lead to n. A node that is met again
+// while its own extent is being computed closes a cycle.
 func (g *graph) extent(n *node, known map[*node]*extent, way []*node) (*extent, error) {
 	way = append(way, n)
 	if e, ok := known[n]; ok {
@@ -79,7 +81,7 @@ func (g *graph) extent(n *node, known map[*node]*extent, way []*node) (*extent, 
 	return e, nil
 }
 
-// cycle describes the loop at the end of way.
+// cycle returns the error for the loop at the end of way, with the places that it passes, at most six of them.
 func cycle(way []*node) error {
 	loop := slices.Clone(way[slices.Index(way, way[len(way)-1]):])
 	if loop[0].location == "" { // it stands for the places that a dynamic reference may lead to

@@ -63,8 +63,8 @@ func (d draft) shapeOf(keyword string) shape {
 	return sh
 }
 
-// shapeSince also returns the first draft that knows the keyword. Later drafts keep reading what
-// they have renamed, as validators do.
+// shapeSince also returns the first draft that has the keyword. A keyword that a later draft has renamed, such as
+// definitions, is still read there, as validators do.
 func shapeSince(keyword string) (shape, draft) {
 	switch keyword {
 	case "not", "additionalProperties", "additionalItems":
@@ -91,8 +91,8 @@ func shapeSince(keyword string) (shape, draft) {
 	return 0, 0
 }
 
-// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas by way
-// of keywords alone. A reference may lead elsewhere, but such a place is dear to compile.
+// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that hold
+// subschemas. A reference to any other place is expensive to compile.
 func (d draft) isSubschema(pointer string) bool {
 	tokens := strings.Split(pointer, "/")[1:]
 	for len(tokens) > 0 {
@@ -116,6 +116,7 @@ func (d draft) isSubschema(pointer string) bool {
 	return true
 }
 
+// isIndex reports whether a token of a JSON pointer is an index of an array.
 func isIndex(token string) bool {
 	return token != "" && strings.Trim(token, "0123456789") == ""
 }

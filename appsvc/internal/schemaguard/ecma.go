@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// What the classes of ECMA 262 stand for where regexp has others by the same name.
+// What the classes of ECMA 262 contain where package regexp means something else by the same name.
 const (
 	space    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	notSpace = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
@@ -20,6 +20,7 @@ const (
 	noBreak  = `[^\n\r\x{2028}\x{2029}]`
 )
 
+// errBackslash is the error of a pattern that ends in the middle of an escape.
 var errBackslash = errors.New(`it ends with \`)
 
 // translation is an ECMA 262 pattern, in its Unicode form, written for package regexp, which names
@@ -42,7 +43,7 @@ const maxFolded = 16
 
 var errFolded = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their classes, \\S counted", maxFolded)
 
-// lookaround is what one of (?= (?! (?<= (?<! holds.
+// lookaround is the pattern inside of (?=…), (?!…), (?<=…) or (?<!…).
 type lookaround struct {
 	text            string
 	ahead, negative bool
@@ -51,8 +52,8 @@ type lookaround struct {
 // special reports whether package regexp alone cannot match the pattern.
 func (t *translation) special() bool { return len(t.looks)+len(t.backs)+len(t.counts) > 0 }
 
-// translate leaves what is wrong in both languages for package regexp to refuse. Repetitions are
-// left to it unless counted is set.
+// translate translates a pattern. What is wrong in both languages is left for package regexp to refuse. Repetitions are
+// left to it too, unless counted is set.
 func translate(pattern string, counted bool) (*translation, error) {
 	t, err := translateAs(pattern, false, counted)
 	if err == nil && t.special() {
@@ -61,8 +62,8 @@ func translate(pattern string, counted bool) (*translation, error) {
 	return t, err
 }
 
-// translateAs names the groups if named is set. Else its errors and those of package regexp quote
-// the pattern as it was written.
+// translateAs translates a pattern, and gives names to its groups if named is set. Without names, its errors and those
+// of package regexp quote the pattern as it was written, so names are given only where they are needed.
 func translateAs(pattern string, named, counted bool) (*translation, error) {
 	t := translator{rest: pattern, named: named, counted: counted, open: []*frame{{}}, names: map[string]int{}}
 	for t.rest != "" {
@@ -94,6 +95,7 @@ func translateAs(pattern string, named, counted bool) (*translation, error) {
 	return &t.translation, nil
 }
 
+// translator is a translation that is under way.
 type translator struct {
 	translation
 	rest    string
@@ -107,7 +109,7 @@ type translator struct {
 	refs    []string       // the numbers and names that back-references have
 }
 
-// frame is the pattern, or a lookaround in it.
+// frame is the pattern, or a lookaround in it, while its closing parenthesis is not yet reached.
 type frame struct {
 	lookaround
 	out    []byte
@@ -115,13 +117,16 @@ type frame struct {
 	atom   int   // where begins what a repetition would repeat
 }
 
+// top is the innermost lookaround that is open, or the pattern.
 func (t *translator) top() *frame { return t.open[len(t.open)-1] }
 
+// take consumes n bytes of the pattern and writes as in their place.
 func (t *translator) take(n int, as string) {
 	t.rest = t.rest[n:]
 	t.top().out = append(t.top().out, as...)
 }
 
+// next translates what the rest of the pattern begins with.
 func (t *translator) next() error {
 	c, f := t.rest[0], t.top()
 	if !t.inClass && utf8.RuneStart(c) {
@@ -209,7 +214,7 @@ func (t *translator) group() error {
 	return nil
 }
 
-// capture begins a group that can be referred back to.
+// capture begins a group that back-references may name. n is the length of what opens it.
 func (t *translator) capture(n int) {
 	t.groups++
 	if t.named {
@@ -219,6 +224,7 @@ func (t *translator) capture(n int) {
 	}
 }
 
+// closing translates a closing parenthesis: of a group, or of a lookaround, which then becomes an empty group.
 func (t *translator) closing() {
 	f := t.top()
 	n := len(f.groups)
@@ -268,7 +274,7 @@ func (t *translator) repetition() (bool, error) {
 	return true, nil
 }
 
-// parse parses the texts of what the lookarounds hold, and of the pattern at last.
+// parse parses the texts of the lookarounds and, last, that of the pattern.
 func (t *translation) parse() (trees []*syntax.Regexp, err error) {
 	for _, look := range append(slices.Clip(t.looks), lookaround{text: t.text}) {
 		tree, err := syntax.Parse(look.text, syntax.Perl)
@@ -280,7 +286,8 @@ func (t *translation) parse() (trees []*syntax.Regexp, err error) {
 	return trees, nil
 }
 
-// parsePattern translates and parses a pattern.
+// parsePattern translates and parses a pattern. If package regexp finds a repetition too large, it does both again with
+// the repetitions counted by us.
 func parsePattern(text string) (*translation, []*syntax.Regexp, error) {
 	for counted := false; ; counted = true {
 		t, err := translate(text, counted)
@@ -353,6 +360,7 @@ func (t *translator) backReference() error {
 	return nil
 }
 
+// set translates a class such as \s, inside brackets and outside.
 func (t *translator) set(ranges string) {
 	if t.inClass {
 		t.take(2, ranges)

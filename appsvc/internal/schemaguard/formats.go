@@ -6,10 +6,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Formats are the formats that refuse configs. All others are annotations. The zero value has none.
+// Formats are the formats that refuse configs. JSON Schema leaves open whether the keyword format is an assertion or an
+// annotation; here it is an annotation unless it is named in Formats. The zero value names none.
 type Formats struct {
-	Standard bool                          // all of StandardFormats that are checked
-	Own      map[string]func(string) error // by name; one of a standard name replaces it
+	Standard bool                          // the formats of JSON Schema, as far as they are checked
+	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
 }
 
 // standard is the formats that JSON Schema defines. Those that are false are not checked by us.
@@ -30,6 +31,7 @@ const (
 	foldPrice       = 4_000_000
 )
 
+// any reports whether some format is an assertion.
 func (f Formats) any() bool { return f.Standard || len(f.Own) > 0 }
 
 // install tells a compiler which formats to keep in its schemas.

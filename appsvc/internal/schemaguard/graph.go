@@ -8,7 +8,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is a compiled subschema with the nodes it applies.
+// node is a compiled subschema together with the nodes that it applies, which jsonschema/v6 keeps in some thirty fields
+// of its Schema. A node does not change once newGraph has returned.
+//
+// The fields fall into two groups, as the specification divides applicators. Those that apply in place look at the same
+// value of the config again, so a way through them alone must never come back (see extent). Those that apply to
+// children look at a member or an element, so a way through them ends where the config ends.
 type node struct {
 	schema   *jsonschema.Schema
 	location string
@@ -18,16 +23,16 @@ type node struct {
 	// Applied to the same place of a config.
 	ref, recursive, dynamic *node
 	dynamicName             string           // set when the target of dynamic depends on the way here
-	here                    []*node          // allOf, anyOf, oneOf, not, if, then, else
+	inPlace                 []*node          // allOf, anyOf, oneOf, not, if, then, else
 	dependents              map[string]*node // dependentSchemas, dependencies
 
 	// Applied to what is inside.
-	properties                            map[string]*node
-	patterns                              []patternNode
-	additional, names                     *node
-	prefix                                []*node
-	items, contains                       *node
-	unevaluatedProperties, unevaluatedArr *node
+	properties                              map[string]*node
+	patterns                                []patternNode
+	additional, names                       *node
+	prefix                                  []*node
+	items, contains                         *node
+	unevaluatedProperties, unevaluatedItems *node
 
 	anchors map[string]*node // of a resource: its dynamic anchors
 	equal   comparison       // what enum and const compare with
@@ -36,6 +41,7 @@ type node struct {
 	low, high float64 // between them, a number surely keeps them
 }
 
+// patternNode is a member of patternProperties.
 type patternNode struct {
 	pattern *pattern
 	node    *node
@@ -55,13 +61,16 @@ const (
 	anyKind   = isNull | isBoolean | isNumber | isString | isArray | isObject
 )
 
-// comparison is what comparing a value with those of enum and const takes.
+// comparison is what a value is compared with because of enum and const: how many values there are of each type, how
+// long their texts are together, and what reading their numbers costs. A value is only compared with those of its own
+// type.
 type comparison struct {
 	strings                            map[string]bool
 	numbers, text, composites, members int
 	numberCost                         int64
 }
 
+// add counts one value of an enum or a const.
 func (c *comparison) add(v any) {
 	switch v := v.(type) {
 	case json.Number:
@@ -79,6 +88,7 @@ func (c *comparison) add(v any) {
 	}
 }
 
+// size counts a value inside an array or an object: such a value is compared member by member.
 func (c *comparison) size(v any) {
 	c.members++
 	switch v := v.(type) {
@@ -110,6 +120,8 @@ type graph struct {
 	recursive *node
 }
 
+// newGraph makes the graph of a compiled schema. all are the subschemas that were found in its text, also those that
+// nothing refers to: the rules hold for them too, so that a schema does not become invalid when a reference is added.
 func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema, formats Formats) *graph {
 	g := &graph{
 		formats:    formats,
@@ -136,14 +148,14 @@ func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema, formats Formats
 			if g.dynamics[name] == nil {
 				g.dynamics[name] = &node{}
 			}
-			g.dynamics[name].here = append(g.dynamics[name].here, n)
+			g.dynamics[name].inPlace = append(g.dynamics[name].inPlace, n)
 		}
 	}
-	g.recursive = &node{here: g.entries()}
+	g.recursive = &node{inPlace: g.entries()}
 	return g
 }
 
-// node returns the node of s, nil for nil.
+// node returns the node of s, and makes it on the first call. It returns nil for nil.
 func (g *graph) node(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
@@ -158,6 +170,7 @@ func (g *graph) node(s *jsonschema.Schema) *node {
 	return n
 }
 
+// nodes returns the nodes of a list of schemas.
 func (g *graph) nodes(schemas []*jsonschema.Schema) []*node {
 	var out []*node
 	for _, s := range schemas {
@@ -166,6 +179,7 @@ func (g *graph) nodes(schemas []*jsonschema.Schema) []*node {
 	return out
 }
 
+// named returns the nodes of schemas that have names.
 func (g *graph) named(schemas map[string]*jsonschema.Schema) map[string]*node {
 	out := make(map[string]*node, len(schemas))
 	for name, s := range schemas {
@@ -174,7 +188,7 @@ func (g *graph) named(schemas map[string]*jsonschema.Schema) map[string]*node {
 	return out
 }
 
-// link fills in n from its schema.
+// link fills in a node from its schema. It meets nodes that were not known before and so makes the graph grow.
 func (g *graph) link(n *node) {
 	s := n.schema
 	s.Format = g.formats.asserted(s.Format)
@@ -193,7 +207,7 @@ func (g *graph) link(n *node) {
 	for _, group := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.If, s.Then, s.Else}} {
 		for _, sub := range group {
 			if sub != nil {
-				n.here = append(n.here, g.node(sub))
+				n.inPlace = append(n.inPlace, g.node(sub))
 			}
 		}
 	}
@@ -215,7 +229,8 @@ func (g *graph) link(n *node) {
 	n.bound(s)
 }
 
-// bound notes the range in which a number keeps all bounds, a little narrower than it is.
+// bound notes the range of numbers that surely keep all of minimum, maximum and the exclusive ones. A float64 is
+// enough: where it is off, the number counts as one that breaks a bound, which costs more.
 func (n *node) bound(s *jsonschema.Schema) {
 	n.low, n.high = math.Inf(-1), math.Inf(1)
 	for _, r := range []*big.Rat{s.Minimum, s.ExclusiveMinimum} {
@@ -234,6 +249,8 @@ func (n *node) bound(s *jsonschema.Schema) {
 	}
 }
 
+// linkInside fills in the nodes for members and elements. Drafts before 2020-12 write items and additionalItems for
+// what prefixItems and items are since; both come into the same fields.
 func (g *graph) linkInside(n *node, s *jsonschema.Schema) {
 	n.properties = g.named(s.Properties)
 	for re, sub := range s.PatternProperties {
@@ -244,7 +261,7 @@ func (g *graph) linkInside(n *node, s *jsonschema.Schema) {
 	}
 	n.names = g.node(s.PropertyNames)
 	n.unevaluatedProperties = g.node(s.UnevaluatedProperties)
-	n.unevaluatedArr = g.node(s.UnevaluatedItems)
+	n.unevaluatedItems = g.node(s.UnevaluatedItems)
 	n.contains = g.node(s.Contains)
 	n.prefix, n.items = g.nodes(s.PrefixItems), g.node(s.Items2020)
 	switch items := s.Items.(type) {
@@ -258,6 +275,7 @@ func (g *graph) linkInside(n *node, s *jsonschema.Schema) {
 	}
 }
 
+// accepted returns the kinds of values that the keyword type allows: all without the keyword.
 func accepted(types *jsonschema.Types) kinds {
 	if types == nil || types.IsEmpty() {
 		return anyKind
@@ -287,11 +305,11 @@ func kindNamed(name string) kinds {
 	return isObject
 }
 
-// everything returns all nodes that n applies, wherever, but those behind dynamic references.
+// everything returns all nodes that n applies, in place and to children, but those behind dynamic references.
 func (n *node) everything() []*node {
-	out := append([]*node(nil), n.here...)
+	out := append([]*node(nil), n.inPlace...)
 	out = append(out, n.prefix...)
-	for _, next := range []*node{n.ref, n.recursive, n.dynamic, n.additional, n.names, n.items, n.contains, n.unevaluatedProperties, n.unevaluatedArr} {
+	for _, next := range []*node{n.ref, n.recursive, n.dynamic, n.additional, n.names, n.items, n.contains, n.unevaluatedProperties, n.unevaluatedItems} {
 		if next != nil {
 			out = append(out, next)
 		}

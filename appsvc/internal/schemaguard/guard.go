@@ -159,7 +159,7 @@ type Budget struct {
 // those before.
 func (b *Budget) Spend(s *Schema, text []byte, config any) error {
 	left := configBudget - s.spent
-	m := meter{left: left - decodeCost(text), dearest: dearestNumber(config)}
+	m := meter{left: left - decodeCost(text), maxNumberCost: maxNumberCost(config)}
 	m.visit(s.root, config, 0, false)
 	b.spent += left - m.left
 	if !b.compiled[s] {

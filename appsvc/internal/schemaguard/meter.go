@@ -2,7 +2,7 @@ package schemaguard
 
 import "encoding/json"
 
-// Prices in nanoseconds.
+// Prices in nanoseconds, see the comment of the package.
 const (
 	visitPrice   = 320 // applying a subschema to a value
 	verdictPrice = 260 // applying true or false
@@ -17,19 +17,24 @@ const (
 // maxFrames bounds how deep subschemas are nested in one another while a config is validated.
 const maxFrames = 4_000
 
-// meter walks a config along a schema as a validator would and pays for each step.
+// meter walks a config along a schema as jsonschema/v6 does and subtracts the price of each step from left. It stops at
+// a value of the wrong type, as the validator does. Where the validator may stop later, at the first fault of an enum
+// for instance, the meter counts the whole way. Once left is negative the config is too expensive, and the walk ends
+// soon, since every step looks at left first.
 type meter struct {
-	left     int64
-	scope    []*node // the nodes on the way here
-	level    int     // how deep in the config
-	dearest  int64   // the price of its dearest number
-	faults   int     // that a validator may have found so far
-	matchers map[*pattern]matcher
+	left          int64
+	scope         []*node // the nodes on the way here
+	level         int     // how deep in the config
+	maxNumberCost int64   // the price of the most expensive number in the config
+	faults        int     // that a validator may have found so far
+	matchers      map[*pattern]matcher
 }
 
+// pay subtracts a price.
 func (m *meter) pay(price int64) { m.left -= price }
 
-// decodeCost is the price of decoding a text.
+// decodeCost is the price of decoding a text. It is computed from the bytes alone, before anything is decoded: so many
+// bytes, and so many values as there are commas, colons and opening brackets outside of strings.
 func decodeCost(text []byte) int64 {
 	values, quoted := int64(1), false
 	for i := 0; i < len(text); i++ {
@@ -45,8 +50,9 @@ func decodeCost(text []byte) int64 {
 	return values*valuePrice + int64(len(text))*10
 }
 
-// visit pays for applying n to v. chain is how many nodes on the way here apply to v, and marking
-// whether one of them wants to know what n evaluates.
+// visit pays for applying n to v. chain is how many nodes on the way here apply to the same v in place; the validator
+// looks at each of them to find cycles. marking is whether a node on the way has to learn which members or elements of
+// v are evaluated, for its unevaluatedProperties or unevaluatedItems.
 func (m *meter) visit(n *node, v any, chain int, marking bool) {
 	if m.left < 0 {
 		return
@@ -73,19 +79,21 @@ func (m *meter) visit(n *node, v any, chain int, marking bool) {
 	m.scope = m.scope[:len(m.scope)-1]
 }
 
-// fail pays for a fault, whose location is copied.
+// fail pays for a fault. The report of a fault has its location in the config, so it costs more the deeper it is.
 func (m *meter) fail() {
 	m.faults++
 	m.pay(failPrice + 30*int64(m.level))
 }
 
-// failAgain pays for telling of faults found since there were before of them.
-func (m *meter) failAgain(before int) {
+// failAbove pays for the fault that a reference, or a keyword such as allOf, reports for the faults found below it.
+// before is how many faults there were when it began.
+func (m *meter) failAbove(before int) {
 	if m.faults > before {
 		m.fail()
 	}
 }
 
+// kindOfValue returns the type of a decoded JSON value.
 func kindOfValue(v any) kinds {
 	switch v.(type) {
 	case nil:
@@ -102,6 +110,7 @@ func kindOfValue(v any) kinds {
 	return isObject
 }
 
+// apply pays for the keywords of n, for a value of a type that n accepts.
 func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
 	if kind == isNumber && n.accepts&isNumber == 0 {
 		m.pay(numberCost(string(v.(json.Number)))) // whether it is an integer
@@ -126,23 +135,24 @@ func (m *meter) apply(n *node, v any, kind kinds, chain int, marking bool) {
 	}
 	m.references(n, v, chain, below)
 	before := m.faults
-	for _, sub := range n.here {
+	for _, sub := range n.inPlace {
 		m.visit(sub, v, chain, below)
 	}
-	m.failAgain(before)
+	m.failAbove(before)
 	if n.schema.Not != nil || len(n.schema.OneOf) > 1 { // fail where others succeed
 		m.fail()
 	}
 }
 
-// follow pays for a reference to target. A fault behind it is one of the reference too.
+// follow pays for a reference to target.
 func (m *meter) follow(target *node, v any, chain int, marking bool) {
 	before := m.faults
 	m.visit(target, v, chain, marking)
-	m.failAgain(before)
+	m.failAbove(before)
 }
 
-// references pays for the references whose target depends on the way here.
+// references pays for $recursiveRef and $dynamicRef, whose targets depend on the way to this node: the outermost
+// resource that was entered on the way and has the anchor is the one that counts.
 func (m *meter) references(n *node, v any, chain int, marking bool) {
 	if target := n.recursive; target != nil {
 		if target.schema.RecursiveAnchor {
@@ -163,7 +173,7 @@ func (m *meter) references(n *node, v any, chain int, marking bool) {
 	}
 }
 
-// outermost returns what pick finds first on the way here.
+// outermost returns the first node that pick finds on the way from the root to here, or fallback.
 func (m *meter) outermost(fallback *node, pick func(*node) *node) *node {
 	m.pay(20 * int64(len(m.scope)))
 	for _, scope := range m.scope {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// numberSize is the number of decimal digits that a JSON number has when it is written out.
+// numberSize is the number of decimal digits that a JSON number has when it is written out: 1e5 has six, about.
 func numberSize(text string) int64 {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	size := int64(len(mantissa))
@@ -21,7 +21,7 @@ func numberSize(text string) int64 {
 	return size + max(e, -e)
 }
 
-// numberCost is the price of reading a JSON number exactly.
+// numberCost is the price of reading a JSON number exactly, as a fraction. It grows with the square of the digits.
 func numberCost(text string) int64 {
 	size := numberSize(text)
 	if size > 1_000_000 {
@@ -30,20 +30,20 @@ func numberCost(text string) int64 {
 	return 450 + 8*size + size*size/700
 }
 
-// dearestNumber returns the price of the dearest number in v.
-func dearestNumber(v any) int64 {
-	dearest := int64(0)
+// maxNumberCost returns the price of the most expensive number in v.
+func maxNumberCost(v any) int64 {
+	highest := int64(0)
 	switch v := v.(type) {
 	case json.Number:
 		return numberCost(string(v))
 	case []any:
 		for _, element := range v {
-			dearest = max(dearest, dearestNumber(element))
+			highest = max(highest, maxNumberCost(element))
 		}
 	case map[string]any:
 		for _, member := range v {
-			dearest = max(dearest, dearestNumber(member))
+			highest = max(highest, maxNumberCost(member))
 		}
 	}
-	return dearest
+	return highest
 }

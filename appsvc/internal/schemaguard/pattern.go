@@ -17,7 +17,8 @@ var errLargePattern = fmt.Errorf("with this one the patterns of the schema are t
 // below it; it is for engines that are used without one.
 const maxSteps = 1 << 25
 
-// pattern is a compiled pattern. It satisfies jsonschema.Regexp.
+// pattern is a compiled pattern. It satisfies jsonschema.Regexp. It is safe for concurrent use: the matchers, which are
+// not, come from a pool.
 type pattern struct {
 	text   string
 	re     *regexp.Regexp // nil if only a matcher of ours can match it
@@ -28,7 +29,7 @@ type pattern struct {
 	free   sync.Pool      // of matchers that are not in use
 }
 
-// part is the program of a pattern, or of what a lookaround holds.
+// part is the program of the pattern itself, or of what one of its lookarounds holds.
 type part struct {
 	program   *syntax.Prog
 	marks     []mark // by the number of the group in the program
@@ -51,6 +52,7 @@ type matcher interface {
 	work(s string, most int64) (taken int64, found bool)
 }
 
+// matcher returns a new matcher, which may be used for one text after the other.
 func (p *pattern) matcher() matcher {
 	if p.groups > 0 {
 		return newBacktracker(p)
@@ -61,8 +63,8 @@ func (p *pattern) matcher() matcher {
 // String returns the pattern as the schema has it.
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches anywhere in s. It panics with ErrCostly where
-// that takes more than maxSteps steps, which only patterns that have no re can do.
+// MatchString reports whether the pattern matches anywhere in s. It panics with ErrCostly if a matcher of ours takes
+// more than maxSteps steps: jsonschema.Regexp has no error to return. Package regexp always takes linear time.
 func (p *pattern) MatchString(s string) bool {
 	if p.re != nil {
 		return p.re.MatchString(s)
@@ -88,9 +90,9 @@ func (p *pattern) size() int {
 	return n
 }
 
-// compilePattern compiles an ECMA 262 pattern into one of at most most steps. What package regexp
-// can match it does. Lookarounds are simulated, in time linear in the text, and only patterns with
-// back-references are matched by trying and going back, which the caller has to bound.
+// compilePattern compiles an ECMA 262 pattern whose programs have at most most instructions together. Package regexp
+// matches what it can. Lookarounds are simulated, in time linear in the text. Only patterns with back-references are
+// matched by trying and going back, whose time the caller must bound.
 func compilePattern(text string, most int) (*pattern, error) {
 	p, err := compileTranslated(text, most)
 	if err != nil && err != errLargePattern {
@@ -99,6 +101,8 @@ func compilePattern(text string, most int) (*pattern, error) {
 	return p, err
 }
 
+// compileTranslated compiles a pattern: it translates and parses the pattern, turns the groups of the translation into
+// marks, reverses the parts that are read from the end, and compiles each part.
 func compileTranslated(text string, most int) (*pattern, error) {
 	t, trees, err := parsePattern(text)
 	if err != nil {
@@ -150,7 +154,7 @@ func compileTranslated(text string, most int) (*pattern, error) {
 	return p, err
 }
 
-// marksOf reads the names that a translation gives to groups.
+// marksOf returns what each group of a tree stands for, by the names that the translation gave to groups.
 func marksOf(names []string, backs []int) []mark {
 	marks := make([]mark, len(names))
 	for i, name := range names {
@@ -166,7 +170,7 @@ func marksOf(names []string, backs []int) []mark {
 	return marks
 }
 
-// count puts the repetitions that a translation had to count into a tree.
+// count puts the repetitions that the translation wrote as (?P<c0>…)* back into a tree as repetitions.
 func (p *part) count(re *syntax.Regexp, counts [][2]int) {
 	if re.Op == syntax.OpStar && re.Sub[0].Op == syntax.OpCapture && p.marks[re.Sub[0].Cap].kind == 'c' {
 		times := counts[p.marks[re.Sub[0].Cap].n]
@@ -178,8 +182,7 @@ func (p *part) count(re *syntax.Regexp, counts [][2]int) {
 	}
 }
 
-// reverse turns a tree into one that matches the same texts read from their end. ^ and $ still
-// mean the beginning and the end of the text.
+// reverse turns a tree into one that matches the same texts read from their end. ^ and $ keep their meaning.
 func reverse(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -193,6 +196,7 @@ func reverse(re *syntax.Regexp) {
 	}
 }
 
+// reason returns an error of package regexp/syntax without the words that are about Go.
 func reason(err error) string {
 	var bad *syntax.Error
 	if errors.As(err, &bad) {
@@ -201,7 +205,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// steps bounds the size of the program that re compiles to, without building it.
+// steps is an upper bound of the instructions that re compiles to, found without compiling it: a short pattern such as
+// ((a{1000}){1000}){1000} would take gigabytes.
 func steps(re *syntax.Regexp, most int) int {
 	n := 1
 	switch re.Op {

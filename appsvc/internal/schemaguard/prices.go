@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// compare pays for enum and const.
+// compare pays for enum and const. A string that one of them lists is found, so there is no fault; every other value
+// may be found or not, and counts as a fault.
 func (m *meter) compare(n *node, v any) {
 	if n.schema.Enum == nil && n.schema.Const == nil {
 		return
@@ -22,14 +23,15 @@ func (m *meter) compare(n *node, v any) {
 		}
 	case []any, map[string]any:
 		if c.composites > 0 {
-			m.pay(int64(c.members)*(80+m.dearest) + c.numberCost + int64(c.text)/8)
+			m.pay(int64(c.members)*(80+m.maxNumberCost) + c.numberCost + int64(c.text)/8)
 		}
 	}
 	m.fail()
 }
 
-// object pays for what n says about the members of object and reports whether the subschemas that
-// n applies to it have to keep track of them.
+// object pays for the keywords of n about the members of object, and for the members. It returns whether the subschemas
+// that n applies in place must keep track of the members they evaluate: only if somebody asks, and only if n does not
+// evaluate all members itself.
 func (m *meter) object(n *node, object map[string]any, chain int, marking bool) bool {
 	s := n.schema
 	if n.additional == nil && s.AdditionalProperties == nil && (marking || n.unevaluatedProperties != nil) && len(object) > 0 {
@@ -66,7 +68,7 @@ func (m *meter) object(n *node, object map[string]any, chain int, marking bool) 
 	return marking
 }
 
-// requires pays for looking for names and, once, for those that are missing.
+// requires pays for looking names up, and for one fault that lists all those that are missing.
 func (m *meter) requires(object map[string]any, names []string) {
 	m.pay(memberPrice * int64(len(names)))
 	if m.left < 0 {
@@ -81,11 +83,14 @@ func (m *meter) requires(object map[string]any, names []string) {
 	}
 }
 
+// has reports whether an object has a member.
 func has(object map[string]any, name string) bool {
 	_, ok := object[name]
 	return ok
 }
 
+// members pays for the keywords of n that apply to members: properties, patternProperties, additionalProperties,
+// unevaluatedProperties and propertyNames.
 func (m *meter) members(n *node, object map[string]any) {
 	m.level++
 	for name, v := range object {
@@ -106,7 +111,7 @@ func (m *meter) members(n *node, object map[string]any) {
 	m.level--
 }
 
-// member pays for one member and reports whether n evaluates it.
+// member pays for one member, and reports whether n evaluates it, in the meaning of unevaluatedProperties.
 func (m *meter) member(n *node, name string, v any) bool {
 	m.pay(memberPrice)
 	sub, evaluated := n.properties[name]
@@ -131,11 +136,12 @@ func (m *meter) member(n *node, name string, v any) bool {
 	return evaluated
 }
 
-// array is to elements what object is to members.
+// array pays for the keywords of n about array, and for its elements. Its result means for elements what that of object
+// means for members.
 func (m *meter) array(n *node, array []any, marking bool) bool {
 	s := n.schema
 	all := n.items != nil || s.AdditionalItems != nil
-	if !all && (marking || n.unevaluatedArr != nil) && len(array) > len(n.prefix) {
+	if !all && (marking || n.unevaluatedItems != nil) && len(array) > len(n.prefix) {
 		marking = true
 		m.pay(markPrice * int64(len(array)))
 	} else {
@@ -157,8 +163,8 @@ func (m *meter) array(n *node, array []any, marking bool) bool {
 			m.visit(n.prefix[i], v, 0, false)
 		} else if n.items != nil {
 			m.visit(n.items, v, 0, false)
-		} else if n.unevaluatedArr != nil {
-			m.visit(n.unevaluatedArr, v, 0, false)
+		} else if n.unevaluatedItems != nil {
+			m.visit(n.unevaluatedItems, v, 0, false)
 		}
 		if n.contains != nil {
 			m.pay(memberPrice)
@@ -169,7 +175,8 @@ func (m *meter) array(n *node, array []any, marking bool) bool {
 	return marking
 }
 
-// unique pays for uniqueItems: few elements are compared pair by pair, many are hashed first.
+// unique pays for uniqueItems. The validator compares up to 20 elements pair by pair; if there are more, it computes a
+// hash of each, and compares those whose hashes are equal.
 func (m *meter) unique(array []any) {
 	times := int64(2)
 	if len(array) <= 20 {
@@ -178,13 +185,15 @@ func (m *meter) unique(array []any) {
 	m.weigh(array, times)
 }
 
+// weigh pays for looking at v, and at everything inside it, so many times. A number costs as much as the most expensive
+// one of the config, since numbers are compared exactly.
 func (m *meter) weigh(v any, times int64) {
 	if m.left < 0 {
 		return
 	}
 	switch v := v.(type) {
 	case json.Number:
-		m.pay(times * (hashPrice + m.dearest))
+		m.pay(times * (hashPrice + m.maxNumberCost))
 	case string:
 		m.pay(times * (hashPrice + int64(len(v))/4))
 	case []any:
@@ -203,7 +212,8 @@ func (m *meter) weigh(v any, times int64) {
 	}
 }
 
-// text pays for what n says about a string.
+// text pays for the keywords of n about a string. A format counts as broken: whether it is would cost as much to find
+// out.
 func (m *meter) text(n *node, text string) {
 	s := n.schema
 	if s.MinLength != nil || s.MaxLength != nil {
@@ -222,7 +232,8 @@ func (m *meter) text(n *node, text string) {
 	}
 }
 
-// number pays for what n says about a number.
+// number pays for the keywords of n about a number. The validator computes with exact fractions, so a long number costs
+// more. A number close to a bound counts as one that breaks it.
 func (m *meter) number(n *node, text string) {
 	if n.bounds == 0 && n.schema.MultipleOf == nil {
 		return
@@ -241,7 +252,9 @@ func (m *meter) number(n *node, text string) {
 	}
 }
 
-// match pays for looking for p in text and reports whether it is there.
+// match pays for looking for p in text, and reports whether it is there. It runs the matcher itself and counts its
+// steps, so the price is exact. Each pattern has one matcher for the whole walk, since a matcher needs memory in the
+// size of its program.
 func (m *meter) match(p *pattern, text string) bool {
 	if m.matchers == nil {
 		m.matchers = map[*pattern]matcher{}

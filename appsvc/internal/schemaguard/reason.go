@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// Reason says in words what a validator of jsonschema/v6 found wrong. It quotes at most a few names
-// and values, however many there are.
+// Reason returns a fault that a validator of jsonschema/v6 found as words for a Violation. It quotes at most a few
+// names and values, however many there are, and at most 100 bytes of each.
 func Reason(of jsonschema.ErrorKind) string {
 	switch k := of.(type) {
 	case *kind.FalseSchema:
@@ -84,8 +84,8 @@ func Reason(of jsonschema.ErrorKind) string {
 	return "it breaks " + strings.Join(append([]string{"the schema"}, of.KeywordPath()...), "/")
 }
 
-// Keyword returns the keyword that a leaf of a verdict comes from. A schema that is false has none
-// of its own: then it is the keyword that applies the schema, "" at the root.
+// Keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own:
+// then it is the keyword that applies the subschema, "" at the root.
 func Keyword(of *jsonschema.ValidationError) string {
 	switch of.ErrorKind.(type) {
 	case *kind.Not:
@@ -111,6 +111,7 @@ func Keyword(of *jsonschema.ValidationError) string {
 	return ""
 }
 
+// quoteNames shows names in quotes, in order.
 func quoteNames(names []string) string {
 	return firstOf(slices.Sorted(slices.Values(names)), quoteName)
 }
@@ -128,8 +129,10 @@ func firstOf[T any](values []T, show func(T) string) string {
 	return strings.Join(out, ", ")
 }
 
+// quoteName shows a name in quotes.
 func quoteName(name string) string { return strconv.Quote(shorten(name)) }
 
+// showValue shows a value as JSON.
 func showValue(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -138,6 +141,7 @@ func showValue(v any) string {
 	return shorten(string(text))
 }
 
+// showNumber shows a fraction as a decimal number.
 func showNumber(n *big.Rat) string {
 	if n.IsInt() {
 		return shorten(n.Num().String())

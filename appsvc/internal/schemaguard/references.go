@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
+// errFetch is the error for a reference that would need the network or a file.
 var errFetch = errors.New("nothing is fetched")
 
 // noLoader refuses to load any schema. The standard meta-schemas are built into the compiler.
@@ -18,7 +19,8 @@ type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errFetch }
 
-// reference surveys a reference, and the place it leads to where keywords alone do not lead there.
+// reference surveys a reference. If it leads to a place that keywords alone do not lead to, such as "#/x-shared/name",
+// that place becomes a subschema by the reference, so it is surveyed as one.
 func (o *outline) reference(v any, at string, in scope) error {
 	text, ok := v.(string)
 	if !ok {
@@ -53,7 +55,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 	return o.schema(target, pointer, in)
 }
 
-// lookup returns the value at a JSON pointer.
+// lookup returns the value at a JSON pointer (RFC 6901), and false if there is none.
 func lookup(v any, pointer string) (any, bool) {
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		switch parent := v.(type) {
@@ -94,12 +96,12 @@ func (g *graph) resourceOf(n *node) *node {
 	}
 }
 
-// entries returns the nodes at which a chain of references may enter a resource with
-// $recursiveAnchor: the first of them on the way decides where a $recursiveRef leads.
+// entries returns the nodes at which references may enter a resource with $recursiveAnchor: those that a node outside
+// of such a resource applies. The first of them on the way decides where a $recursiveRef leads.
 func (g *graph) entries() []*node {
 	var out []*node
 	met := map[*node]bool{}
-	for _, n := range append([]*node{{resource: &node{schema: &jsonschema.Schema{}}, here: []*node{g.root}}}, g.all...) {
+	for _, n := range append([]*node{{resource: &node{schema: &jsonschema.Schema{}}, inPlace: []*node{g.root}}}, g.all...) {
 		for _, next := range n.everything() {
 			if next.resource.schema.RecursiveAnchor && !n.resource.schema.RecursiveAnchor && !met[next] {
 				met[next] = true
@@ -110,7 +112,8 @@ func (g *graph) entries() []*node {
 	return out
 }
 
-// referrer returns the pointer of a reference that may have led to a location that failed.
+// referrer returns the pointer of the reference that most likely led to a location that the compiler could not resolve,
+// "" if no reference fits. The compiler names the location alone. Of several references that fit, the longest is taken.
 func (o *outline) referrer(location string) string {
 	best, at := -1, ""
 	for text, pointer := range o.refs {
@@ -121,6 +124,7 @@ func (o *outline) referrer(location string) string {
 	return at
 }
 
+// fits reports whether a reference may have been resolved to location.
 func fits(ref, location string) bool {
 	address, frag, _ := strings.Cut(ref, "#")
 	target, targetFrag, _ := strings.Cut(location, "#")

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// simulation matches a pattern by following all alternatives of its program at once, as matchers
-// do that never go back: the steps are at most the characters of the text times the instructions.
-// It matches patterns with lookarounds, and counts the steps of those that package regexp matches.
+// simulation matches a pattern by following all alternatives of its program at once, as matchers do that never go back
+// (Thompson's algorithm). So it takes at most as many steps as the text has characters times the instructions of the
+// program. It matches patterns with lookarounds, and counts the steps of those that package regexp matches.
 //
-// Whether a lookaround holds at a place depends on the text and the place alone, as long as nothing
-// refers back to groups. So each is decided for all places before the pattern around it is matched,
-// in one pass over the text: backwards for what is ahead, forwards for what is behind.
+// Without back-references, whether a lookaround holds at a place depends on the text and the place alone. So each
+// lookaround is decided for all places before the pattern around it is matched, in one pass over the text: backwards
+// for what looks ahead, forwards for what looks behind.
 type simulation struct {
 	pattern     *pattern
 	at          []int      // the position, over all texts, at which each instruction was last reached
@@ -23,6 +23,7 @@ type simulation struct {
 	taken, most int64
 }
 
+// newSimulation returns a matcher for a pattern without back-references.
 func newSimulation(p *pattern) *simulation {
 	most := 0
 	for i := range p.parts {
@@ -31,6 +32,7 @@ func newSimulation(p *pattern) *simulation {
 	return &simulation{pattern: p, at: make([]int, most), holds: make([][]uint64, len(p.parts)-1)}
 }
 
+// work decides the lookarounds, the inner ones first, and then matches the pattern.
 func (m *simulation) work(s string, most int64) (taken int64, found bool) {
 	m.taken, m.most = 0, most
 	for i := range m.holds {
@@ -45,8 +47,8 @@ func (m *simulation) work(s string, most int64) (taken int64, found bool) {
 	return m.taken, found
 }
 
-// scan follows the program of a part over s from all places at once. It notes the places where it
-// ends in holds, or returns when it ends anywhere if holds is nil.
+// scan follows the program of a part over s, beginning at all places at once. If holds is nil it returns whether the
+// part matches anywhere. Otherwise it sets the bit of each place where a match ends.
 func (m *simulation) scan(p *part, s string, holds []uint64) (found bool) {
 	m.queue = m.queue[:0]
 	at, last := 0, rune(-1) // where it is, and the character that was read last
@@ -87,8 +89,8 @@ func (m *simulation) scan(p *part, s string, holds []uint64) (found bool) {
 	}
 }
 
-// step follows the program over the character next, which is read after last, and reports whether
-// it ends before that. -1 is either end of the text.
+// step follows the program over the character next, and reports whether the program ends before it. last is the
+// character that was read before. Both are -1 at an end of the text.
 func (m *simulation) step(p *part, at int, last, next rune) (ends bool) {
 	met := syntax.EmptyOpContext(last, next)
 	if p.backwards {
@@ -132,8 +134,8 @@ func (m *simulation) step(p *part, at int, last, next rune) (ends bool) {
 	return ends
 }
 
-// passes reports whether the program goes on where a group begins or ends: always, unless the group
-// stands for a lookaround that does not hold here.
+// passes reports whether the program goes on where a group begins or ends: always, except at the group of a lookaround
+// that does not hold here.
 func (m *simulation) passes(p *part, group uint32, at int) bool {
 	if len(p.marks) == 0 || p.marks[group/2].kind != 'l' {
 		return true

@@ -12,8 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// outline is what a schema's text says before anything is compiled: where its subschemas are, and
-// how much work compiling them is.
+// outline is what the text of a schema says before anything is compiled: where its subschemas, references and patterns
+// are, and how much work it is to compile them. The compiler takes quadratic time for some schemas, so these must be
+// refused before it sees them.
 type outline struct {
 	doc      any
 	places   []string            // JSON pointers of the subschemas, the root first
@@ -32,12 +33,12 @@ type outline struct {
 	each func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 }
 
-// survey walks the subschemas of doc and refuses what must not reach a compiler.
+// survey returns the outline of a schema. Its error is an *Error, for a schema that must not reach the compiler.
 func survey(doc any) (*outline, error) {
 	return surveyWith(doc, func(map[string]any, string, draft) {})
 }
 
-// surveyWith also calls each with every subschema that is an object, and with its draft.
+// surveyWith is survey, and calls each for every subschema that is an object, with the draft that holds there.
 func surveyWith(doc any, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
 	o := &outline{doc: doc, each: each, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{}}
 	if err := o.value(doc); err != nil {
@@ -53,8 +54,9 @@ func surveyWith(doc any, each func(object map[string]any, pointer string, d draf
 	return o, nil
 }
 
-// cost is the price of compiling. A compiler looks each subschema up among all the others, walks
-// the bases of each, and copies what it knows for each reference to an unusual place.
+// cost is the price of compiling, in nanoseconds. The terms are those of the compiler's work: it looks each subschema
+// up among all the others; it walks the base URIs of each; it copies what it knows for each reference to a place that
+// is no subschema by keyword; and it compares the values of each enum.
 func (o *outline) cost() int64 {
 	n := int64(len(o.places))
 	length := int64(o.pointers)/max(n, 1) + 1
@@ -64,7 +66,8 @@ func (o *outline) cost() int64 {
 		int64(o.values)*400 + int64(o.elements)*1_200
 }
 
-// value counts the values of the text and refuses numbers that are dear wherever they stand.
+// value counts the values of the text. It refuses numbers with too many digits wherever they stand, also in default and
+// examples: reading such a number exactly is what costs.
 func (o *outline) value(v any) *Error {
 	o.values++
 	switch v := v.(type) {
@@ -88,14 +91,15 @@ func (o *outline) value(v any) *Error {
 	return nil
 }
 
-// scope is what a subschema takes from those around it.
+// scope is what a subschema inherits from the subschemas around it.
 type scope struct {
 	draft    draft
 	resource string // JSON pointer of the nearest one with an id
 	id       string // of that one, as written
 }
 
-// schema surveys the subschema v.
+// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place
+// that two ways lead to is surveyed once.
 func (o *outline) schema(v any, pointer string, in scope) error {
 	if _, again := o.met[pointer]; again {
 		return nil
@@ -131,7 +135,9 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	return nil
 }
 
-// enter returns the scope inside a subschema. Its $schema counts at the root and where it has an id.
+// enter returns the scope inside a subschema. $schema chooses another draft at the root and beside an id, as the
+// specification has it, and is ignored elsewhere. An id makes the subschema a resource, from which relative references
+// are resolved.
 func (o *outline) enter(object map[string]any, pointer string, in scope) (scope, error) {
 	own := in.draft
 	if uri, ok := object["$schema"].(string); ok {
@@ -154,7 +160,7 @@ func (o *outline) enter(object map[string]any, pointer string, in scope) (scope,
 	return scope{own, pointer, id}, nil
 }
 
-// idOf returns the base URI that a subschema gives itself.
+// idOf returns the base URI that a subschema gives itself, without its fragment, "" if it gives none.
 func idOf(object map[string]any, d draft) string {
 	if _, ref := object["$ref"]; ref && d < draft2019 {
 		return "" // the neighbours of a reference are ignored
@@ -164,7 +170,8 @@ func idOf(object map[string]any, d draft) string {
 	return id
 }
 
-// keyword surveys what keywords say beside their subschemas.
+// keyword surveys what one keyword says, apart from its subschemas: references, patterns, values to compare, and counts
+// that would overflow an int.
 func (o *outline) keyword(keyword string, v any, at string, in scope) error {
 	switch keyword {
 	case "$ref", "$recursiveRef", "$dynamicRef":
@@ -195,7 +202,8 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) error {
 	return nil
 }
 
-// compared counts what is compared to find repeated values: a few pair by pair, many by a hash.
+// compared counts the comparisons by which repeated values of an enum are found: up to 20 values pair by pair, more by
+// a hash.
 func (o *outline) compared(values []any) {
 	n := count(values)
 	if len(values) <= 20 {
@@ -204,6 +212,7 @@ func (o *outline) compared(values []any) {
 	o.elements += n
 }
 
+// count is how many values v has, with itself.
 func count(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -219,6 +228,7 @@ func count(v any) int {
 	return n
 }
 
+// pattern compiles a pattern, once for each text, and adds what it takes to the limits of the schema.
 func (o *outline) pattern(text, at string) error {
 	if o.patternText += len(text); o.patternText > MaxPattern {
 		return refuse(at, "with this one the schema has more than %d bytes of patterns", MaxPattern)
@@ -240,7 +250,8 @@ func (o *outline) pattern(text, at string) error {
 	return nil
 }
 
-// applicator surveys the subschemas of a keyword.
+// applicator surveys the subschemas that a keyword holds. A value of the wrong type is passed over: the meta-schema
+// refuses it with a better sentence.
 func (o *outline) applicator(keyword string, v any, at string, in scope) error {
 	shape := in.draft.shapeOf(keyword)
 	elements, isList := v.([]any)
@@ -267,6 +278,7 @@ func (o *outline) applicator(keyword string, v any, at string, in scope) error {
 	return nil // of another type: the meta-schema says so
 }
 
+// kindOf names the type of a JSON value for a sentence.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Warning names something in a schema that has no effect, so that the schema accepts more than its
-// author may think.
+// Warning names something in a schema that has no effect, so that the schema accepts more configs than its author may
+// think.
 type Warning struct {
 	Pointer string // JSON pointer into the schema
 	Message string
@@ -42,6 +42,7 @@ func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
 	return w.list[:min(len(w.list), maxWarnings)], nil
 }
 
+// warner collects the warnings of one schema.
 type warner struct {
 	knows func(format string) bool
 	list  []Warning
@@ -82,7 +83,7 @@ func (d draft) String() string {
 	return fmt.Sprintf("draft-%02d", int(d))
 }
 
-// schema warns of what stands in one subschema.
+// schema adds the warnings of one subschema.
 func (w *warner) schema(object map[string]any, pointer string, d draft) {
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
 		if len(w.list) >= 10*maxWarnings {
@@ -95,7 +96,7 @@ func (w *warner) schema(object map[string]any, pointer string, d draft) {
 	}
 }
 
-// keyword returns what keeps a keyword from having an effect, "" if nothing does.
+// keyword returns the sentence about a keyword that has no effect, "" if it has one.
 func (w *warner) keyword(object map[string]any, keyword string, d draft) string {
 	first, known := since[keyword]
 	ref, _ := object["$ref"].(string)
@@ -125,6 +126,7 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	return ""
 }
 
+// format returns the sentence about a format that is not known, "" for any other.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
 	if _, known := standard[name]; !ok || known || w.knows != nil && w.knows(name) {
@@ -133,8 +135,8 @@ func (w *warner) format(v any) string {
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
 }
 
-// misspelt returns the keyword that name is probably meant to be, "" if it may well be a name of the
-// author's own.
+// misspelt returns the keyword that name is probably meant to be, "" if it may well be a name of the author's own. It
+// computes this once for each name.
 func (w *warner) misspelt(name string) string {
 	meant, known := w.meant[name]
 	if !known && len(w.meant) < maxNames {
@@ -184,7 +186,8 @@ func allowed(name, keyword string) int {
 
 func letters(s string) []byte { return slices.Sorted(slices.Values([]byte(s))) }
 
-// editDistance is how many letters are inserted, removed, replaced, or swapped with their neighbour.
+// editDistance is the Damerau-Levenshtein distance with adjacent swaps: how many letters are inserted, removed or
+// replaced, or swapped with their neighbour, to turn a into b.
 func editDistance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
