@@ -367,7 +367,8 @@ func TestADamagedArchiveIsRefused(t *testing.T) {
 type cut struct{ left int }
 
 func (c *cut) Write(p []byte) (int, error) {
-	if c.left -= len(p); c.left < 0 {
+	c.left -= len(p)
+	if c.left < 0 {
 		return 0, io.ErrShortWrite
 	}
 	return len(p), nil

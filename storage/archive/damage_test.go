@@ -30,7 +30,8 @@ func (d damage) at(t *testing.T, lines []string) int {
 	n := d.nth
 	for i, l := range lines {
 		if strings.HasPrefix(l, `{"`+d.kind+`":`) {
-			if n--; n < 0 {
+			n--
+			if n < 0 {
 				return i + 1
 			}
 		}

@@ -46,10 +46,11 @@ func Open(ctx context.Context, r io.Reader, opts *Options) (*Archive, error) {
 		a.file, a.own = file, file
 		r = io.TeeReader(r, file)
 	}
-	var err error
-	if a.counts, err = Check(ctx, r, opts); err != nil {
+	counts, err := Check(ctx, r, opts)
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.counts = counts
 	return a, nil
 }
 

@@ -14,6 +14,7 @@ func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[app
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.users(ctx, q, out) })
 }
 
+// users reads ids in batches and then each app, so that no query stays open while out runs.
 func (r *appReader) users(ctx context.Context, q appsvc.UserQuery, out func(appsvc.ComponentUser) bool) error {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -59,11 +60,13 @@ func (c *conn) user(q appsvc.UserQuery, id string) (user appsvc.ComponentUser, o
 	rows := c.query("SELECT "+headColumns+", body FROM app WHERE id = $1", id)
 	if rows.next() {
 		user.Head = scanHead(rows).Head
-		if ok = q.Match(user.Head); ok {
+		ok = q.Match(user.Head)
+		if ok {
 			user.Body = rows.blob(9)
 		}
 	}
-	if rows.close(); rows.err != nil || !ok {
+	rows.close()
+	if rows.err != nil || !ok {
 		return user, false, rows.err
 	}
 	tags := c.query("SELECT name, version FROM tag WHERE app = $1 ORDER BY name", id)

@@ -24,6 +24,7 @@ func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsv
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.apps(ctx, q, out) })
 }
 
+// apps sorts the candidates if they are few, and otherwise walks all apps in order.
 func (r *appReader) apps(ctx context.Context, q appsvc.AppQuery, out func(appsvc.App) bool) error {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -56,8 +57,9 @@ func (r *appReader) ids(ctx context.Context, out func(string) bool) error {
 	return rows.err
 }
 
-// candidates returns the keys of apps that may match; every app that matches is among them. all is false if there
-// are more than few.
+// candidates returns the keys of apps that may match; every app that matches is among them. They are the apps with the
+// component, or, if these are too many, those of the owner and of the groups. all is false if there are more than few;
+// then keys are only a part of them.
 func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {
 		keys = map[int64]bool{}
@@ -98,7 +100,8 @@ func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.Ap
 				found = append(found, h)
 			}
 		}
-		if r.close(); r.err != nil {
+		r.close()
+		if r.err != nil {
 			return r.err
 		}
 	}
@@ -112,7 +115,7 @@ func (c *conn) sorted(q appsvc.AppQuery, keys map[int64]bool, out func(appsvc.Ap
 	return nil
 }
 
-// walk yields the apps that match q. It reads all apps in the order of an index.
+// walk yields the apps that match q. It reads all apps in the order of an index and skips those that do not match.
 func (r *appReader) walk(ctx context.Context, c *conn, q appsvc.AppQuery, out func(appsvc.App) bool) error {
 	rows := c.inOrder(q)
 	defer rows.close()
@@ -132,7 +135,8 @@ func (r *appReader) walk(ctx context.Context, c *conn, q appsvc.AppQuery, out fu
 	return rows.err
 }
 
-// inOrder yields the heads of all apps after q.After.
+// inOrder yields the heads of all apps after q.After. The condition on the time alone, which stands first, lets SQLite
+// begin in the index.
 func (c *conn) inOrder(q appsvc.AppQuery) *rows {
 	after := appsvc.AppPosition{Time: math.MinInt64}
 	if q.Descending() {
@@ -153,6 +157,7 @@ func (c *conn) inOrder(q appsvc.AppQuery) *rows {
 	return c.query(sql, after.Time, after.ID)
 }
 
+// withBody returns the app with this head. Bodies are read apart from heads, so that skipped apps cost little.
 func (c *conn) withBody(h headRow) (appsvc.App, error) {
 	r := c.query("SELECT body FROM app WHERE key = $1", h.key)
 	defer r.close()

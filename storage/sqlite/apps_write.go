@@ -11,7 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// appTx is a writing transaction, on the writer's connection.
+// appTx is a writing transaction, on the writer's connection. Each write tells the connection with remember which
+// cached values it changes. They go into the cache when the transaction is committed, and are forgotten when it is
+// rolled back.
 type appTx struct{ appReader }
 
 // tailKey is the cache's key for the tail of an app's history.
@@ -29,7 +31,8 @@ func (t *appTx) Announce(ctx context.Context, _ string, _ []appsvc.ComponentRef)
 }
 
 // AddVersion moves the latest version into the history and replaces it by the new one. The owner and the time of
-// creation stay those of the first version.
+// creation stay those of the first version. The cached values of the app are dropped before the first write and set
+// after the last, so a write that fails leaves none that is wrong.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	last, found, err := t.last(ctx, h.ID)
 	if err != nil {
@@ -60,6 +63,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	return nil
 }
 
+// last returns the latest version of an app with what it takes to add another one. found is false if there is no app.
 func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bool, err error) {
 	last.headRow, err = t.head(ctx, id)
 	if isNotFound(err) {
@@ -68,7 +72,7 @@ func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bo
 	if err != nil {
 		return last, false, err
 	}
-	app, err := t.latest(ctx, id)
+	app, err := t.latestApp(ctx, id)
 	if err != nil {
 		return last, false, err
 	}
@@ -80,6 +84,7 @@ func (t *appTx) last(ctx context.Context, id string) (last lastVersion, found bo
 	return last, true, err
 }
 
+// insertApp adds an app with its first version, and returns its key.
 func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	key, err := c.insert(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,

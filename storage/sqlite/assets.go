@@ -19,7 +19,7 @@ type assetStore struct{ db *DB }
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
-// View runs fn on one snapshot.
+// View runs fn on one snapshot, for which it first reads the row of the library.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{db: s.db, c: c}
@@ -32,7 +32,8 @@ func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(as
 	return assetErrors.wrap(err)
 }
 
-// Update runs fn in the turn that the writer gives it.
+// Update runs fn in the turn that the writer gives it. After the commit it caches which assets have changed and their
+// terms, so that cached sets can be brought up to date.
 func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	var t *assetTx
 	err := s.db.update(ctx, func(c *conn) error {
@@ -96,8 +97,11 @@ func (r *assetReader) places(after, before int64) (first, last int64) {
 	return r.place(first), r.place(last)
 }
 
+// ordinalOf returns the ordinal in a rowid.
 func ordinalOf(place int64) int64 { return place & assetstore.MaxOrdinal }
 
+// enter reads the number, the edit count and the State of the library. A library to which nothing was written has the
+// number 0.
 func (r *assetReader) enter(lib assetstore.Library) error {
 	rows := r.c.query("SELECT number, edits, secret, last, at, count, tree FROM library WHERE network = $1 AND id = $2", lib.Network, lib.ID)
 	defer rows.close()
@@ -132,7 +136,8 @@ func (r *assetReader) Asset(ctx context.Context, ordinal int64) (assetstore.Reco
 	return r.one(ctx, "SELECT "+assetColumns+" FROM asset WHERE place = $1", r.place(ordinal))
 }
 
-// AssetsFrom yields the assets with these origins.
+// AssetsFrom yields the assets with these origins, one query each. Other libraries may have the same origin, so the
+// query names the range of the library's rowids.
 func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
 	return stream.Of(func(out func(assetstore.Record) bool) error {
 		first, last := r.places(0, 0)
@@ -153,6 +158,7 @@ var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
 
 const assetColumns = "asset.place, origin, created, updated, folders, body"
 
+// one returns the asset of a query for at most one row, and ErrNotFound if there is none.
 func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assetstore.Record, error) {
 	if err := r.check(ctx); err != nil {
 		return assetstore.Record{}, err

@@ -9,12 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Values yields the values that attributes with this key have, of assets that match all the sets.
+// Values yields the values that attributes with this key have in the assets that match all the sets, in byte order.
 func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
-// values looks for one matching asset of each value.
+// values walks the index of attributes by value, and looks for one matching asset of each value. A value that has
+// matched may have many more assets, so a new query begins behind it.
 func (r *assetReader) values(ctx context.Context, key string, all []assetstore.AnyOf, out func(string) bool) error {
 	matches, err := r.matcher(ctx, conditionsOf(assetstore.AssetQuery{All: all}))
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *assetReader) values(ctx context.Context, key string, all []assetstore.A
 	return nil
 }
 
-// valueWalk iterates over the values of a key and the assets of each value.
+// valueWalk is the state of one walk over the values of a key and the assets of each value.
 type valueWalk struct {
 	matches func(ordinal int64) (bool, error)
 	out     func(value string) bool
@@ -49,12 +50,14 @@ type valueWalk struct {
 // near is the number of assets of a yielded value that are skipped one by one before a new query skips the rest.
 const near = 16
 
+// walk reads rows until they end, until out wants no more, or until leap asks for a new query.
 func (w *valueWalk) walk(ctx context.Context, r *assetReader, rows *rows) error {
 	passed := 0
 	for rows.next() {
 		value := rows.text(0)
 		if w.some && value == w.last {
-			if passed++; passed == near {
+			passed++
+			if passed == near {
 				w.leap = true
 				return nil
 			}

@@ -61,7 +61,8 @@ func newPostStore(b *testing.B, path string) *postStore {
 	}
 	p := &postStore{db: db, svc: assets.New(db.Assets(), nil)}
 	ctx := context.Background()
-	if p.size = int(p.value(b, "SELECT count FROM library")); p.size > 0 {
+	p.size = int(p.value(b, "SELECT count FROM library"))
+	if p.size > 0 {
 		p.folders = p.kept(b)
 		return p
 	}

@@ -27,6 +27,10 @@ type countsKey struct {
 }
 
 // CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each.
+//
+// The answer is cached with the edit count of the library, and is valid as long as the library has this count. It is
+// computed in one pass over the terms with this prefix in the index: each has a posting list, and its count is the
+// number of ordinals that the list shares with the set of the assets that match.
 func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.TermCount) bool) error {
 		if err := r.check(ctx); err != nil {
@@ -80,12 +84,14 @@ type counts struct {
 	kept  []assetstore.TermCount // one more than maxKept if there are too many
 }
 
-// wants reports whether a term with this count may be among the most frequent. Most are not, and need not be decoded.
+// wants reports whether a term with this count may be among the most frequent. Most terms are not, and then their text
+// need not be decoded.
 func (k *counts) wants(n int) bool {
 	last, full := k.most.Last()
 	return n > 0 && (!full || int64(n) >= last.Count)
 }
 
+// add takes a term with its count. It returns false if no more are wanted.
 func (k *counts) add(c assetstore.TermCount) bool {
 	if k.limit > 0 {
 		k.most.Add(c)
@@ -98,7 +104,9 @@ func (k *counts) add(c assetstore.TermCount) bool {
 	return !k.ended
 }
 
-// countTerms gives keep each term that begins with prefix and its count, until it wants no more.
+// countTerms gives keep each term that begins with prefix and its count, until keep wants no more. It reads the posting
+// lists directly. It counts by MATCH in an update, which has written terms that may not be in FTS5's tables yet, and if
+// the index has a form that package fts5 does not know.
 func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, prefix string, keep *counts) error {
 	in := r.ordinals(q.After, q.Before)
 	if in.First > in.Last {
@@ -136,6 +144,7 @@ func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, p
 	switch {
 	case err == errEnough:
 		return nil
+	// Without a term that was passed on, counting can begin anew by MATCH.
 	case err != nil && !began && unlessUnreadable(err) == nil:
 		return r.countTermsByMatch(ctx, all, prefix, in, keep.add)
 	}
@@ -145,7 +154,8 @@ func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, p
 // errEnough ends the reading of terms.
 var errEnough = errors.New("no more terms are wanted")
 
-// countTermsByMatch is countTerms within an update, and for an index that cannot be read directly.
+// countTermsByMatch counts from asset_vocabulary, which has a row for each term and asset, in the order of terms. It
+// asks for each row whether the asset matches.
 func (r *assetReader) countTermsByMatch(ctx context.Context, all []condition, prefix string, in fts5.Range, out func(assetstore.TermCount) bool) error {
 	matches, err := r.matcher(ctx, all)
 	if err != nil {

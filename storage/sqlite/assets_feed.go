@@ -48,7 +48,8 @@ func (r *assetReader) Entries(ctx context.Context, after assetstore.FeedPosition
 	})
 }
 
-// AddEntry adds an entry to the feed of the library.
+// AddEntry adds an entry to the feed of the library. Its position is one above the last: only one update writes at a
+// time.
 func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	if err := t.ready(ctx); err != nil {
 		return err
@@ -72,7 +73,8 @@ func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	return err
 }
 
-// RemoveEntries removes the oldest entries of the library.
+// RemoveEntries removes the oldest entries of the library. The library's row keeps the last position that was removed,
+// so it is not assigned again.
 func (t *assetTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	if err := t.check(ctx); err != nil || t.number == 0 {
 		return err

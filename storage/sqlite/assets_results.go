@@ -46,7 +46,8 @@ type change struct {
 
 func (e *edit) add(ordinal int64, terms []string) {
 	const perTerm = 32
-	if e.size += perTerm * (2 + len(terms)); e.size > maxEdit {
+	e.size += perTerm * (2 + len(terms))
+	if e.size > maxEdit {
 		e.changes = nil
 		return
 	}
@@ -182,7 +183,8 @@ func (r *assetReader) follow(have cachedSet, all []condition) (set, bool) {
 			return set{}, false
 		}
 		for _, c := range v.(edit).changes {
-			if looks += each; looks > maxFollowed || c.ordinal > math.MaxUint32 {
+			looks += each
+			if looks > maxFollowed || c.ordinal > math.MaxUint32 {
 				return set{}, false
 			}
 			changes[uint32(c.ordinal)] = q.Match(c.ordinal, c.terms)

@@ -161,7 +161,8 @@ func TestOwnWritesAreFollowed(t *testing.T) {
 	}
 	put(db, 1, "a")
 	put(db, 2, "c")
-	if count(1); !read {
+	count(1)
+	if !read {
 		t.Fatal("the index was not read: this test shows nothing")
 	}
 	for want, change := range []func(){
@@ -170,7 +171,8 @@ func TestOwnWritesAreFollowed(t *testing.T) {
 	} {
 		if change != nil {
 			change()
-			if count(int64(want)); read {
+			count(int64(want))
+			if read {
 				t.Error("the index was read again")
 			}
 		}
@@ -179,11 +181,13 @@ func TestOwnWritesAreFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count(2); read {
+	count(2)
+	if read {
 		t.Error("the index was read again after a deletion")
 	}
 	put(openAt(t, db.path, nil), 4, "a")
-	if count(3); !read {
+	count(3)
+	if !read {
 		t.Error("another store's asset was found without reading the index")
 	}
 }

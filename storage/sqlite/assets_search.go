@@ -13,7 +13,7 @@ import (
 )
 
 // maxAnyOf is the largest number of terms of a set in one MATCH: SQLite opens an iterator for each. A larger set is
-// split into several MATCH expressions.
+// split into several MATCH expressions, and their results are united.
 const maxAnyOf = 512
 
 // Assets yields the assets that match q.
@@ -21,6 +21,7 @@ func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.
 	return stream.Of(func(out func(assetstore.Record) bool) error { return r.assets(ctx, q, out) })
 }
 
+// assets reads the result as a cached set if the index can be read directly, and otherwise from MATCH.
 func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	if err := r.check(ctx); err != nil {
 		return err
@@ -59,7 +60,8 @@ func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out f
 // atOnce is the number of rows that one query fetches.
 const atOnce = 64
 
-// fetch yields the assets with these ordinals, in their order, at most limit of them; 0 = all.
+// fetch yields the assets with these ordinals, in their order, at most limit of them; 0 = all. It reads them in
+// batches: a query for each would take longer, and one query for all would read assets that out does not want.
 func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assetstore.Record) bool) error {
 	var err error
 	wanted, n, more := append(make([]byte, 0, 16*atOnce), '['), 0, true
@@ -73,11 +75,13 @@ func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit
 	for ordinal := range ordinals {
 		wanted = append(strconv.AppendInt(wanted, r.place(ordinal), 10), ',')
 		n++
-		if limit--; limit == 0 {
+		limit--
+		if limit == 0 {
 			break
 		}
 		if n == atOnce {
-			if ask(); !more || err != nil {
+			ask()
+			if !more || err != nil {
 				return err
 			}
 		}
@@ -139,6 +143,7 @@ func (r *assetReader) union(ctx context.Context, pieces []string, first, last in
 	return places, nil
 }
 
+// direction returns what stands after ORDER BY in a query for q.
 func direction(q assetstore.AssetQuery) string {
 	if q.Ascending {
 		return ""
@@ -146,6 +151,7 @@ func direction(q assetstore.AssetQuery) string {
 	return " DESC"
 }
 
+// limitOf returns the LIMIT of a query for q; SQLite takes a negative one for none.
 func limitOf(q assetstore.AssetQuery) int {
 	if q.Limit > 0 {
 		return q.Limit
@@ -153,7 +159,7 @@ func limitOf(q assetstore.AssetQuery) int {
 	return -1
 }
 
-// Count counts the assets that match q.
+// Count counts the assets that match q: from the cached set, or by MATCH if the index cannot be read directly.
 func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (int64, error) {
 	if err := r.check(ctx); err != nil {
 		return 0, err
@@ -214,7 +220,8 @@ func split(all []condition) (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// anyOf writes a condition as an expression.
+// anyOf writes a condition as an FTS5 expression such as ("word" OR "other"), and with a * behind each term for
+// prefixes. Encoded terms have no quotes, so nothing in them can be read as syntax.
 func anyOf(c condition) string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -249,6 +256,7 @@ func encodeTerm(b []byte, term string) []byte {
 	return b
 }
 
+// encodedTerms returns the terms as encodeTerm writes them.
 func encodedTerms(terms []string) [][]byte {
 	out := make([][]byte, len(terms))
 	for i, term := range terms {

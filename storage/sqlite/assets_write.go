@@ -56,10 +56,8 @@ func (t *assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	return err
 }
 
-// PutAsset adds an asset or replaces it. It tries INSERT first, since most assets are new.
-//
-// Each statement changes one row, so it needs no savepoint of its own. At a savepoint FTS5 would flush the terms
-// that it has collected.
+// PutAsset adds an asset, or replaces it with all of its terms and attributes. It tries to insert first, since nearly
+// all assets are new.
 func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstore.Index) error {
 	if err := t.ready(ctx); err != nil {
 		return err

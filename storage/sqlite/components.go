@@ -18,6 +18,8 @@ func (r *appReader) Components(ctx context.Context, q appsvc.ComponentQuery) ite
 // componentKey is the cache's key for a component.
 type componentKey struct{ name, version string }
 
+// components reads one version of one component from the cache, since that is what every patch asks for. All other
+// queries go to the table: lists are rare, and an answer may be large.
 func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out func(appsvc.Component) bool) error {
 	if q.Name > q.After && q.Version != "" {
 		found, err := r.component(ctx, componentKey{q.Name, q.Version})
@@ -66,7 +68,8 @@ func (r *appReader) component(ctx context.Context, key componentKey) (appsvc.Com
 	})
 }
 
-// AddComponent adds a component behind all others of its name.
+// AddComponent adds a component behind all others of its name. The index on name and version, and that on id, refuse a
+// second one; isTaken recognizes the error of either.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -81,7 +84,7 @@ func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	return err
 }
 
-// DeleteComponent removes all versions of a component.
+// DeleteComponent removes all versions of a component, from the table and from the cache.
 func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -23,8 +23,8 @@ type conn struct {
 	idle map[string][]driver.Stmt
 	// broken is the first error after which SQLite may have ended the transaction by itself. No statement runs
 	// until the writer has rolled back: outside a transaction it would be committed at once.
-	broken error
-	open   map[*rows]bool // rows that are not closed yet
+	broken   error
+	openRows map[*rows]bool // rows that are not closed yet
 	// at is the state that a reader sees, or the state before the running transaction of the writer. It is zero
 	// if the state is not known.
 	at stamp
@@ -41,7 +41,7 @@ func dial(path, mode string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}, open: map[*rows]bool{}}
+	c := &conn{raw: raw, idle: map[string][]driver.Stmt{}, openRows: map[*rows]bool{}}
 	for _, p := range pragmas {
 		if err := c.script("PRAGMA " + p); err != nil {
 			return nil, errors.Join(fmt.Errorf("PRAGMA %s: %w", p, err), c.close())
@@ -103,14 +103,14 @@ func (c *conn) query(sql string, args ...any) *rows {
 		return &rows{err: c.note(err)}
 	}
 	r := &rows{c: c, sql: sql, stmt: st, raw: raw, values: make([]driver.Value, len(raw.Columns()))}
-	c.open[r] = true
+	c.openRows[r] = true
 	return r
 }
 
 // closeRows closes the rows that a function has left open, for instance by a panic. Open rows would keep the
 // snapshot.
 func (c *conn) closeRows() {
-	for r := range c.open {
+	for r := range c.openRows {
 		r.close()
 	}
 }
@@ -215,7 +215,7 @@ func (r *rows) close() {
 		r.err = r.c.note(err)
 	}
 	r.c.release(r.sql, r.stmt)
-	delete(r.c.open, r)
+	delete(r.c.openRows, r)
 	r.raw = nil
 }
 

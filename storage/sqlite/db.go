@@ -14,7 +14,11 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/history"
 )
 
-// DB is an open store. It may be used by many goroutines.
+// DB is an open store. Apps, Assets, Reviews and Webhooks return the stores of the domains, which all use this one
+// file. A DB may be used by many goroutines, and other processes may open the same file.
+//
+// Reads run on a pool of connections, each in a snapshot of its own. All writes run on one connection, one after the
+// other, and those that wait at the same time share a commit.
 type DB struct {
 	path    string
 	readers *pool
@@ -63,6 +67,8 @@ func Open(path string, opts *Options) (*DB, error) {
 	return db, nil
 }
 
+// open resolves the path, builds the file if there is none, checks what the file is, and starts to serve it. inspect
+// comes first, since the writer's connection changes the file when it sets its mode and migrates.
 func open(path string, o Options) (*DB, error) {
 	// SQLite derives the name of the log from the path, so all processes must use the same path.
 	path, err := filepath.Abs(path)
@@ -141,6 +147,7 @@ func start(path string, o Options) (_ *DB, err error) {
 	return db, nil
 }
 
+// busyPragma returns the setting that makes SQLite itself wait this long for a lock of another process.
 func busyPragma(d time.Duration) string {
 	return "busy_timeout=" + strconv.FormatInt(d.Milliseconds(), 10)
 }
@@ -179,6 +186,8 @@ func (c *conn) checkLibrary() error {
 	return nil
 }
 
+// atLeast reports whether a version such as "3.51.3" is at least the wanted one. A part that is missing or no number
+// counts as 0.
 func atLeast(version string, want ...int) bool {
 	parts := strings.Split(version, ".")
 	for i, w := range want {
@@ -193,8 +202,8 @@ func atLeast(version string, want ...int) bool {
 	return true
 }
 
-// enter counts a user of the connections, who must call users.Done later. It returns errClosed if the store is
-// closed.
+// enter counts a user of the connections, so that Close waits for it. The user must call users.Done later. It returns
+// errClosed if the store is closed.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -205,7 +214,8 @@ func (db *DB) enter() error {
 	return nil
 }
 
-// Ping reads from the file. It returns an error if that fails, or if the store is closed.
+// Ping reads from the file and returns the error of that. It is for health checks: if it fails, Views fail too. It
+// waits for a free connection until ctx is done.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.view(ctx, func(c *conn) error {
 		_, err := c.value("SELECT count(*) FROM sqlite_schema")
@@ -213,8 +223,9 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close waits for running views and updates and closes the file. Calls after it return an error; a second Close
-// does nothing.
+// Close waits for running views and updates and closes the file. Calls after it return an error that wraps
+// appsvc.ErrClosed; a second Close does nothing. An error of Close does not concern committed data, which is on the
+// disk already.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {

@@ -79,7 +79,8 @@ func TestFollowersOfOtherOpeningsAreWoken(t *testing.T) {
 		if err != nil || e.Type != appsvc.AppCreated {
 			t.Fatalf("%+v, %v", e, err)
 		}
-		if n++; n == 5 {
+		n++
+		if n == 5 {
 			break
 		}
 		if _, err := writer.CreateApp(ctx, feedEditor, appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: feedEditor.Moderates}); err != nil {

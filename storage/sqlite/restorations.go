@@ -39,7 +39,8 @@ func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out
 	return rows.err
 }
 
-// AddRestoration stores where the content of a version comes from.
+// AddRestoration stores where the content of a version comes from, under the same key as the version has in
+// app_history.
 func (t *appTx) AddRestoration(ctx context.Context, r appsvc.Restoration) error {
 	h, err := t.head(ctx, r.AppID)
 	if err != nil {

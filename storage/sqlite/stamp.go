@@ -45,13 +45,13 @@ type watch struct {
 // newWatch opens a watch on the store at path. The store is in WAL mode.
 func newWatch(path string, busy time.Duration) (*watch, error) {
 	w := &watch{tls: libc.NewTLS()}
-	if err := w.open(path, busy); err != nil {
+	if err := w.openFile(path, busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch %s: %w", path, err), w.close())
 	}
 	return w, nil
 }
 
-func (w *watch) open(path string, busy time.Duration) error {
+func (w *watch) openFile(path string, busy time.Duration) error {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw"}
 	name, err := libc.CString(dsn.String())
 	if err != nil {

@@ -34,7 +34,8 @@ func TestStatsTellTheSizesOfCommits(t *testing.T) {
 		n := s.Batches[i] - before.Batches[i]
 		commits += n
 		most += n << i
-		if least += n; i > 0 {
+		least += n
+		if i > 0 {
 			least += n << (i - 1)
 		}
 	}

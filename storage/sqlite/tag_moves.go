@@ -43,7 +43,8 @@ func versionOrNone(number int64) appsvc.Version {
 	return appsvc.NewVersion(number)
 }
 
-// TagNames yields the names that have moves.
+// TagNames yields the names that have moves. Each has exactly one move with the number 1, and a partial index has only
+// those.
 func (r *appReader) TagNames(ctx context.Context, appID string) iter.Seq2[string, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.tagNames(ctx, appID, out) })
 }

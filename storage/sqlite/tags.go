@@ -24,11 +24,14 @@ type tagList struct {
 // manyTags is the number of tags above which the tags of an app are not cached.
 const manyTags = 256
 
-// Tags yields tags of an app by name.
+// Tags yields tags of an app by name. It selects them from the cached list of all tags of the app, or reads the table
+// if the app has too many.
 func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Tag) bool) error { return r.tags(ctx, q, out) })
 }
 
+// tags passes the tags that q asks for to out. The list is sorted by name, so the first one is found by binary search:
+// it is the lowest that is neither before q.Name nor before q.After.
 func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
 	list, err := r.tagList(ctx, q.AppID)
 	if err != nil {
@@ -51,6 +54,7 @@ func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc
 	return nil
 }
 
+// tagList returns all tags of an app from the cache, or reads and caches them.
 func (r *appReader) tagList(ctx context.Context, id string) (tagList, error) {
 	return read(ctx, r, tagsKey(id), func(c *conn) (tagList, int, error) {
 		var list tagList
@@ -69,6 +73,7 @@ func (r *appReader) tagList(ctx context.Context, id string) (tagList, error) {
 	})
 }
 
+// manyTags reads the tags that q asks for from the table.
 func (r *appReader) manyTags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -85,7 +90,7 @@ func (r *appReader) manyTags(ctx context.Context, q appsvc.TagQuery, out func(ap
 	return rows.err
 }
 
-// SetTag adds or moves a tag.
+// SetTag adds or moves a tag. The cached list of the app's tags is invalid from then on.
 func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -99,7 +99,7 @@ func TestNeighboursInACommit(t *testing.T) {
 			if got := fmt.Sprint(errs[1]); !strings.Contains(got, test.want) {
 				t.Errorf("the update ended with %q, want %q", got, test.want)
 			}
-			if n := len(db.writer.c.open); n > 0 {
+			if n := len(db.writer.c.openRows); n > 0 {
 				t.Errorf("%d rows are still open", n)
 			}
 			if got := names(t, db); got != "first last" {
@@ -256,7 +256,7 @@ func TestPanicInAView(t *testing.T) {
 		})
 	}()
 	for _, c := range db.readers.idle {
-		if len(c.open) > 0 {
+		if len(c.openRows) > 0 {
 			t.Error("a connection with open rows is kept for others")
 		}
 	}

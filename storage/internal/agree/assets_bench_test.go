@@ -122,7 +122,8 @@ func BenchmarkAssetsSearch(b *testing.B) {
 				for _, w := range words {
 					terms = append(terms, "w"+w)
 				}
-				if in.Folder = ""; folder {
+				in.Folder = ""
+				if folder {
 					in.Folder = l.folders[55]
 					terms = append(terms, "f"+in.Folder)
 				}

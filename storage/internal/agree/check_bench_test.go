@@ -57,7 +57,8 @@ func BenchmarkCheckComponent(b *testing.B) {
 						b.Fatal(len(found.Broken), err)
 					}
 					elements += found.Elements
-					if in.After = found.Next; in.After == "" {
+					in.After = found.Next
+					if in.After == "" {
 						break
 					}
 				}

@@ -42,7 +42,8 @@ func holdsRule(t *testing.T, store appsvc.Store) {
 	var seen []appsvc.Change
 	refuses := false
 	svc := appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, _ appsvc.Caller, c appsvc.Change) error {
-		if seen = append(seen, c); refuses {
+		seen = append(seen, c)
+		if refuses {
 			return own
 		}
 		return nil

@@ -105,7 +105,8 @@ func (ch *chain) addEdit(in *input, kind, size int) {
 		ch.addSpans(in, size)
 	case kindPacked:
 		n := in.length("size of an edit", ch.rawLeft)
-		if ch.take(in, n); in.err != nil {
+		ch.take(in, n)
+		if in.err != nil {
 			return
 		}
 		spans, err := ch.codec.unpack(make([]byte, 0, n), in.rest)
@@ -236,7 +237,8 @@ func composeAll(edits []edit) []edit {
 		composed := make([]edit, 0, (len(edits)+1)/2)
 		for ; len(edits) > 1; edits = edits[2:] {
 			begin := len(buffer)
-			if buffer = compose(buffer, edits[0], edits[1]); len(buffer)-begin > maxSpans {
+			buffer = compose(buffer, edits[0], edits[1])
+			if len(buffer)-begin > maxSpans {
 				return append(composed, edits...)
 			}
 			composed = append(composed, buffer[begin:])

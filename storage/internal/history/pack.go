@@ -104,7 +104,8 @@ func (c *Codec) makeSnapshot(v Version, sum uint32) []byte {
 	data = binary.LittleEndian.AppendUint32(data, sum)
 	data = binary.AppendUvarint(data, uint64(len(form)))
 	head := len(data)
-	if data = c.encoder.EncodeAll(form, data); len(data)-head >= len(form) {
+	data = c.encoder.EncodeAll(form, data)
+	if len(data)-head >= len(form) {
 		data = append(data[:head], form...)
 	}
 	return data

@@ -67,7 +67,8 @@ type buffer []byte
 const maxBuffer = 256 << 10
 
 func (r *buffer) form(body []byte) (form []byte, marked bool) {
-	if form, marked = toForm(*r, body); marked && len(form) <= maxBuffer {
+	form, marked = toForm(*r, body)
+	if marked && len(form) <= maxBuffer {
 		*r = form
 	}
 	return form, marked

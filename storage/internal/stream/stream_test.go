@@ -83,7 +83,8 @@ func TestLimited(t *testing.T) {
 			var asked int
 			left := test.sound
 			check := func(context.Context) error {
-				if left--; left < 0 {
+				left--
+				if left < 0 {
 					return errCheck
 				}
 				return nil

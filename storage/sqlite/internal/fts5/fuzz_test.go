@@ -85,7 +85,8 @@ func FuzzPages(f *testing.F) {
 		}
 		terms, last := 0, []byte(nil)
 		err = x.Terms(key, in, func(term []byte, list []uint32) error {
-			if terms++; !bytes.HasPrefix(term, key) || len(list) == 0 {
+			terms++
+			if !bytes.HasPrefix(term, key) || len(list) == 0 {
 				t.Errorf("term %q with %d rows", term, len(list))
 			}
 			last = append(last[:0], term...)

@@ -71,7 +71,8 @@ func leafOf(page []byte) (leaf, error) {
 		return leaf{}, ErrFormat
 	}
 	l := leaf{b: page[:end], starts: varints{page[end:]}}
-	if l.forward(); l.start < 4 {
+	l.forward()
+	if l.start < 4 {
 		return leaf{}, ErrFormat
 	}
 	return l, nil
