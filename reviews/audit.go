@@ -154,7 +154,7 @@ func (a *Auditor) End() error {
 		return nil
 	}
 	c := a.collection
-	if id, ok := a.threads.open(); ok {
+	if id, ok := a.threads.unrooted(); ok {
 		return fmt.Errorf("collection %q of %q: the parent of review %q is missing, or is a reply to it", c.ID, c.Source, id)
 	}
 	if !bytes.Equal(a.counts.encode(), c.Tally) {
@@ -186,7 +186,7 @@ func (t *threads) add(h *hasher, id, parent string) {
 }
 
 // open returns a reply that does not lead to such a review; ok is false if there is none.
-func (t *threads) open() (id string, ok bool) {
+func (t *threads) unrooted() (id string, ok bool) {
 	ids := []string{}
 	for _, list := range t.waiting {
 		ids = append(ids, list...)

@@ -21,15 +21,15 @@ const (
 
 // collection is what is known of the collection that is read.
 type collection struct {
-	source fingerprint
-	id     fingerprint
-	known  uint8    // bits of memberSource and memberID: which of the two were read and are valid
-	dims   int64    // number of dimensions; -1: not known
-	dimsAt int64    // offset of dimensions; -1: not met
-	size   int64    // bytes of its members but the reviews
-	large  bool     // for an import: more than maxSmall of these are in memory
-	some   bool     // it has a review, accepted or not
-	late   position // of the reviews, if they wait until the rest was read; offset 0: they do not
+	source     fingerprint
+	id         fingerprint
+	known      uint8    // bits of memberSource and memberID: which of the two were read and are valid
+	dims       int64    // number of dimensions; -1: not known
+	dimsAt     int64    // offset of dimensions; -1: not met
+	size       int64    // bytes of its members but the reviews
+	large      bool     // for an import: more than maxSmall of these are in memory
+	hasReviews bool     // it has a review, accepted or not
+	deferred   position // of the reviews, if they wait until the rest was read; offset 0: they do not
 }
 
 // readCollection reads a collection, and its reviews unless these wait. source, title, created, id and reviews are required. An
@@ -56,7 +56,7 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
 	}
-	c.next()
+	c.peek()
 	start := c.offset()
 	switch i {
 	case memberSource:
@@ -78,7 +78,7 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 
 // readSource reads the source of a collection: a string that is not empty. It need not be an address.
 func (c *lineChecker) readSource() verdict {
-	text, v := c.identity("/source")
+	text, v := c.nonEmpty("/source")
 	if v != accepted {
 		return v
 	}
@@ -95,7 +95,7 @@ func (c *lineChecker) readSource() verdict {
 func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
-		c.about = shown(text)
+		c.shownID = shown(text)
 	}
 	if v != accepted {
 		return v
@@ -115,10 +115,10 @@ func (c *lineChecker) collectionID() verdict {
 // dimensions reads the names of the dimensions: 1 to 1,000, each once. A single one is called default. If their number has an
 // error, it stays unknown, and the ratings of the reviews are not counted.
 func (c *lineChecker) dimensions() verdict {
-	c.next()
+	c.peek()
 	at := c.offset()
 	c.collection.dimsAt = at
-	if v := c.is('[', "/dimensions", "an array of strings"); v != accepted {
+	if v := c.expect('[', "/dimensions", "an array of strings"); v != accepted {
 		return v
 	}
 	c.names.clear()
@@ -147,9 +147,9 @@ func (c *lineChecker) dimensions() verdict {
 
 // dimension reads the name of a dimension: a string that is not empty.
 func (c *lineChecker) dimension() verdict {
-	c.next()
+	c.peek()
 	at := c.offset()
-	name, v := c.identity("/dimensions")
+	name, v := c.nonEmpty("/dimensions")
 	if v != accepted {
 		return v
 	}
@@ -164,7 +164,7 @@ func (c *lineChecker) dimension() verdict {
 // not met, because the number of dimensions is the number of ratings. The reviews of a long line wait for an import in any
 // case, because it stores a review only with its collection.
 func (c *lineChecker) reviewsMember() verdict {
-	if v := c.is('[', "/reviews", "an array of reviews"); v != accepted {
+	if v := c.expect('[', "/reviews", "an array of reviews"); v != accepted {
 		return v
 	}
 	c.unpin() // each review is pinned by itself
@@ -172,21 +172,21 @@ func (c *lineChecker) reviewsMember() verdict {
 	if c.collection.dimsAt >= 0 && !(long && c.load) {
 		return c.reviews()
 	}
-	c.collection.late = position{offset: c.offset(), column: c.column(c.offset())}
+	c.collection.deferred = position{offset: c.offset(), column: c.column(c.offset())}
 	if !long || c.load {
 		return c.stepOver()
 	}
 	return c.copyOut(c.stepOver)
 }
 
-// lateReviews reads the reviews that have waited.
-func (c *lineChecker) lateReviews() verdict {
+// deferredReviews reads the reviews that have waited.
+func (c *lineChecker) deferredReviews() verdict {
 	c.flush()
-	late := c.collection.late
+	deferred := c.collection.deferred
 	switch {
 	case c.spool == nil:
-		c.pos = int(late.offset - c.base)
-	case c.readFrom(late) == broken:
+		c.pos = int(deferred.offset - c.base)
+	case c.readFrom(deferred) == broken:
 		return broken
 	}
 	c.depth = 1

@@ -5,9 +5,9 @@ import "strconv"
 // discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. It
 // reports only what no value may contain: a repeated name, U+0000, half of a surrogate pair.
 func (c *lineChecker) discard(member string) (v verdict) {
-	first := c.next()
-	alone := c.pinned < 0 && first != '[' // of an array, each element is pinned by itself
-	if alone {
+	first := c.peek()
+	pinnedHere := c.pinned < 0 && first != '[' // of an array, each element is pinned by itself
+	if pinnedHere {
 		c.pin()
 	}
 	switch first {
@@ -20,7 +20,7 @@ func (c *lineChecker) discard(member string) (v verdict) {
 	default:
 		v = c.stepOver()
 	}
-	if alone && c.tooLong() {
+	if pinnedHere && c.tooLong() {
 		v = c.stepOver()
 	}
 	return v
@@ -111,7 +111,7 @@ type nameSet struct {
 
 const (
 	fewNames   = 16
-	maxUnknown = 4096                      // names of an object that is refused; further names are compared with these alone
+	maxUnknown = 4096                      // names of an object that is refused; further names are compared with these pinnedHere
 	maxNames   = maxStored / len(`"":"",`) // a review with more subparts is longer than what is stored of one
 )
 

@@ -94,7 +94,7 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 			return len(text) - i, ""
 		}
 		m.tag = m.before + i + n
-		length, message := m.usual(text[i+n:])
+		length, message := m.commonTag(text[i+n:])
 		return n + length, message
 	case inValue:
 		n = bytes.IndexByte(text[i:], m.quote)
@@ -108,7 +108,7 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 }
 
 // usual reads a tag at once if it is written as nearly all tags are. Of any other tag it reads the '<'.
-func (m *markup) usual(rest []byte) (n int, message string) {
+func (m *markup) commonTag(rest []byte) (n int, message string) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<p>")):
 		m.state, n = inOpenP, len("<p>")

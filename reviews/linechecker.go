@@ -22,7 +22,7 @@ type lineChecker struct {
 	// Of the line that is read.
 	line       int64    // its number
 	start      position // of its record
-	about      string   // id of its collection, as a problem shows it
+	shownID    string   // id of its collection, as a problem shows it
 	collection collection
 	review     review
 	got        lineResult // since the last flush
@@ -100,7 +100,7 @@ func (c *lineChecker) position(offset int64) position {
 
 // read checks the line that the window is set to. If the line could not be read on, it sets err.
 func (c *lineChecker) read(line int64) {
-	if c.next(); c.pos == len(c.buf) {
+	if c.peek(); c.pos == len(c.buf) {
 		return // blank
 	}
 	c.begin(line)
@@ -111,7 +111,7 @@ func (c *lineChecker) read(line int64) {
 		c.dropLine()
 	}
 	if c.got.incoming != nil {
-		c.got.incoming.empty = !c.collection.some
+		c.got.incoming.empty = !c.collection.hasReviews
 	}
 	if !c.pass.inside {
 		c.flush()
@@ -130,7 +130,7 @@ func (c *lineChecker) begin(line int64) {
 		c.start.head = bytes.Clone(c.start.head)
 	}
 	c.fault = nil
-	c.about, c.fields = "", c.fields[:0]
+	c.shownID, c.fields = "", c.fields[:0]
 	c.collection = collection{dims: -1, dimsAt: -1}
 	c.review.index, c.review.from, c.review.shown = -1, 0, c.review.shown[:0]
 	c.item, c.inKey, c.path = -1, false, c.path[:0]
@@ -151,7 +151,7 @@ func (c *lineChecker) dropLine() {
 
 // readRecord reads the one value of the line.
 func (c *lineChecker) readRecord() verdict {
-	if c.next() != '{' {
+	if c.peek() != '{' {
 		c.report(ruleObject, c.start.offset, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
 		if c.discard("") == broken {
 			return broken
@@ -165,15 +165,15 @@ func (c *lineChecker) readRecord() verdict {
 		return broken
 	}
 	c.got.record = true
-	if c.collection.late.offset == 0 {
+	if c.collection.deferred.offset == 0 {
 		return accepted
 	}
-	return c.lateReviews()
+	return c.deferredReviews()
 }
 
 // end reads the end of the line, which follows the record.
 func (c *lineChecker) end() verdict {
-	next := c.next()
+	next := c.peek()
 	if c.pos == len(c.buf) {
 		return accepted
 	}
@@ -220,7 +220,7 @@ const maxFound = 256
 func (c *lineChecker) handOver() {
 	c.nameReview()
 	for _, p := range c.found {
-		p.Collection = c.about
+		p.Collection = c.shownID
 		c.out.problem(p)
 	}
 	c.found, c.review.from = c.found[:0], 0
@@ -242,7 +242,7 @@ func (c *lineChecker) nameReview() {
 func (c *lineChecker) flush() {
 	c.handOver()
 	got := c.got
-	got.id = c.about
+	got.id = c.shownID
 	c.got = lineResult{refused: got.refused, line: got.line, offset: got.offset}
 	if got.incoming != nil {
 		c.got.incoming = got.incoming.next()

@@ -18,7 +18,7 @@ type lines struct {
 	carry  []byte    // what was read behind the last block
 	offset int64     // of the next block
 	number int64     // of the first line of the next block
-	over   bool      // r has ended, or failed
+	ended  bool      // r has ended, or failed
 	err    error     // of r; io.EOF at its end
 }
 
@@ -58,18 +58,18 @@ func newLines(r io.Reader) (*lines, error) {
 	switch err {
 	case nil:
 	case io.ErrUnexpectedEOF:
-		rest = ended{io.EOF}
+		rest = endedReader{io.EOF}
 	default:
-		rest = ended{err}
+		rest = endedReader{err}
 	}
 	l.r = io.MultiReader(bytes.NewReader(l.head), rest)
 	return l, nil
 }
 
 // ended is a reader that has ended with an error, which it returns again and again.
-type ended struct{ err error }
+type endedReader struct{ err error }
 
-func (e ended) Read([]byte) (int, error) { return 0, e.err }
+func (e endedReader) Read([]byte) (int, error) { return 0, e.err }
 
 // block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer.
 type block struct {
@@ -84,14 +84,14 @@ type block struct {
 func (l *lines) next(buf []byte) block {
 	n := copy(buf, l.carry)
 	l.carry = l.carry[:0]
-	for n < len(buf) && !l.over {
+	for n < len(buf) && !l.ended {
 		var m int
 		m, l.err = l.r.Read(buf[n:])
-		l.over = l.err != nil
+		l.ended = l.err != nil
 		n += m
 	}
 	b := block{data: buf[:n], offset: l.offset, number: l.number}
-	if !l.over || l.failed() {
+	if !l.ended || l.failed() {
 		cut := bytes.LastIndexByte(b.data, '\n') + 1
 		if cut == 0 && !l.failed() {
 			b.long = true
@@ -109,7 +109,7 @@ func (l *lines) next(buf []byte) block {
 }
 
 // failed returns whether reading has ended before the end of the file.
-func (l *lines) failed() bool { return l.over && l.err != io.EOF }
+func (l *lines) failed() bool { return l.ended && l.err != io.EOF }
 
 // restOfLine reads the rest of a line that does not fit into a block.
 type restOfLine struct {
@@ -126,7 +126,7 @@ func (l *restOfLine) Read(p []byte) (n int, err error) {
 	if l.done {
 		return 0, io.EOF
 	}
-	if l.over {
+	if l.ended {
 		l.done = true
 		return 0, l.err
 	}
@@ -134,7 +134,7 @@ func (l *restOfLine) Read(p []byte) (n int, err error) {
 		return 0, err
 	}
 	n, l.err = l.r.Read(p[:min(len(p), l.most)])
-	l.over = l.err != nil
+	l.ended = l.err != nil
 	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
 		l.carry = append(l.carry[:0], p[end+1:n]...)
 		l.done, l.newline = true, true

@@ -126,6 +126,6 @@ func (c *lineChecker) readFrom(at position) verdict {
 		return c.fail(at.offset, ruleJSON, "")
 	}
 	c.window.begin(rest, at.offset, at.column)
-	c.next()
+	c.peek()
 	return accepted
 }

@@ -25,10 +25,10 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 		if s := c.element('}', first); s != stepElement {
 			return seen, s.ended()
 		}
-		c.next()
+		c.peek()
 		at := c.offset()
-		alone := c.pinned < 0
-		if alone {
+		pinnedHere := c.pinned < 0
+		if pinnedHere {
 			c.pin()
 		}
 		i, name, v := c.member(m, after)
@@ -49,7 +49,7 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 				v = value(c, i)
 			}
 		}
-		if alone && c.tooLong() {
+		if pinnedHere && c.tooLong() {
 			v = c.stepOverMember(at)
 		}
 		if v == broken {

@@ -85,7 +85,7 @@ func (p *pipeline) run(r io.Reader) error {
 				return in.err
 			}
 			return nil
-		case in.over && crew.idle(): // a small file needs no worker
+		case in.ended && crew.idle(): // a small file needs no worker
 			own.block(b)
 		default:
 			crew.work(b)
@@ -113,12 +113,12 @@ func (c *lineChecker) block(b block) {
 // crew is the workers of one run, and the blocks that they have.
 type crew struct {
 	*pipeline
-	jobs chan *job     // nil before the first block
-	done chan struct{} // closed when nobody receives findings any more
-	wait sync.WaitGroup
-	open []*job   // blocks whose findings are not all handed over, in the order of the file
-	free [][]byte // buffers for blocks
-	used recycled
+	jobs    chan *job     // nil before the first block
+	done    chan struct{} // closed when nobody receives findings any more
+	wait    sync.WaitGroup
+	pending []*job   // blocks whose findings are not all handed over, in the order of the file
+	free    [][]byte // buffers for blocks
+	used    recycled
 }
 
 // job is a block that a worker checks, its buffer, and the findings so far.
@@ -128,7 +128,7 @@ type job struct {
 	out chan batch
 }
 
-func (c *crew) idle() bool { return len(c.open) == 0 }
+func (c *crew) idle() bool { return len(c.pending) == 0 }
 
 // buffer returns a buffer for the next block.
 func (c *crew) buffer() []byte {
@@ -149,19 +149,19 @@ func (c *crew) work(b block) {
 	last := len(c.free) - 1
 	j := &job{block: b, buf: c.free[last], out: make(chan batch, 2)}
 	c.free = c.free[:last]
-	c.open = append(c.open, j)
+	c.pending = append(c.pending, j)
 	c.jobs <- j
 }
 
 // drain hands over the findings of the oldest blocks until at most n blocks are open, or the sink has stopped.
 func (c *crew) drain(n int) {
-	for len(c.open) > n && !c.sink.stopped() {
-		j := c.open[0]
+	for len(c.pending) > n && !c.sink.stopped() {
+		j := c.pending[0]
 		for b := range j.out {
 			b.replay(c.sink)
 			c.used.put(b)
 		}
-		c.open = c.open[1:]
+		c.pending = c.pending[1:]
 		c.free = append(c.free, j.buf)
 	}
 }

@@ -268,7 +268,7 @@ func seal(list string, position []byte) string {
 }
 
 // open returns the position of a cursor, and ErrInvalid if it is none of this list.
-func open(list, cursor string) ([]byte, error) {
+func unseal(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor { // the decoder skips line ends
 		return nil, noCursor
@@ -283,7 +283,7 @@ func collectionCursor(c CollectionRecord) string {
 }
 
 func parseCollectionCursor(cursor string) (Key, error) {
-	position, err := open(listOfCollections, cursor)
+	position, err := unseal(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
 	if err != nil || !found {
 		return Key{}, noCursor
@@ -299,7 +299,7 @@ func reviewCursor(at reviewstore.Position, k Key) string {
 }
 
 func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
-	position, err := open(listOfReviews(k), cursor)
+	position, err := unseal(listOfReviews(k), cursor)
 	if err != nil || len(position) < 8 {
 		return nil, noCursor
 	}

@@ -43,10 +43,10 @@ type review struct {
 func (c *lineChecker) readReview() verdict {
 	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
 	c.item = -1
-	c.next()
+	c.peek()
 	c.pin()
 	start := c.offset()
-	v := c.is('{', "", "an object")
+	v := c.expect('{', "", "an object")
 	if v == accepted {
 		v = c.reviewObject(start)
 	}
@@ -60,7 +60,7 @@ func (c *lineChecker) readReview() verdict {
 		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one; want at most 16 MiB")
 	}
 	c.got.reviews++
-	c.collection.some = true
+	c.collection.hasReviews = true
 	if c.load && !c.overflow && c.keepReview(start) == broken {
 		return broken
 	}
@@ -113,7 +113,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	case reviewAuthor:
 		_, v = c.limited("/author_id", maxAuthorID, ruleAuthorLength)
 	case reviewName:
-		_, v = c.identity("/imported_display_name")
+		_, v = c.nonEmpty("/imported_display_name")
 	case reviewEmail:
 		v = c.nullOr((*lineChecker).anyText, "/imported_email")
 	case reviewURL:
@@ -128,7 +128,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 
 // readID reads the id of a review: a string of any length that is not empty.
 func (c *lineChecker) readID() verdict {
-	text, v := c.identity("/id")
+	text, v := c.nonEmpty("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
 	if v != accepted {
 		return v
@@ -142,9 +142,9 @@ func (c *lineChecker) readID() verdict {
 
 // parent reads parent_id, the id of an earlier, accepted review of the same line. A reply to a rejected review is rejected too.
 func (c *lineChecker) parent() verdict {
-	c.next()
+	c.peek()
 	at := c.offset()
-	text, v := c.identity("/parent_id")
+	text, v := c.nonEmpty("/parent_id")
 	if v == accepted && !c.partial && !c.ids.marked(c.fingerprint(text)) {
 		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
@@ -154,9 +154,9 @@ func (c *lineChecker) parent() verdict {
 // readRatings reads the ratings, one for each dimension. They are not counted if the number of dimensions is not known, because
 // dimensions has an error itself.
 func (c *lineChecker) readRatings() verdict {
-	c.next()
+	c.peek()
 	at := c.offset()
-	if v := c.is('[', "/ratings", "an array of integers"); v != accepted {
+	if v := c.expect('[', "/ratings", "an array of integers"); v != accepted {
 		return v
 	}
 	n, v := c.items((*lineChecker).rating)
@@ -172,7 +172,7 @@ func (c *lineChecker) readRatings() verdict {
 
 // rating reads one rating: a number from 1 to 100 that is written as an integer, without fraction, exponent and quotes.
 func (c *lineChecker) rating() verdict {
-	first := c.next()
+	first := c.peek()
 	at := c.offset()
 	if first != '-' && (first < '0' || first > '9') {
 		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer from 1 to 100, without quotes")
@@ -193,7 +193,7 @@ func (c *lineChecker) rating() verdict {
 
 // subparts reads an object whose members may have any name, each once, and are strings.
 func (c *lineChecker) subparts() verdict {
-	if v := c.is('{', "/subparts", "an object of strings"); v != accepted {
+	if v := c.expect('{', "/subparts", "an object of strings"); v != accepted {
 		return v
 	}
 	if c.enter() == broken {

@@ -36,7 +36,7 @@ const (
 )
 
 // unless returns broken if broke, else accepted.
-func unless(broke bool) verdict {
+func brokenIf(broke bool) verdict {
 	if broke {
 		return broken
 	}
@@ -52,14 +52,14 @@ func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 }
 
 // next skips white space and returns the byte that follows, without reading it; 0 at the end of the line.
-func (t *tokens) next() byte {
+func (t *tokens) peek() byte {
 	if t.pos < len(t.buf) && t.buf[t.pos] > ' ' {
 		return t.buf[t.pos]
 	}
-	return t.space()
+	return t.skipSpace()
 }
 
-func (t *tokens) space() byte {
+func (t *tokens) skipSpace() byte {
 	for {
 		for ; t.pos < len(t.buf); t.pos++ {
 			if c := t.buf[t.pos]; c != ' ' && c != '\t' && c != '\r' {
@@ -117,7 +117,7 @@ const (
 // element moves to the next element of an array, or to the next member of an object, or behind the closing bracket end.
 // first says that the opening bracket was just read.
 func (t *tokens) element(end byte, first bool) step {
-	c := t.next()
+	c := t.peek()
 	switch {
 	case c == end:
 		t.depth--
@@ -134,11 +134,11 @@ func (t *tokens) element(end byte, first bool) step {
 }
 
 // ended is the verdict on an array or object that has no further element.
-func (s step) ended() verdict { return unless(s == stepBroken) }
+func (s step) ended() verdict { return brokenIf(s == stepBroken) }
 
 // colon reads the colon behind the name of a member.
 func (t *tokens) colon() verdict {
-	if t.next() != ':' {
+	if t.peek() != ':' {
 		return t.unexpected("a colon")
 	}
 	t.pos++
@@ -157,14 +157,14 @@ func (t *tokens) enter() verdict {
 
 // stepOver reads a value that has only to be JSON.
 func (t *tokens) stepOver() verdict {
-	switch c := t.next(); {
+	switch c := t.peek(); {
 	case c == '"':
 		return t.scan()
 	case c == '{' || c == '[':
 		return t.stepOverInside(c == '{')
 	case c == '-' || '0' <= c && c <= '9':
 		_, v := t.number()
-		return unless(v == broken)
+		return brokenIf(v == broken)
 	case c == 't':
 		return t.literal("true")
 	case c == 'f':
@@ -203,7 +203,7 @@ func (t *tokens) stepOverName() verdict {
 
 // quote fails unless the name of a member is next.
 func (t *tokens) quote() verdict {
-	if t.next() != '"' {
+	if t.peek() != '"' {
 		return t.unexpected("a member name in quotes")
 	}
 	return accepted

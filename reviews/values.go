@@ -11,8 +11,8 @@ import (
 
 // is returns accepted, and reads nothing, if the value begins with first, as a value of the wanted kind does. Any other value
 // is reported and discarded.
-func (c *lineChecker) is(first byte, member, want string) verdict {
-	if c.next() == first {
+func (c *lineChecker) expect(first byte, member, want string) verdict {
+	if c.peek() == first {
 		return accepted
 	}
 	c.report(ruleType, c.offset(), member, "this is "+c.kind()+", want "+want)
@@ -21,7 +21,7 @@ func (c *lineChecker) is(first byte, member, want string) verdict {
 
 // kind names the JSON type of the value that is next.
 func (c *lineChecker) kind() string {
-	switch c.next() {
+	switch c.peek() {
 	case '"':
 		return "a string"
 	case '{':
@@ -76,7 +76,7 @@ func (c *lineChecker) flaws(member string) {
 
 // anyText reads a string of any length with any text.
 func (c *lineChecker) anyText(member string) verdict {
-	if v := c.is('"', member, "a string"); v != accepted {
+	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
 	}
 	if c.scan() == broken {
@@ -88,7 +88,7 @@ func (c *lineChecker) anyText(member string) verdict {
 
 // judged reads a string and calls judge with its text, which returns what is wrong with it; "" for nothing.
 func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
-	if v := c.is('"', member, "a string"); v != accepted {
+	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
 	}
 	text, v := c.text()
@@ -118,7 +118,7 @@ func (c *lineChecker) timestamp(member string) verdict {
 
 // nullOr reads null, or any other value with value.
 func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
-	if c.next() == 'n' {
+	if c.peek() == 'n' {
 		return c.literal("null")
 	}
 	return value(c, member)
@@ -140,7 +140,7 @@ func (c *lineChecker) address(member string) verdict {
 
 // bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported.
 func (c *lineChecker) bodyHTML(member string) verdict {
-	if v := c.is('"', member, "a string"); v != accepted {
+	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
 	}
 	text, v := c.text()
@@ -174,8 +174,8 @@ func (c *lineChecker) fingerprint(text []byte) fingerprint {
 
 // identity reads a string that may not be empty. Its text is valid until the next byte is read. A text with a flaw is
 // returned too, as refused.
-func (c *lineChecker) identity(member string) (text []byte, v verdict) {
-	if v := c.is('"', member, "a string"); v != accepted {
+func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
+	if v := c.expect('"', member, "a string"); v != accepted {
 		return nil, v
 	}
 	if text, v = c.text(); v == broken {
@@ -194,7 +194,7 @@ func (c *lineChecker) identity(member string) (text []byte, v verdict) {
 
 // limited reads an identity of at most limit characters. A longer one is a problem with the given rule.
 func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
-	text, v = c.identity(member)
+	text, v = c.nonEmpty(member)
 	if len(text) > limit && utf8.RuneCount(text) > limit {
 		text = bytes.Clone(text[:min(len(text), maxName)])
 		c.report(rule, c.str.offset, member, "this is longer than it may be; want at most "+strconv.Itoa(limit)+" characters")
