@@ -9,7 +9,10 @@ import (
 const maxBatch = 256
 
 // batch is what a worker found in some lines. Workers send batches, and the goroutine that reads the file replays them in
-// the order of the file.
+// the order of the file. One send for many findings keeps the cost of the channel small.
+//
+// Problems and results are two lists, since nearly all files have many of one and few of the other. Each result says how many
+// problems come before it, which gives the order of both together.
 type batch struct {
 	problems []Problem
 	results  []resultAfter
@@ -28,6 +31,7 @@ type recycled chan batch
 
 func newRecycled() recycled { return make(recycled, 4) }
 
+// get returns an empty batch: a used one, or a new one if there is none.
 func (r recycled) get() batch {
 	select {
 	case b := <-r:
@@ -37,6 +41,7 @@ func (r recycled) get() batch {
 	}
 }
 
+// put keeps a batch that was replayed for get. It clears the batch, so that what the findings refer to is garbage.
 func (r recycled) put(b batch) {
 	clear(b.problems)
 	clear(b.results)
@@ -46,7 +51,9 @@ func (r recycled) put(b batch) {
 	}
 }
 
-// replay hands the findings on in their order. If the worker panicked, replay panics in the goroutine of the caller.
+// replay hands the findings on in their order. If the worker panicked, replay panics in the goroutine of the caller, which can
+// recover it; a panic in the goroutine of a worker would end the program. A result whose sender waits until it is settled has
+// been stored or refused when the receiver returns, so replay tells the sender.
 func (b batch) replay(to findings) {
 	if b.panicked != "" {
 		panic(b.panicked)
@@ -66,7 +73,7 @@ func (b batch) replay(to findings) {
 	}
 }
 
-// sender collects what a worker finds and sends it in batches.
+// sender collects what a worker finds and sends it in batches. It is the findings that a lineChecker writes to.
 type sender struct {
 	batch
 	to   chan batch
@@ -75,6 +82,7 @@ type sender struct {
 	size int // bytes that an import is to store of the results
 }
 
+// newSender returns a sender of batches to a channel. Once done is closed, it drops them.
 func newSender(to chan batch, done chan struct{}, used recycled) *sender {
 	return &sender{to: to, done: done, used: used}
 }
@@ -86,6 +94,7 @@ func (s *sender) begin() {
 	}
 }
 
+// problem adds a problem to the batch, and sends a full batch.
 func (s *sender) problem(p Problem) {
 	s.begin()
 	s.problems = append(s.problems, p)
@@ -94,6 +103,8 @@ func (s *sender) problem(p Problem) {
 	}
 }
 
+// result adds the result of a line to the batch. It sends the batch if it is full, if an import has much to store of it, or if
+// the line is read on only when the result is settled.
 func (s *sender) result(r lineResult) {
 	s.begin()
 	s.results = append(s.results, resultAfter{r, len(s.problems)})
@@ -105,8 +116,8 @@ func (s *sender) result(r lineResult) {
 	}
 }
 
-// send sends the batch, if there is one. It blocks until the batch is received, so that a worker that is ahead of the
-// reader of its findings does not pile them up.
+// send sends the batch, if there is one. It blocks until the channel has room, so that a worker that is ahead of the reader of
+// its findings does not pile them up. It returns at once when nobody receives any more.
 func (s *sender) send() {
 	if s.problems == nil && s.panicked == "" {
 		return
@@ -118,7 +129,7 @@ func (s *sender) send() {
 	s.batch, s.size = batch{}, 0
 }
 
-// run calls work, sends all of its findings, or its panic, and closes the channel.
+// run calls work, sends all of its findings, or its panic with the stack, and closes the channel.
 func (s *sender) run(work func()) {
 	defer close(s.to)
 	defer func() {

@@ -6,14 +6,17 @@ import (
 	"iter"
 )
 
-// Options say how a file is read. The zero value works.
+// Options say how a file is read, by a check or an import. The zero value works. They bound memory, disk and cores, and do not
+// change which problems are found.
 type Options struct {
 	Workers int    // goroutines that check lines; 0: one for each core, eight at most
-	TempDir string // where lines that are too long for memory are written; "": the directory of the system
+	TempDir string // directory of the temporary files for lines of more than 512 KiB; "": that of the system
 	Spool   *Spool // bounds the temporary files of several imports together; nil: no bound
 	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound
 
-	// Progress, if not nil, is called now and then by the goroutine that reads the problems.
+	// Progress, if not nil, is called after each block of the file (512 KiB), and about ten times a second within a line that is
+	// longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it. So it may use the
+	// variables of that goroutine without a lock, and a slow Progress slows the check down.
 	Progress func(Progress)
 
 	// Tests set these to reach a limit with a small file. 0 is the usual limit.
@@ -22,16 +25,17 @@ type Options struct {
 	limit        int   // bytes of JSON that are stored of a review, or of a collection without its reviews
 }
 
-// Checker checks one file. Check returns it.
+// Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
+// goroutine, and checks the lines on several.
 type Checker struct {
-	file        io.Reader
+	file        io.Reader // nil after the first call of Problems
 	options     Options
 	fileChecker fileChecker
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, as it is or compressed
-// with gzip. A check stores nothing and needs no store. It leaves the one rule about stored reviews, stored-dimensions,
-// to Service.Import.
+// with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the one rule about stored reviews,
+// stored-dimensions, to Service.Import; a dry run of that applies all rules. o may be nil.
 //
 // The memory of a check does not grow with the file, its lines or its problems, except for some 16 bytes for each
 // collection, and for each review of the line that is read. A review, or a member of a collection, is in memory while it
@@ -47,8 +51,11 @@ func Check(file io.Reader, o *Options) *Checker {
 }
 
 // Problems reads the file and yields its problems in the order of their offsets. If a line has more than a thousand, each
-// thousand of them is in this order. An error means that the file could not be read on; it comes last. A second call of
-// Problems yields only an error.
+// thousand of them is in this order. All problems are yielded, also those beyond the thousand that Report keeps.
+//
+// If the file could not be read to its end, the last pair has an error: that of the reader, that of a damaged gzip file, that
+// of a temporary file, or ErrSpool if there was no room for one. Lines that were read before are checked. If the loop is left
+// early, no more of the file is read. A second loop over problems of the same Checker yields only an error.
 func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		if c.file == nil {
@@ -67,5 +74,6 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	}
 }
 
-// Report returns the counts of what was read so far, and its first problems.
+// Report returns the counts of what was read so far, and its first thousand problems. It may be called inside the loop over
+// Problems too. Created, Updated and Unchanged are 0, and DryRun is true.
 func (c *Checker) Report() Report { return c.fileChecker.report }

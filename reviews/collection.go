@@ -2,7 +2,8 @@ package reviews
 
 import "strconv"
 
-// collectionMembers are the members of a collection. All but the last are required. The constants are their indices.
+// collectionMembers are the members of a collection. All but the last are required. The constants are their indices, and bits
+// of these indices say which members an object has.
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
 const (
@@ -19,7 +20,8 @@ const (
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
 )
 
-// collection is what is known of the collection that is read.
+// collection is what a lineChecker knows of the collection that is read. The members may come in any order, so some of these
+// fields are not known while the reviews are read. The number of dimensions is, if it has no error: see reviewsMember.
 type collection struct {
 	source     fingerprint
 	id         fingerprint
@@ -32,8 +34,9 @@ type collection struct {
 	deferred   position // of the reviews, if they wait until the rest was read; offset 0: they do not
 }
 
-// readCollection reads a collection, and its reviews unless these wait. source, title, created, id and reviews are required. An
-// absent dimensions is taken as ["default"], with a warning.
+// readCollection reads a collection, and its reviews unless these are deferred, see reviewsMember. source, title, created, id and
+// reviews are required. An absent dimensions is taken as ["default"], with a warning. Whether another line of the file has the
+// same source and id is up to the fileChecker, which gets the fingerprint of both.
 func (c *lineChecker) readCollection() verdict {
 	seen, v := c.object(&c.ofCollection, (*lineChecker).collectionMember)
 	if v == broken {
@@ -51,7 +54,8 @@ func (c *lineChecker) readCollection() verdict {
 	return accepted
 }
 
-// collectionMember reads the value of the member with index i. The title may be any text, also an empty one.
+// collectionMember reads the value of the member with index i, and keeps all but the reviews for an import. The title may be any
+// text, also an empty one.
 func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
@@ -160,14 +164,17 @@ func (c *lineChecker) dimension() verdict {
 	return accepted
 }
 
-// reviewsMember reads the reviews, or lets them wait until the rest of the collection was read. They wait if dimensions was
-// not met, because the number of dimensions is the number of ratings. The reviews of a long line wait for an import in any
-// case, because it stores a review only with its collection.
+// reviewsMember reads the reviews, or defers them until the rest of the collection was read. They are deferred if dimensions was
+// not met, because a review needs as many ratings as there are dimensions. An import defers the reviews of a long line in any
+// case, because it stores the first of them before it has read the last, and then needs the whole collection.
+//
+// Deferred reviews are read over once, which checks that they are JSON. Their place is kept. If the line is long, a check copies
+// them to the temporary file; of an import the whole record is there already.
 func (c *lineChecker) reviewsMember() verdict {
 	if v := c.expect('[', "/reviews", "an array of reviews"); v != accepted {
 		return v
 	}
-	c.unpin() // each review is pinned by itself
+	c.unpin() // each review is pinned by itself, so that the window holds one of them at a time
 	long := c.spool != nil
 	if c.collection.dimsAt >= 0 && !(long && c.load) {
 		return c.reviews()
@@ -179,7 +186,8 @@ func (c *lineChecker) reviewsMember() verdict {
 	return c.copyOut(c.stepOver)
 }
 
-// deferredReviews reads the reviews that have waited.
+// deferredReviews goes back to the deferred reviews, and reads them. The collection is complete by now, so flush hands over its
+// problems and its result before those of the reviews.
 func (c *lineChecker) deferredReviews() verdict {
 	c.flush()
 	deferred := c.collection.deferred
@@ -189,11 +197,11 @@ func (c *lineChecker) deferredReviews() verdict {
 	case c.readFrom(deferred) == broken:
 		return broken
 	}
-	c.depth = 1
+	c.depth = 1 // inside the object of the record
 	return c.reviews()
 }
 
-// reviews reads the array of reviews.
+// reviews reads the array of reviews, one review after the other.
 func (c *lineChecker) reviews() verdict {
 	_, v := c.items((*lineChecker).readReview)
 	c.review.index = -1

@@ -1,11 +1,35 @@
 // Package reviews checks, imports, exports, lists and erases ratings and reviews. Its file format is NDJSON: each line is a
-// JSON object, the record of one collection of reviews.
+// JSON object, the record of one collection of reviews. A collection holds the reviews of one article on one site. This is a
+// record, written here on several lines:
 //
-// Check reads a file and yields its problems. Service.Import also stores what is accepted, and Service.Export writes it back
-// in the same format. Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
-// Service.As returns a Session for one caller; the client of a remote service has the methods of a Session. Rules lists every
-// rule of the format with an example, and rules.md beside this file is the same list to read. RecordSchema is a JSON Schema
-// of the rules that such a schema can state. Rejects copies the lines that have an error, to be mended.
+//	{
+//	  "source": "example.test",           the site that the reviews come from
+//	  "id": "bGFtcA==",                   the id of the article there, as Base64
+//	  "title": "A lamp",
+//	  "created": "2019-01-01T00:00:00Z",
+//	  "dimensions": ["price", "quality"], what is rated; ["default"] if there is one rating alone
+//	  "reviews": [{
+//	    "id": "1",
+//	    "title": "Bright",
+//	    "body_html": "<p>Very bright.</p>",
+//	    "created": "2019-02-03T04:05:06Z",
+//	    "ratings": [80, 65],              one for each dimension, each an integer from 1 to 100
+//	    "author_id": "7"                  or imported_display_name, for an author without a user profile
+//	  }]
+//	}
+//
+// Further members of a review are optional: imported_email and imported_url of an author without a profile, subparts for
+// extra data, and parent_id for the review that this one replies to.
+//
+// The functions and methods are:
+//
+//   - Check reads a file and yields its problems. It needs no store.
+//   - Service.Import applies the same rules, and stores what is accepted. Service.Export writes it back in the same format.
+//   - Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
+//   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session.
+//   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.
+//   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
+//   - Rejects copies the lines that have an error to another file, where people correct them.
 //
 // Every stored collection belongs to a network. An import, a dry run, an export and a list read and write one network alone, so
 // their answers say nothing about the reviews of another one. The same source and id in two networks are two collections. The
@@ -21,17 +45,19 @@
 //     exclude each other at their object, and a repeated item at the item: the dimension, the review, the record.
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
 //     member, of the tag for body_html, of the escape for U+0000 and for half a surrogate pair, and the byte itself if the line
-//     is not JSON or not UTF-8. The pointer repeats 256 bytes of a name, and then ends that name with "…". Inside a value that
-//     is refused, the pointer ends after 512 bytes.
-//   - A problem has the ids of its collection and its review if they could be read, and are strings and not empty. In a line
-//     that is not JSON, or has more than 256 problems, the id of the collection must stand before the problem.
+//     is not JSON or not UTF-8.
+//   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
+//     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
+//   - A problem has the ids of its collection and its review if these could be read, are strings and are not empty. In a line
+//     that is not JSON, or has more than 256 problems, a problem may lack the id of a collection that stands behind it.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
-//     or the one escape that is wrong. Report.WithoutEmail removes the values that may contain an email address.
+//     or the one escape that is wrong. At most 80 characters of it are given. Report.WithoutEmail removes the values that may
+//     contain an email address.
 //   - The problems of a line come in the order of their offsets. If a line has more than a thousand problems, each thousand of
 //     them is in this order.
 //   - A value is refused if its member is unknown or repeated, or if its type is wrong. It is searched for repeated names, U+0000
-//     and halves of surrogate pairs, and for nothing else. The first 4,096 unknown names of an object are compared with those
-//     that follow.
+//     and halves of surrogate pairs, and for nothing else. Repeated names are found among the first 4,096 different unknown
+//     names of an object; a later name is compared with these alone.
 //   - Only the first fault of each body_html is reported. White space inside a tag is allowed where HTML allows it. An href, an
 //     imported_url and a time may have 64 KiB.
 //   - A repeated id is an error also if the review or the collection that had it first was rejected. Ids are compared as the text
@@ -42,28 +68,31 @@
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
 //   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. The size is counted as
-//     written in the file, with white space. Behind 16 MiB of a review, or of a member of a collection, the text is only checked
-//     to be JSON.
+//     written in the file, with white space. What follows the first 16 MiB of a review, or of a member of a collection, is only
+//     checked to be JSON.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
 //   - The count and the mean of a collection are exact: every import and every deletion keeps how many reviews have each rating. A
 //     list of reviews compares times as moments, in microseconds. What is finer makes no difference.
-//   - Replies to an erased review become replies to its parent, or replies to none. A collection whose last review was erased stays.
-//     Only another import brings anything back, also one that runs at the same time. A backup or an export that was made before
-//     still has it. The SQLite store overwrites what is erased, and its DB.Vacuum also removes what is left of rows that were moved.
-//     In PostgreSQL erased rows stay in the files until VACUUM FULL.
-//   - An import that was killed is run again. What it has stored is unchanged then, and the report says so. There is no other
-//     checkpoint that could disagree with the store.
+//   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A collection whose last
+//     review was erased stays. An erased review comes back only if it is imported again, which an import that runs at the same
+//     time may do. A backup or an export that was made before still has it. The SQLite store overwrites what is erased, and its
+//     DB.Vacuum also removes what is left of rows that were moved. In PostgreSQL erased rows stay in the files until VACUUM FULL.
+//   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
+//     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //
 // # Files of another kind
 //
 // A file may look like one JSON array, JSON over several lines, a table, a spreadsheet, UTF-16 or a zip archive. If no line of it
-// is a record, its only problem is that it is of this kind. Up to a thousand problems wait until the first record is found. If
-// there is none among these lines, the kind is reported instead of them, and problems are reported again from the first record
-// on.
+// is a record, its only problem is that it is of this kind (rule file-kind), where each line would else be a problem.
 //
-// In a file that begins with [, the first record behind a line that is a record and a comma is taken for the last element of an
-// array. It does not count as a record, and is an error if another record follows. A file without lines is a warning.
+// So the problems of such a file wait until the first record is found, and are reported then. If a thousand of them wait and no
+// record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
+// from there on.
+//
+// A JSON array may have an element on each line, with a comma behind every element but the last. The last line alone looks like a
+// record, and is none. So in a file that begins with [, the first record behind a line that is a record and a comma does not
+// count as a record. It is an error if another record follows. A file without lines is a warning.
 //
 // # Text
 //
@@ -73,5 +102,6 @@
 // # Errors
 //
 // Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown. For the first three, errors.As finds
-// an *Error that says what is wrong and where.
+// an *Error that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned as they
+// are. A fault in a file that can be read is no error: it is a Problem, and the method goes on.
 package reviews

@@ -8,13 +8,14 @@ import (
 )
 
 // The kinds of errors that the methods of a Service return. errors.Is finds the kind. For the first three, errors.As finds an
-// *Error with the details. An error of the reader or the writer of a request is returned as it is.
+// *Error with the details. An error of the reader or the writer of a request, and the error of a context that is done, is
+// returned as it is. Anything else is an internal error: the store is damaged, or its driver has a fault.
 var (
 	// ErrInvalid means that the request is malformed. The Error says which part of it.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden means that the caller may not do this.
+	// ErrForbidden means that the caller may not do this, since it does not moderate the network as a whole.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound means that there is no such collection or review.
+	// ErrNotFound means that the network has no such collection or review.
 	ErrNotFound = reviewstore.ErrNotFound
 	// ErrSpool means that the temporary files of all imports together have reached the bound of their Spool. The same import
 	// may succeed later.

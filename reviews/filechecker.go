@@ -7,7 +7,14 @@ import (
 
 // fileChecker applies the rules that span lines: collection-repeated, file-kind and file-empty. It gets the findings of
 // all lines in the order of the file, puts the problems of each line in order, and counts everything for the Report. Check
-// uses it as it is, and an import builds on it.
+// uses it as it is, and an import builds on it. It is used by the goroutine of pipeline.run alone.
+//
+// A problem takes this way:
+//
+//	problem   waits in line until all problems of its line are known
+//	endLine   puts them in the order of their offsets
+//	give      keeps a problem in early while the file may be of another kind than NDJSON
+//	report    counts it, and yield hands it to the caller
 type fileChecker struct {
 	report Report
 	yield  func(Problem) bool // gets each problem; false: it wants no more
@@ -15,19 +22,20 @@ type fileChecker struct {
 	tell   func(Progress)     // nil: nobody asks for progress
 
 	line     []Problem // problems of the line that is read
-	pairs    set       // the collections of the lines before
+	pairs    set       // the collections of the lines before, as fingerprints of source and id
 	repeated bool      // the line that is read has a collection that came before
 	lines    bool      // some line is not blank
 
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
-	kind  string    // what the file may be; "" once a line was a record
+	kind  string    // what the file may be, a message of file-kind; "" if nothing else than NDJSON, or once a line was a record
 	start int64     // offset of its first line
 	early []Problem // that wait
 	named bool      // the kind was reported instead of them
 	array array     // how far the file was read as a JSON array with an element on each line
 }
 
-// maxWaiting is how many problems of a line, or of a file that may be of another kind, wait at most.
+// maxWaiting is how many problems of a line, or of a file that may be of another kind, wait at most. It bounds the memory of a
+// check, whatever the file is.
 const maxWaiting = 1000
 
 // problem takes a problem. It waits for the others of its line: what an object lacks, for instance, is found at the end of
@@ -47,7 +55,8 @@ func (f *fileChecker) endLineBefore(line int64) {
 	}
 }
 
-// endLine reports the problems of a line in the order of their offsets.
+// endLine reports the problems of a line in the order of their offsets. Problems at the same offset keep the order in which they
+// were found.
 func (f *fileChecker) endLine() {
 	slices.SortStableFunc(f.line, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, p := range f.line {
@@ -76,7 +85,8 @@ func (f *fileChecker) give(p Problem) {
 // begin is called at the beginning of the file with the kind that it may be of, see fileKind.
 func (f *fileChecker) begin(kind string, offset int64) { f.kind, f.start = kind, offset }
 
-// nameKind reports the kind of the file in place of the problems of its lines.
+// nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped as long
+// as kind is set.
 func (f *fileChecker) nameKind() {
 	kind := f.kind
 	f.kind, f.early, f.named = "", nil, true
@@ -84,7 +94,7 @@ func (f *fileChecker) nameKind() {
 	f.kind = kind
 }
 
-// isNDJSON reports the problems that waited: a line is a record, so the file is of no other kind.
+// isNDJSON is called at each record: the file is of no other kind. It reports the problems that waited.
 func (f *fileChecker) isNDJSON() {
 	if f.kind == "" {
 		return
@@ -96,7 +106,8 @@ func (f *fileChecker) isNDJSON() {
 	}
 }
 
-// end reports what is left when reading has ended. whole says that it ended at the end of the file.
+// end reports what is left when reading has ended. whole says that it ended at the end of the file: only then is the file known
+// to be empty.
 func (f *fileChecker) end(whole bool) {
 	f.endLine()
 	if f.kind != "" && !f.named {
@@ -107,13 +118,18 @@ func (f *fileChecker) end(whole bool) {
 	}
 }
 
+// result takes the result of a line, or of a part of a long one. Its problems came before.
 func (f *fileChecker) result(r lineResult) {
 	f.endLineBefore(r.line)
 	f.count(r, f.problem)
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns whether the reviews that
-// the line's own rules accept are still accepted. report gets the problems.
+// the line's own rules accept are still accepted: not if the line is refused, has a collection that came before, or is taken
+// for the last element of a JSON array. report gets the problems; an import queues them.
+//
+// A long line has several results. Only the first of them is asked whether the collection is repeated, and f.repeated keeps
+// the answer for the others.
 func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
 	if r.first {
 		f.repeated = r.paired && !f.pairs.add(r.pair)
@@ -140,7 +156,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 		f.report.Collections++
 	}
 	f.report.Reviews += r.reviews
-	if f.repeated || r.refused {
+	if f.repeated || r.refused { // an error of the collection rejects all of its reviews
 		f.report.Rejected += r.reviews
 		return false
 	}
@@ -148,6 +164,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	return true
 }
 
+// progress keeps the number of lines for the report, and tells the caller how far the file was read.
 func (f *fileChecker) progress(bytes, lines int64) {
 	f.report.Lines = lines
 	if f.tell != nil {
@@ -155,4 +172,5 @@ func (f *fileChecker) progress(bytes, lines int64) {
 	}
 }
 
+// stopped returns whether the pipeline is to read no further: the caller has left the loop over the problems.
 func (f *fileChecker) stopped() bool { return f.stop }

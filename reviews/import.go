@@ -12,24 +12,33 @@ type ImportRequest struct {
 	Network string        // the network that the reviews belong to; "" = the only one that the caller moderates
 	File    io.Reader     // in the import format, as it is or compressed with gzip
 	DryRun  bool          // compare with the store and report, but store nothing
-	Problem func(Problem) // if not nil, gets every problem, in the order of the file
+	Problem func(Problem) // if not nil, gets every problem, in the order of the file; called by the goroutine of Import
 
 	// Options say how the file is read.
 	Options
 }
 
-// maxQueued is how many results of lines and problems wait for a transaction at most.
+// maxQueued is how many results of lines and problems wait for a transaction at most. A transaction usually begins earlier, at
+// maxTransaction bytes; this bounds the memory for lines that store little, and for problems that wait behind one of them.
 const maxQueued = 1000
 
 // Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
 // identified by its network, by the source and the id of its collection, and by its own id. It is created, updated if its
-// content differs from the stored one, or left unchanged. An import deletes nothing.
+// content differs from the stored one, or left unchanged. The title and the other members of a collection are replaced by those
+// of the file, unless all of its reviews in the file are rejected. An import deletes nothing: what is stored and not in the file
+// stays.
 //
-// An import that was killed is run again: it finds unchanged what it has stored. There is no other checkpoint.
+// An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
+// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that moment,
+// so counts stay right, and a review that both files have ends as the later transaction writes it.
 //
-// Import returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid without a File. It returns
-// ErrSpool if there is no room for a temporary file, and otherwise the error of reading the file or of the store. With any of
-// these the report says what was done before.
+// With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
+// do at this moment.
+//
+// Import returns ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid without a File, and
+// without a Network if the caller moderates several networks or is an operator. It returns ErrSpool if there is no room for a
+// temporary file, and otherwise the error of reading the file, of the store or of ctx. Problems are no error: even if every line
+// of the file is rejected, Import returns nil. With an error the report says what was done before it, and that stays stored.
 func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)
 	if err == nil && in.File == nil {
@@ -49,6 +58,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 		return true
 	}
 	err = newPipeline(in.Options, true, i).run(in.File)
+	// What was accepted before the file could not be read on is stored too, unless the caller has given up.
 	if i.err == nil {
 		i.err = ctx.Err()
 	}
@@ -62,8 +72,13 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	return i.report, err
 }
 
-// importer stores what a pipeline accepts. A transaction may find problems of its own, of the rule stored-dimensions. So the
-// problems that come after a result wait in the queue with it, and all are reported in the order of the file.
+// importer stores what a pipeline accepts. It is the sink of an import, as fileChecker is that of a check, and gives every
+// finding to its fileChecker too.
+//
+// The results of lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its
+// own, of the rule stored-dimensions: only the store knows how many dimensions the stored reviews have. So the problems that
+// come after a result wait in the queue with it. When the transaction is committed, all of them are reported in the order of
+// the file. Without a result in the queue, a problem is reported at once.
 type importer struct {
 	fileChecker
 	ctx     context.Context
@@ -72,7 +87,7 @@ type importer struct {
 	dryRun  bool
 	queue   []queued
 	size    int   // bytes that the queue is to store
-	err     error // of the store
+	err     error // of the store; the import stops at the first
 }
 
 // queued is either a problem or what is to be stored.
@@ -81,6 +96,7 @@ type queued struct {
 	incoming *incoming
 }
 
+// problem reports a problem, or queues it behind the results that wait.
 func (i *importer) problem(p Problem) {
 	if len(i.queue) == 0 {
 		i.fileChecker.problem(p)
@@ -92,6 +108,8 @@ func (i *importer) problem(p Problem) {
 	}
 }
 
+// result counts the result of a line, and queues what is to be stored of it. It commits the queue if that is long enough, or
+// if the goroutine that has read the line waits until it is stored.
 func (i *importer) result(r lineResult) {
 	if len(i.queue) == 0 { // otherwise the transaction of what waits may find a problem of an earlier line
 		i.endLineBefore(r.line)
@@ -107,9 +125,10 @@ func (i *importer) result(r lineResult) {
 	}
 }
 
+// stopped returns whether the pipeline is to read no further: the store has failed, or the caller has given up.
 func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
 
-// commit stores the queue in one transaction and empties it. After an error it only empties it.
+// commit stores the queue in one transaction and empties it. After an error of the store it only empties it.
 func (i *importer) commit() {
 	if len(i.queue) > 0 && i.err == nil {
 		i.commitQueue()
@@ -118,8 +137,9 @@ func (i *importer) commit() {
 	i.queue, i.size = i.queue[:0], 0
 }
 
-// commitQueue stores the queue in one Update, or compares it with the store in one View in a dry run. Then it reports the problems
-// of the queue. The store may call the function again, so each call begins with an empty outcome.
+// commitQueue stores the queue in one Update, or compares it with the store in one View in a dry run. If that succeeds, it adds
+// the outcome to the report and reports the problems of the queue. The store may call the function again, so each call begins
+// with an empty outcome.
 func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
@@ -145,7 +165,8 @@ func (i *importer) commitQueue() {
 	}
 }
 
-// collectionsIn returns the keys of the collections in a queue, one for each line.
+// collectionsIn returns the keys of the collections in a queue, one for each line. A long line has several parts in the queue,
+// one behind the other, with the same key.
 func collectionsIn(queue []queued) (keys []Key) {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -158,7 +179,8 @@ func collectionsIn(queue []queued) (keys []Key) {
 	return keys
 }
 
-// tellQueued reports the problems of the queue, and those that the transaction has found.
+// tellQueued reports the problems of the queue, and those that the transaction has found, in the order of the queue. mismatches
+// has a message for each collection that breaks the rule stored-dimensions.
 func (i *importer) tellQueued(mismatches map[*incoming]string) {
 	for _, q := range i.queue {
 		if q.incoming == nil {
@@ -178,7 +200,7 @@ type outcome struct {
 	mismatches                            map[*incoming]string // messages of the rule stored-dimensions
 }
 
-// apply compares the queue with what is stored, and stores it if tx is not nil.
+// apply compares the queue with what is stored in r, and stores it with tx. In a dry run tx is nil, and nothing is stored.
 func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued) error {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -192,8 +214,12 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 }
 
 // merge is apply for one collection. If the stored collection has reviews with another number of dimensions, all reviews of the
-// line are rejected. Otherwise the tally follows the reviews that are new or changed, and the collection is written if its
-// fields or its tally have changed.
+// line are rejected (rule stored-dimensions), since the ratings of both could not be counted together. A stored collection
+// without reviews takes the number of dimensions of the file.
+//
+// Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
+// have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
+// written, see incoming.makes.
 func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
 	old, err := r.Collection(ctx, in.collection.Key)
 	known := err == nil
@@ -227,8 +253,10 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	return tx.PutReviews(ctx, now.Key, put)
 }
 
-// compare compares reviews with the stored ones. It returns those that are new or changed, and counts their ratings: those of a
-// changed review replace the old ones. The data of both is canonical, so equal bytes mean equal content.
+// compare compares the reviews of in with the stored ones. It returns those that are new or changed, which are to be put, and
+// counts all of them in done. It updates counts: the ratings of a changed review replace those of the stored one. known says
+// that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes mean equal
+// content.
 func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
 	stored := map[string][]byte{}
 	if known && len(in.reviews) > 0 {
@@ -264,7 +292,7 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 	return put, nil
 }
 
-// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions.
+// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number.
 func (done *outcome) mismatch(in *incoming, stored int) {
 	done.rejected += int64(len(in.reviews))
 	if !in.first {

@@ -6,16 +6,26 @@ import (
 )
 
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line once, from left to
-// right, and applies each rule as soon as it has read what the rule is about. The rules of a collection are in collection.go,
-// those of a review in review.go, those of single values in values.go. The rules that span lines are in fileChecker.
+// right, and applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any
+// length takes no more memory than the window.
 //
-// Workers have a lineChecker each. It is used by one goroutine.
+// It is built from parts, the lower ones first:
+//
+//	window         the bytes of the line that are in memory, and where in the file they are
+//	tokens         brackets, names, strings and numbers of JSON (tokens.go, text.go)
+//	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collection.go)
+//	fileChecker    the rules that span lines
+//
+// What it finds goes to out: problems, and one lineResult for the line. Problems of a line are held back until its end, because
+// a line that proves not to be JSON has that one problem alone.
+//
+// A worker reads many lines with its lineChecker, which keeps its memory from line to line. It is used by one goroutine.
 type lineChecker struct {
 	tokens
 	hash    *hasher
 	out     findings
 	load    bool // keep what is accepted, for an import
-	partial bool // the line has only some reviews of its collection, so a parent may be elsewhere
+	partial bool // for an Auditor: the line has only some reviews of its collection, so a parent may be elsewhere
 	limit   int  // bytes of JSON that are stored of a review, or of a collection without its reviews
 	longLine
 
@@ -28,17 +38,17 @@ type lineChecker struct {
 	got        lineResult // since the last flush
 	found      []Problem  // not handed over yet
 	fields     []byte     // the members of the collection but its reviews, as they are written; for an import
-	time       int64      // the time that was read last; for an import
+	time       int64      // the time that was read last, in microseconds since 1970; for an import
 
 	// Of the member that is read. They make the pointer of a problem.
 	item  int64  // index of the item of an array; -1 outside of one
-	key   []byte // name of the subpart, if inKey
-	inKey bool
+	key   []byte // name of the subpart whose value is read, if inKey
+	inKey bool   // a value of subparts is read
 	path  []byte // pointer from the member into a value that is refused
 
 	otherDimension bool // some dimension is not called default
 
-	ofCollection, ofReview members
+	ofCollection, ofReview members // the members of both kinds of object, and the order in which they came last
 
 	ids     set       // of the collection's reviews; accepted ones are marked
 	names   nameSet   // of dimensions or subparts
@@ -46,6 +56,8 @@ type lineChecker struct {
 	html    markup
 }
 
+// newLineChecker returns a lineChecker that gives its findings to out. All checkers of one file share the seeds of one hasher,
+// so that their fingerprints can be compared. load and limit are the fields of these names.
 func newLineChecker(h *hasher, out findings, load bool, limit int) *lineChecker {
 	return &lineChecker{
 		hash: h, out: out, load: load, limit: limit,
@@ -54,14 +66,15 @@ func newLineChecker(h *hasher, out findings, load bool, limit int) *lineChecker 
 	}
 }
 
-// findings gets the problems and the results of lines, in the order of the file.
+// findings gets the problems and the results of lines, in the order of the file: first the problems of a line, and then its
+// result. A long line may give several of each.
 type findings interface {
 	problem(Problem)
 	result(lineResult)
 }
 
-// lineResult is what was found in a line: the collection and the counts of its reviews. A long line gives several results,
-// one for each part of its reviews.
+// lineResult is what was found in a line: the collection and the counts of its reviews. A long line gives several results, one
+// for each part of its reviews, so that the first reviews are stored while the next are read. A blank line gives none.
 type lineResult struct {
 	first    bool // the line begins with this result
 	record   bool // the line is a collection
@@ -72,10 +85,10 @@ type lineResult struct {
 	line     int64
 	offset   int64 // of the record
 	column   int64
-	head     []byte // the beginning of the record, maxHead bytes at most; valid until the result is handed over
-	id       string // of the collection, as a problem shows it
-	reviews  int64
-	rejected int64
+	head     []byte    // the beginning of the record, maxHead bytes at most; valid until the result is handed over
+	id       string    // of the collection, as a problem shows it
+	reviews  int64     // in this part of the line
+	rejected int64     // of these, by a rule of the review itself
 	incoming *incoming // what an import is to store; nil for a check
 
 	// settled, if not nil, is closed when the result has been stored or refused. The receiver does that without waiting
@@ -85,7 +98,7 @@ type lineResult struct {
 
 // position is where in the file something begins.
 type position struct {
-	offset, column int64
+	offset, column int64  // as in a Problem: bytes from 0, characters from 1
 	head           []byte // the line from there on, maxHead bytes at most
 }
 
@@ -98,7 +111,8 @@ func (c *lineChecker) position(offset int64) position {
 	return position{offset, column, head}
 }
 
-// read checks the line that the window is set to. If the line could not be read on, it sets err.
+// read checks the line that the window is set to, and hands over what it finds. line is its number. If the file could not be
+// read on, or the receiver wants no more, read sets err and hands over nothing further.
 func (c *lineChecker) read(line int64) {
 	if c.peek(); c.pos == len(c.buf) {
 		return // blank
@@ -108,7 +122,7 @@ func (c *lineChecker) read(line int64) {
 		if c.err != nil {
 			return
 		}
-		c.dropLine()
+		c.dropLine() // the line is not JSON
 	}
 	if c.got.incoming != nil {
 		c.got.incoming.empty = !c.collection.hasReviews
@@ -120,7 +134,7 @@ func (c *lineChecker) read(line int64) {
 	}
 }
 
-// begin prepares for the record that is next.
+// begin prepares for the record that is next in the window: it notes where the record begins, and forgets the line before.
 func (c *lineChecker) begin(line int64) {
 	c.line, c.start.offset, c.depth = line, c.offset(), 0
 	c.pin()
@@ -141,7 +155,8 @@ func (c *lineChecker) begin(line int64) {
 	}
 }
 
-// dropLine forgets what was found in a line that is no JSON: it has that problem and no other.
+// dropLine forgets what was found in a line that is not JSON: it has that problem and no other, and counts neither as a
+// collection nor its reviews as reviews. Problems and results of the line that were handed over before stay.
 func (c *lineChecker) dropLine() {
 	c.got = lineResult{first: true, line: c.line, offset: c.start.offset, element: c.got.element}
 	p := c.fault.rule.problem(c.line, c.fault.offset, "", c.fault.message)
@@ -149,7 +164,8 @@ func (c *lineChecker) dropLine() {
 	c.found, c.review.index = append(c.found[:0], p), -1
 }
 
-// readRecord reads the one value of the line.
+// readRecord reads the one value of the line, and applies all rules to it. An import copies the record of a long line to a
+// temporary file first, see longLine. Reviews that stand before the dimensions are read last, see reviewsMember.
 func (c *lineChecker) readRecord() verdict {
 	if c.peek() != '{' {
 		c.report(ruleObject, c.start.offset, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
@@ -171,7 +187,8 @@ func (c *lineChecker) readRecord() verdict {
 	return c.deferredReviews()
 }
 
-// end reads the end of the line, which follows the record.
+// end reads the end of the line, which follows the record. Anything but white space there is a fault of the rule json. A comma
+// has a message of its own, since it shows a JSON array with an element on each line.
 func (c *lineChecker) end() verdict {
 	next := c.peek()
 	if c.pos == len(c.buf) {
@@ -184,7 +201,12 @@ func (c *lineChecker) end() verdict {
 	return c.unexpected("the end of the line")
 }
 
-// report adds a problem of the collection, or of the review that is read. member is the pointer from there.
+// report adds a problem of the review that is read, or of the collection if none is. offset is where the wrong value begins, in
+// the window or at the beginning of the record. member is the JSON pointer of the member, from the review or collection on:
+// "/ratings" for a rating too, since report adds the index of the item, the name of the subpart and the path into a refused
+// value by itself.
+//
+// An error of the collection rejects the whole line, and an error in a review rejects that review.
 func (c *lineChecker) report(rule ruleID, offset int64, member, message string) {
 	if rules[rule].Severity == SeverityError {
 		if c.review.index < 0 {
@@ -193,6 +215,7 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 			c.review.faults++
 		}
 	}
+	// The pointer: /reviews/<index>, the member, the index of the item, the name of the subpart, and the path into the value.
 	if c.item >= 0 {
 		member += "/" + strconv.FormatInt(c.item, 10)
 	}
@@ -213,10 +236,11 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 }
 
 // maxFound is how many problems may wait for the end of their line. If the line proves not to be JSON, those that wait are
-// dropped; those handed over before stay.
+// dropped. Problems that were handed over before stay, so a line of more problems may have some of them beside the fault.
 const maxFound = 256
 
-// handOver hands over the problems that wait.
+// handOver hands over the problems that wait, with the id of the collection and of the review that is read, as far as they are
+// known.
 func (c *lineChecker) handOver() {
 	c.nameReview()
 	for _, p := range c.found {
@@ -226,7 +250,8 @@ func (c *lineChecker) handOver() {
 	c.found, c.review.from = c.found[:0], 0
 }
 
-// nameReview gives the problems of the review its id, if that was read.
+// nameReview gives the problems of the review its id, if that was read. The id may stand behind what is wrong, so it is set at
+// the end of the review.
 func (c *lineChecker) nameReview() {
 	r := &c.review
 	if r.index < 0 || len(r.shown) == 0 || r.from == len(c.found) {
@@ -238,7 +263,7 @@ func (c *lineChecker) nameReview() {
 	}
 }
 
-// flush hands over the result of the line so far, and its problems.
+// flush hands over the problems and the result of the line so far, and begins the result of the next part of the line.
 func (c *lineChecker) flush() {
 	c.handOver()
 	got := c.got
@@ -250,7 +275,8 @@ func (c *lineChecker) flush() {
 	c.out.result(got)
 }
 
-// settle is flush, and waits until the result was stored or refused.
+// settle is flush, and waits until the result was stored or refused. So memory that the result refers to may be used again
+// afterwards. It returns errStopped if nobody wants the rest of the line.
 func (c *lineChecker) settle() error {
 	settled := make(chan struct{})
 	c.got.settled = settled
@@ -263,8 +289,9 @@ func (c *lineChecker) settle() error {
 	}
 }
 
-// tooLong unpins a value from the window. It returns true if the value was too long to be held; the reader is then back at
-// the value's beginning, and the caller skips it.
+// tooLong unpins a value from the window. It returns true if the value was too long for the window; the reader is then back at
+// the value's beginning, and the caller reads over it with stepOver, which applies no rules. Reading the value until it was too
+// long may have left an item, a name or a fault, so these are reset.
 func (c *lineChecker) tooLong() bool {
 	if !c.unpin() {
 		return false

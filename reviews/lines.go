@@ -10,7 +10,11 @@ import (
 )
 
 // lines cuts a file into blocks of whole lines. It decompresses a file that is compressed with gzip, and skips a byte order
-// mark.
+// mark. Lines end with LF, and the last one may end with the file. A CR before the LF is white space of the line. Offsets and
+// line numbers are those of the uncompressed file.
+//
+// A block is given to a worker while the next one is read, so next copies what it has read behind the last whole line to carry,
+// and from there into the next block.
 type lines struct {
 	in     counted
 	r      io.Reader // the decompressed file
@@ -19,10 +23,10 @@ type lines struct {
 	offset int64     // of the next block
 	number int64     // of the first line of the next block
 	ended  bool      // r has ended, or failed
-	err    error     // of r; io.EOF at its end
+	err    error     // of r, once it has ended; io.EOF at the end of the file
 }
 
-// counted counts the bytes that are read. Another goroutine may ask for the number.
+// counted counts the bytes that are read, for Progress. Another goroutine may ask for the number.
 type counted struct {
 	r io.Reader
 	n atomic.Int64
@@ -34,8 +38,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file.
 const bom = "\xef\xbb\xbf"
 
+// newLines begins to read a file. It returns an error if the file begins like gzip and cannot be decompressed. Any other error
+// of reading shows behind the lines that were read before it, see failed.
 func newLines(r io.Reader) (*lines, error) {
 	l := &lines{number: 1}
 	l.in.r = r
@@ -51,6 +58,7 @@ func newLines(r io.Reader) (*lines, error) {
 		buffered.Discard(len(bom))
 		l.offset = int64(len(bom))
 	}
+	// The beginning of the file shows of what kind it may be, see fileKind. It is read here and once more by next.
 	head := make([]byte, maxLook)
 	n, err := io.ReadFull(buffered, head)
 	l.head = head[:n]
@@ -80,7 +88,8 @@ type block struct {
 }
 
 // next reads a block into buf. If the next line does not fit into buf, the block is its beginning, and restOfLine reads
-// on. A block without data is the end of the file.
+// on. A block without data is the end of what can be read: the end of the file, or an error, see failed. If reading fails
+// inside a line, the beginning of that line is dropped, since its rest might make another record of it.
 func (l *lines) next(buf []byte) block {
 	n := copy(buf, l.carry)
 	l.carry = l.carry[:0]
@@ -91,7 +100,7 @@ func (l *lines) next(buf []byte) block {
 		n += m
 	}
 	b := block{data: buf[:n], offset: l.offset, number: l.number}
-	if !l.ended || l.failed() {
+	if !l.ended || l.failed() { // otherwise the last line is whole without a newline
 		cut := bytes.LastIndexByte(b.data, '\n') + 1
 		if cut == 0 && !l.failed() {
 			b.long = true
@@ -111,17 +120,18 @@ func (l *lines) next(buf []byte) block {
 // failed returns whether reading has ended before the end of the file.
 func (l *lines) failed() bool { return l.ended && l.err != io.EOF }
 
-// restOfLine reads the rest of a line that does not fit into a block.
+// restOfLine reads the rest of a line that does not fit into a block. It is an io.Reader that ends with the line. What it has
+// read behind the line becomes carry, from which the next block is read.
 type restOfLine struct {
 	*lines
 	watch   func() error // called before each read; its error ends the reading
 	most    int          // bytes of a read: what was read behind the line must fit into the next block
-	read    int64
-	done    bool
-	newline bool // the line ends with a newline
+	read    int64        // bytes of the line that were read, without its beginning
+	done    bool         // the line has ended, or reading has failed
+	newline bool         // the line ends with a newline
 }
 
-// Read reads up to the end of the line.
+// Read reads up to the end of the line, without the LF. It returns the error of the file if reading fails inside the line.
 func (l *restOfLine) Read(p []byte) (n int, err error) {
 	if l.done {
 		return 0, io.EOF
@@ -144,7 +154,8 @@ func (l *restOfLine) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// finish reads over what nobody has read of the line that began with b.
+// finish reads over what nobody has read of the line that began with b, and moves offset and number to the next line. b.data is
+// overwritten.
 func (l *restOfLine) finish(b block) {
 	for err := error(nil); err == nil; {
 		_, err = l.Read(b.data)

@@ -9,12 +9,20 @@ import (
 
 const (
 	defaultBuffer = 512 << 10 // bytes of a block; a longer line is read through a window that moves
-	maxWorkers    = 8         // more of them would wait for the disk
+	maxWorkers    = 8         // the most that Options.Workers 0 stands for: more of them would wait for the disk
 )
 
 // pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, gives each
-// block to a worker, and hands the findings of the workers to the sink, in the order of the file. A line that is longer than
-// a block is checked by one goroutine, see longLine.
+// block to a worker, and hands the findings of the workers to the sink, in the order of the file:
+//
+//	lines ── block ──> worker (lineChecker) ── batches ──┐
+//	      ── block ──> worker (lineChecker) ── batches ──┴──> sink (fileChecker or importer)
+//
+// Each worker takes the next block that no other has taken. Blocks are pending in the order of the file, and the sink gets all
+// findings of the oldest before those of the next, so the number of workers changes no result. About as many blocks as workers
+// are in memory at a time.
+//
+// A line that is longer than a block is checked by one goroutine while no block is pending, see longLine.
 type pipeline struct {
 	workers      int
 	buffer       int    // bytes of a block
@@ -28,14 +36,17 @@ type pipeline struct {
 	sink         sink
 }
 
-// sink gets the findings of a pipeline: fileChecker for a check, importer for an import.
+// sink gets the findings of a pipeline: fileChecker for a check, importer for an import. All calls come from the goroutine that
+// has called run.
 type sink interface {
 	findings
 	begin(kind string, offset int64) // the kind that the file may be of, see fileKind, and the offset of its first line
-	progress(bytes, lines int64)
-	stopped() bool // whether the pipeline is to read no further
+	progress(bytes, lines int64)     // how many bytes of the given file, and lines of the uncompressed one, were read
+	stopped() bool                   // whether the pipeline is to read no further
 }
 
+// newPipeline returns a pipeline with the options of a caller, where 0 stands for the usual value. load says that it reads for
+// an import, which needs what is accepted and not the problems alone.
 func newPipeline(o Options, load bool, s sink) *pipeline {
 	p := &pipeline{workers: o.Workers, buffer: o.buffer, dir: o.TempDir, uncompressed: o.uncompressed, spool: o.Spool, gate: o.Gate, load: load, limit: o.limit, hash: newHasher(), sink: s}
 	if p.workers <= 0 {
@@ -58,7 +69,8 @@ func (p *pipeline) lineChecker(out findings) *lineChecker {
 	return newLineChecker(p.hash.clone(), out, p.load, p.limit)
 }
 
-// run reads r to its end, or until the sink has stopped. It returns the error of reading.
+// run reads r to its end, or until the sink has stopped. It returns the error of reading, or of a temporary file. All of its
+// goroutines have ended when it returns. If a worker panics, run panics with the same message.
 func (p *pipeline) run(r io.Reader) error {
 	in, err := newLines(r)
 	if err != nil {
@@ -73,12 +85,12 @@ func (p *pipeline) run(r io.Reader) error {
 			p.sink.begin(fileKind(in.head), b.offset)
 		}
 		switch {
-		case b.long:
+		case b.long: // the problems of the blocks before come first
 			crew.drain(0)
 			if err := p.longLine(in, b); err != nil {
 				return err
 			}
-		case len(b.data) == 0:
+		case len(b.data) == 0: // the end of the file
 			crew.drain(0)
 			p.sink.progress(in.in.n.Load(), in.number-1)
 			if in.failed() {
@@ -96,7 +108,7 @@ func (p *pipeline) run(r io.Reader) error {
 	return nil
 }
 
-// block checks the lines of a block.
+// block checks the lines of a block of whole lines, one after the other.
 func (c *lineChecker) block(b block) {
 	for data := b.data; len(data) > 0; b.number++ {
 		line, rest, newline := bytes.Cut(data, []byte{'\n'})
@@ -110,7 +122,7 @@ func (c *lineChecker) block(b block) {
 	}
 }
 
-// crew is the workers of one run, and the blocks that they have.
+// crew is the workers of one run, and the blocks that they have. Its methods are called by the goroutine of run, except worker.
 type crew struct {
 	*pipeline
 	jobs    chan *job     // nil before the first block
@@ -118,19 +130,21 @@ type crew struct {
 	wait    sync.WaitGroup
 	pending []*job   // blocks whose findings are not all handed over, in the order of the file
 	free    [][]byte // buffers for blocks
-	used    recycled
+	used    recycled // batches that can be filled again
 }
 
-// job is a block that a worker checks, its buffer, and the findings so far.
+// job is a block that a worker checks. The worker sends its findings to out, and closes out after the last of them.
 type job struct {
 	block
-	buf []byte
+	buf []byte // the memory of the block; it becomes free when all findings were handed over
 	out chan batch
 }
 
+// idle returns whether the findings of all blocks were handed over.
 func (c *crew) idle() bool { return len(c.pending) == 0 }
 
-// buffer returns a buffer for the next block.
+// buffer returns a buffer for the next block. The buffer stays free until work is called, so a block that is checked without
+// a worker leaves it for the next.
 func (c *crew) buffer() []byte {
 	if len(c.free) == 0 {
 		c.free = append(c.free, make([]byte, c.pipeline.buffer))
@@ -138,7 +152,8 @@ func (c *crew) buffer() []byte {
 	return c.free[len(c.free)-1]
 }
 
-// work gives a block, which is in the buffer that the last call of buffer returned, to a worker.
+// work gives a block, which is in the buffer that the last call of buffer returned, to a worker. The first call starts the
+// workers, so that a small file starts none.
 func (c *crew) work(b block) {
 	if c.jobs == nil {
 		c.jobs = make(chan *job, c.workers+1)
@@ -153,7 +168,8 @@ func (c *crew) work(b block) {
 	c.jobs <- j
 }
 
-// drain hands over the findings of the oldest blocks until at most n blocks are open, or the sink has stopped.
+// drain hands over the findings of the oldest blocks until at most n blocks are pending, or the sink has stopped. It waits for
+// the workers of these blocks. Called with the number of workers, it leaves each of them a block while the next one is read.
 func (c *crew) drain(n int) {
 	for len(c.pending) > n && !c.sink.stopped() {
 		j := c.pending[0]
@@ -166,7 +182,8 @@ func (c *crew) drain(n int) {
 	}
 }
 
-// stop ends the workers and waits for them. Findings that are not handed over are lost.
+// stop ends the workers and waits for them. Findings that were not handed over are lost: closing done frees the workers that
+// wait to send them.
 func (c *crew) stop() {
 	close(c.done)
 	if c.jobs != nil {

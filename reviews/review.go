@@ -2,7 +2,8 @@ package reviews
 
 import "strconv"
 
-// reviewMembers are the members of a review, the required ones first. The constants are their indices.
+// reviewMembers are the members of a review, the required ones first. The constants are their indices. A review also needs an
+// author, which one of two members can be, so reviewObject sees to that.
 var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
 	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
 
@@ -25,7 +26,7 @@ const (
 	maxRating   = 100
 )
 
-// review is what is known of the review that is read.
+// review is what a lineChecker knows of the review that is read.
 type review struct {
 	index   int64       // in its collection; -1: no review is read
 	faults  int64       // errors in it so far
@@ -38,8 +39,17 @@ type review struct {
 	created int64       // as an instant, for an import
 }
 
-// readReview reads one review, which is an object. The review is rejected if it has an error, and an import keeps it if it has
-// none. Its id must not be that of an earlier review of the collection, accepted or not. With white space it may have 16 MiB.
+// readReview reads one review and counts it. The rules are:
+//
+//   - The review is an object, of at most 16 MiB with white space (stored-size).
+//   - Its id is not that of an earlier review of the collection, accepted or not (review-repeated).
+//   - Its members keep their own rules, see reviewObject and reviewMember.
+//
+// The review is rejected if it has an error. If it has none, an import keeps it, and it is marked in c.ids, so that a later
+// review may reply to it.
+//
+// The review is pinned while it is read, so that all of it is in the window when it is kept. If it is longer than the window
+// may grow, reading breaks off with c.overflow, and the review is read over once more, as JSON without rules.
 func (c *lineChecker) readReview() verdict {
 	c.review = review{index: c.item, from: len(c.found), shown: c.review.shown[:0], ratings: c.review.ratings[:0]}
 	c.item = -1
@@ -76,9 +86,9 @@ func (c *lineChecker) readReview() verdict {
 	return accepted
 }
 
-// reviewObject reads the members of a review, and applies the rules that are about several of them. id, title, body_html,
-// created and ratings are required. The author is either author_id alone, or imported_display_name with or without
-// imported_email and imported_url.
+// reviewObject reads the members of a review, and applies the rules that are about several of them. start is the offset of the
+// review. id, title, body_html, created and ratings are required (member-missing). The author is either author_id alone, or
+// imported_display_name with or without imported_email and imported_url (author-conflict, author-missing).
 func (c *lineChecker) reviewObject(start int64) verdict {
 	seen, v := c.object(&c.ofReview, (*lineChecker).reviewMember)
 	if v == broken {
@@ -95,8 +105,8 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 	return accepted
 }
 
-// reviewMember reads the value of the member with index i. The title may be any text, also an empty one. imported_email may be
-// any text or null, and is not checked to be an address.
+// reviewMember reads the value of the member with index i, and applies the rules of that member. The title may be any text, also
+// an empty one. imported_email may be any text or null, and is not checked to be an address.
 func (c *lineChecker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
@@ -126,7 +136,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	return v
 }
 
-// readID reads the id of a review: a string of any length that is not empty.
+// readID reads the id of a review: a string of any length that is not empty. A check keeps its fingerprint alone.
 func (c *lineChecker) readID() verdict {
 	text, v := c.nonEmpty("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
@@ -140,7 +150,8 @@ func (c *lineChecker) readID() verdict {
 	return accepted
 }
 
-// parent reads parent_id, the id of an earlier, accepted review of the same line. A reply to a rejected review is rejected too.
+// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected review
+// is rejected too, and so is a reply to itself. c.ids has the reviews before this one, with a mark on the accepted ones.
 func (c *lineChecker) parent() verdict {
 	c.peek()
 	at := c.offset()
@@ -151,8 +162,8 @@ func (c *lineChecker) parent() verdict {
 	return v
 }
 
-// readRatings reads the ratings, one for each dimension. They are not counted if the number of dimensions is not known, because
-// dimensions has an error itself.
+// readRatings reads the ratings, one for each dimension (ratings-count). They are not compared with the number of dimensions if
+// that is not known, because dimensions has an error itself.
 func (c *lineChecker) readRatings() verdict {
 	c.peek()
 	at := c.offset()
@@ -170,7 +181,8 @@ func (c *lineChecker) readRatings() verdict {
 	return accepted
 }
 
-// rating reads one rating: a number from 1 to 100 that is written as an integer, without fraction, exponent and quotes.
+// rating reads one rating: a number from 1 to 100 (rating-range) that is written as an integer, without fraction and exponent
+// (rating-integer), and without quotes (value-type).
 func (c *lineChecker) rating() verdict {
 	first := c.peek()
 	at := c.offset()
@@ -191,7 +203,7 @@ func (c *lineChecker) rating() verdict {
 	return v
 }
 
-// subparts reads an object whose members may have any name, each once, and are strings.
+// subparts reads an object whose members may have any name, each once (member-repeated), and are strings (value-type).
 func (c *lineChecker) subparts() verdict {
 	if v := c.expect('{', "/subparts", "an object of strings"); v != accepted {
 		return v
@@ -210,6 +222,7 @@ func (c *lineChecker) subparts() verdict {
 	}
 }
 
+// subpart reads one member of subparts. A problem of its value has its name in the pointer.
 func (c *lineChecker) subpart() verdict {
 	if c.quote() == broken {
 		return broken

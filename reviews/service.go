@@ -9,17 +9,20 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// DefaultNetwork is the network of the reviews that a store has from before reviews had networks, and of commands that name
-// none.
+// DefaultNetwork is the network of a command that names none. It is also the network of the reviews in a store whose format
+// is so old that it knows no networks.
 const DefaultNetwork = reviewstore.DefaultNetwork
 
-// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It is safe for concurrent
-// use.
+// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It has every rule of the
+// domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
+// and processes may use one store.
 //
 // Every method takes the caller, and a request that names a network. A request may leave the network out if the caller
 // moderates exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the
-// network as a whole, and ErrInvalid for a malformed caller or network. The reviews of one network change no answer about
-// another one.
+// network as a whole, and ErrInvalid for a malformed caller or network. An operator may do everything in every network, but
+// must name it. The reviews of one network change no answer about another one.
+//
+// Any method may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store, and the error of its context.
 type Service struct {
 	store  Store
 	vendor string
@@ -30,7 +33,7 @@ type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
 }
 
-// New returns a service on a store. o may be nil.
+// New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(store Store, o *ServiceOptions) *Service {
 	s := &Service{store: store, vendor: "vitrine"}
 	if o != nil && o.Vendor != "" {
@@ -39,8 +42,12 @@ func New(store Store, o *ServiceOptions) *Service {
 	return s
 }
 
-// Admit returns the error with which every method refuses the caller in this network; nil for a caller that may import and
-// export. A server can call it before it reads a request.
+// Admit returns the error with which every method refuses the caller in this network, or nil if the caller may import, export,
+// list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
+// without reviews is like any other.
+//
+// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden unless the caller moderates
+// urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the network is checked.
 func (s *Service) Admit(by Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
@@ -58,14 +65,16 @@ func (s *Service) Admit(by Caller, network string) error {
 	return nil
 }
 
-// NetworkOf returns the one network that the caller moderates as a whole. Sites, and networks of other vendors, do not count. It
-// returns ErrForbidden if there is none, and ErrInvalid if there are several, because the request must name one of them then.
+// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites, and
+// networks of other vendors, do not count. It returns ErrForbidden if there is no such network, and ErrInvalid if the caller is
+// malformed, or if there are several, because the request must name one of them then. It does not look at Caller.Operator.
 func (s *Service) NetworkOf(by Caller) (string, error) {
 	if err := by.check(); err != nil {
 		return "", err
 	}
 	var networks []string
 	for _, moderated := range by.Moderates {
+		// A network is urn:<vendor>:<network>. One more colon begins a site, urn:<vendor>:<network>:site=<id>.
 		name, ok := strings.CutPrefix(moderated, s.prefix())
 		if ok && !strings.Contains(name, ":") && !slices.Contains(networks, name) {
 			networks = append(networks, name)
@@ -80,8 +89,9 @@ func (s *Service) NetworkOf(by Caller) (string, error) {
 	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
 }
 
-// admitted returns the network of a request if the caller may import and export there. It is the one that the request names, or
-// without a name the only one that the caller moderates.
+// admitted returns the network of a request, if the caller is admitted there. It is the one that the request names, or without
+// a name the only one that the caller moderates. Its errors are those of Admit and NetworkOf, and ErrInvalid for an operator
+// that names no network.
 func (s *Service) admitted(by Caller, named string) (string, error) {
 	if named != "" {
 		return named, s.Admit(by, named)
@@ -92,8 +102,8 @@ func (s *Service) admitted(by Caller, named string) (string, error) {
 	return s.NetworkOf(by)
 }
 
-// Networks returns the names of the networks that have collections, in ascending order. It returns ErrForbidden unless the caller
-// is an operator.
+// Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns ErrForbidden
+// unless the caller is an operator, since a moderator of one network is not told which others there are.
 func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
@@ -111,7 +121,8 @@ func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
 // prefix returns the URN of a network without its name.
 func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
 
-// CheckNetwork returns ErrInvalid if name cannot be the name of a network. A name is one segment of a URN.
+// CheckNetwork returns ErrInvalid if name cannot be the name of a network. A name is one segment of a URN, such as
+// "example.test" in urn:vitrine:example.test. Whether the network has reviews is not looked up.
 func CheckNetwork(name string) error {
 	if strings.Contains(name, ":") {
 		return invalid("network", "%q is not the name of a network: want the name alone, without colons, and not its URN", name)

@@ -7,11 +7,16 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
+// The storage contract is in package reviewstore: Store, which a driver implements, and its transactions and rows. This file
+// gives its types names in package reviews.
+
 // Key identifies a collection within its network: its Source, and its ID there.
 type Key = reviewstore.Key
 
-// StoredReview returns the row that an import stores for a review with this record. It returns ErrInvalid if the record has no
-// valid time.
+// StoredReview returns the row that an import stores for a review. data is the record of the review, a JSON object, and becomes
+// Review.Data without a copy. Review.Time is the member created of data, in microseconds since 1970. It is for programs that
+// write rows without an import, such as the restore of an archive. StoredReview checks no other rule: use an Auditor for
+// that. It returns ErrInvalid if data is not a JSON object or its created is not a time of the format.
 func StoredReview(id string, data []byte) (Review, error) {
 	var record struct {
 		Created string `json:"created"`

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Dimension is the ratings of a collection in one dimension.
+// Dimension is the ratings of all reviews of a collection in one dimension.
 type Dimension struct {
 	Name      string    `json:"name"`
 	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 if there are none
 	Histogram [10]int64 `json:"histogram"` // how many ratings are 1 to 10, 11 to 20, …, 91 to 100
 }
 
-// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in Fields, its numbers in Tally.
-// A collection that was imported without dimensions has the one called default.
+// newCollectionRecord returns a stored collection as callers get it. Its title and dimensions are in Fields, its numbers in
+// Tally. A collection that was imported without dimensions has the one called default. An error means that the row is damaged.
 func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -39,7 +39,8 @@ func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	return out, nil
 }
 
-// newDimension returns the mean and the histogram of the counts of each rating.
+// newDimension returns the mean and the histogram of one dimension. values has the number of reviews with each rating; index 0
+// is the rating 1. The mean is computed in integers, so that it is exact before it is rounded: the mean of 1 and 2 is 1.5.
 func newDimension(name string, values *[maxRating]int64, reviews int64) Dimension {
 	d := Dimension{Name: name}
 	var sum int64
@@ -54,21 +55,23 @@ func newDimension(name string, values *[maxRating]int64, reviews int64) Dimensio
 }
 
 // tally is the statistics of a collection: how many reviews it has, and for each dimension how many of them have each rating.
-// It is stored with the collection and kept up to date, so that no review is read for a mean.
+// It is stored with the collection. Every transaction that puts or deletes reviews also writes the tally, so the two agree in
+// every snapshot, and no review is read for a mean. Counts of each rating, rather than a sum, also give the histogram, and can
+// be subtracted without an error of rounding.
 type tally struct {
 	reviews int64
 	values  [][maxRating]int64 // for each dimension; index 0 is the rating 1
 }
 
-// size sets the number of dimensions. It has no effect if the tally has as many, and else it forgets all counts, so it is called
-// for a tally without reviews.
+// size sets the number of dimensions. It has no effect if the tally has as many. Otherwise it forgets all counts, so the number
+// is changed only for a tally without reviews.
 func (t *tally) size(dims int) {
 	if len(t.values) != dims {
 		t.values = make([][maxRating]int64, dims)
 	}
 }
 
-// add adds the ratings of a review.
+// add adds the ratings of a review, each from 1 to 100, one for each dimension.
 func (t *tally) add(ratings []byte) {
 	t.reviews++
 	for i, r := range ratings {
@@ -76,8 +79,8 @@ func (t *tally) add(ratings []byte) {
 	}
 }
 
-// remove takes out the ratings of a stored review, which is about to be replaced or erased. It returns an error if the review does
-// not fit the tally, which only a damaged store can cause.
+// remove subtracts the ratings of a stored review, which is about to be replaced or erased. data is its record. It returns an
+// error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards.
 func (t *tally) remove(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`
@@ -98,8 +101,13 @@ func (t *tally) remove(data []byte) error {
 	return nil
 }
 
-// encode returns the tally in the form of Collection.Tally. It is numbers as unsigned varints: of reviews, of dimensions, and for
-// each dimension how many different ratings there are, and then each of these, less 1, and its count.
+// encode returns the tally in the form of Collection.Tally. It is a sequence of unsigned varints (encoding/binary):
+//
+//	reviews, dimensions
+//	for each dimension: the number of different ratings
+//	    for each of these, in ascending order: the rating less 1, the number of reviews with it
+//
+// Three reviews with the ratings 80, 80 and 20 are 3, 1, 2, 19, 1, 79, 2. Equal tallies have equal bytes.
 func (t *tally) encode() []byte {
 	out := binary.AppendUvarint(nil, uint64(t.reviews))
 	out = binary.AppendUvarint(out, uint64(len(t.values)))
@@ -121,7 +129,8 @@ func (t *tally) encode() []byte {
 	return out
 }
 
-// parseTally returns the tally of a stored collection, or an error if it is damaged.
+// parseTally returns the tally of a stored collection, or an error if it is damaged. Each dimension takes at least one byte, so
+// damaged numbers cannot make it take much memory.
 func parseTally(c Collection) (t tally, err error) {
 	rest, bad := c.Tally, false
 	next := func() uint64 {
