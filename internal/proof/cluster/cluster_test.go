@@ -111,6 +111,14 @@ func TestALossIsFound(t *testing.T) {
 	}
 	w := newWorld(t, "synchronous_mode: true", "synchronous_mode: false", "synchronous_mode_strict: true", "maximum_lag_on_failover: 1000000000")
 	primary := w.thePrimary()
+	super := w.local(patroni(primary), 5432+w.offset, "postgres")
+	begun := w.value(super, "SELECT pg_current_wal_lsn()")
+	w.await("the standbys have the database", func() error {
+		if n := w.value(super, "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= '"+begun+"'"); n != strconv.Itoa(nodes-1) {
+			return fmt.Errorf("%s of them have what was written up to %s", n, begun)
+		}
+		return nil
+	})
 	for node := 1; node <= nodes; node++ {
 		if node != primary {
 			w.Kill(patroni(node))

@@ -46,6 +46,7 @@ func TestFaultsOfAHistoryAreFound(t *testing.T) {
 				feed["a"] = feed["a"][:10]
 			}
 		}, "lost: version 10"},
+		{"an app is lost", func(h *history) { h.stored["a"], h.patches, h.reads = nil, nil, nil }, "lost: app a"},
 		{"a version that was read is lost", func(h *history) {
 			h.patches[9].outcome = unknown
 			h.stored["a"] = h.stored["a"][:10]

@@ -77,6 +77,10 @@ func (h *history) faults() (all []string) {
 		}
 	}
 	for app, titles := range h.stored {
+		if len(titles) == 0 {
+			fault("lost: app %s was created, and is not there", app)
+			continue
+		}
 		kept := map[string]bool{}
 		for version, title := range titles[1:] {
 			switch p := made[title]; {

@@ -106,6 +106,7 @@ var (
 	errRefused  = errors.New("refused")
 	errUnknown  = errors.New("the outcome is unknown")
 	errConflict = errors.New("another patch was first")
+	errMissing  = errors.New("there is no such app")
 )
 
 // ask sends a request to a process and decodes the answer.
@@ -144,6 +145,9 @@ func (l *load) ask(process int, method, path, key string, body, out any) error {
 		return errRefused
 	}
 	l.breaks(fmt.Sprintf("%s answers %d %s", method, answer.StatusCode, text))
+	if answer.StatusCode == http.StatusNotFound {
+		return errMissing
+	}
 	return errUnknown
 }
 
@@ -380,13 +384,15 @@ func (l *load) end(t *testing.T) []string {
 	return faults
 }
 
-// read returns the titles of all versions of an app.
+// read returns the titles of all versions of an app, none if the app is lost.
 func (l *load) read(app string) (titles []string, err error) {
 	before := ""
 	for deadline := time.Now().Add(patience); ; {
 		var page versions
 		err := l.ask(rand.IntN(processes), "GET", "/apps/"+app+"/versions/?limit=500"+before, "", nil, &page)
 		switch {
+		case errors.Is(err, errMissing):
+			return nil, nil
 		case err != nil && time.Now().After(deadline):
 			return nil, fmt.Errorf("the versions of app %s cannot be read: %w", app, err)
 		case err != nil:
