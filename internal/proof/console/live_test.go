@@ -138,6 +138,37 @@ func TestLiveHistory(t *testing.T) {
 	p.Run(new(any), `async () => { if (document.activeElement.ariaLabel !== "Changes of version 62") throw new Error(document.activeElement.outerHTML); }`)
 }
 
+// The answers to an older refresh of a history may come after those to a newer one. Tags stay where the newer one found them.
+func TestRefreshesThatOverlap(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{}`)
+	id := w.newApp("Winter", poll(`{"n":0}`))
+	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":1}]`)
+	p := w.signIn(cleo, "/apps/"+id+"/history")
+	p.See(`//div[contains(@class, "line")]/span[.="1"]`)
+	p.Run(new(any), `async () => {
+		const real = fetch;
+		window.histories = 0;
+		window.fetch = async (...request) => {
+			const answer = await real(...request);
+			const path = new URL(request[0].url ?? request[0], location).pathname;
+			if (path.endsWith("/tags") && !window.release) await new Promise((resolve) => { window.release = resolve; });
+			if (path.endsWith("/history")) window.histories++;
+			return answer;
+		};
+	}`)
+	const tagAt = `//div[contains(@class, "line") and ./span[.="%d"]]//span[contains(@class, "tag") and .="production"]`
+	w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
+	const until = `async () => { while (!(%s)) await new Promise((resolve) => setTimeout(resolve, 10)); }`
+	p.Run(new(any), fmt.Sprintf(until, "window.release"))
+	w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`)
+	p.See(fmt.Sprintf(tagAt, 1))
+	p.Run(new(any), `async () => window.release()`)
+	p.Run(new(any), fmt.Sprintf(until, "window.histories === 2"))
+	p.Run(new(any), `async () => new Promise((resolve) => setTimeout(resolve, 100))`) // so that the page could show the older answer
+	p.See(fmt.Sprintf(tagAt, 1))
+}
+
 // A connection that is lost comes back, and what happened meanwhile is shown.
 func TestLostConnection(t *testing.T) {
 	s := newServed(t)

@@ -82,12 +82,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		} };
 	}
 
+	let refreshes = 0;
+
 	/**
 	 * Shows what has happened since: newer versions above those that are loaded, and all tags where they point now.
+	 * Of refreshes that overlap, the one that began last counts.
 	 * @returns {Promise<void>}
 	 */
 	async function refresh() {
 		if (list.items.length === 0) return list.load(true);
+		const mine = ++refreshes;
 		try {
 			/** @type {Map<string, string[]>} */
 			const tags = new Map();
@@ -105,6 +109,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				newer.push(...page.history);
 				next = page.next;
 			} while (next !== undefined && isNew(/** @type {Entry} */ (newer.at(-1))));
+			if (mine !== refreshes) return;
 			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({ ...e, tags: tags.get(e.version) ?? [] }));
 			list.show();
 		} catch {
