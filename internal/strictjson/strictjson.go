@@ -20,7 +20,8 @@ import (
 // MaxDepth is the deepest nesting of arrays and objects that the services accept.
 const MaxDepth = 64
 
-// Error says what is wrong with a JSON text, and where.
+// Error says what is wrong with a JSON text, and where. All functions of this package return it for a text that breaks
+// a rule.
 type Error struct {
 	Pointer string // JSON pointer to the value; "" is the whole text
 	Offset  int64  // byte offset near the fault; -1 where none is known
@@ -34,7 +35,7 @@ func (e *Error) Error() string {
 	return e.Pointer + ": " + e.Sentence()
 }
 
-// Sentence says what is wrong without the pointer.
+// Sentence is the error without the pointer.
 func (e *Error) Sentence() string {
 	sentence := e.Reason
 	if e.Pointer == "" {
@@ -46,7 +47,8 @@ func (e *Error) Sentence() string {
 	return sentence
 }
 
-// Within says of a fault in a value where it is in the text that holds the value at this pointer.
+// Within returns the error of a value as an error of the text around it. at is the JSON pointer of the value in that
+// text.
 func Within(at string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Pointer: at + e.Pointer, Offset: -1, Reason: e.Reason}
@@ -54,7 +56,7 @@ func Within(at string, err error) error {
 	return fmt.Errorf("%s: %w", at, err)
 }
 
-// Check reports what keeps data from being one strict JSON value no deeper than maxDepth, as an *Error.
+// Check returns an *Error unless data is one strict JSON value that is not nested deeper than maxDepth.
 func Check(data []byte, maxDepth int) error {
 	if len(bytes.TrimLeft(data, " \t\r\n")) == 0 {
 		return &Error{Offset: -1, Reason: "a JSON value is missing"}
@@ -83,6 +85,7 @@ func Check(data []byte, maxDepth int) error {
 	}
 }
 
+// trailing returns an error if anything but white space follows the value. offset is where rest begins in the text.
 func trailing(rest []byte, offset int64) error {
 	if text := bytes.TrimLeft(rest, " \t\r\n"); len(text) > 0 {
 		return &Error{Offset: offset + int64(len(rest)-len(text)), Reason: "there is something after the JSON value"}
@@ -90,8 +93,9 @@ func trailing(rest []byte, offset int64) error {
 	return nil
 }
 
-// Decode checks data and decodes it into v, a pointer. Members that v does not know (names are
-// compared exactly), values of another type, and null where v is not a pointer are an *Error.
+// Decode checks data and decodes it into v, which is a pointer. It returns an *Error for a member that v does not have
+// (names are compared exactly, with their case), for a value of another type, and for null where v has no pointer to
+// take it.
 func Decode(data []byte, v any) error {
 	if err := Check(data, MaxDepth); err != nil {
 		return err
@@ -104,7 +108,7 @@ func Decode(data []byte, v any) error {
 
 var errNull = errors.New("null is not allowed here")
 
-// noNull refuses what the decoder would take as a zero value in silence.
+// noNull refuses null where the decoder would silently leave a zero value.
 var noNull = json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 	kind := reflect.TypeOf(v).Elem().Kind()
 	_, raw := v.(json.Unmarshaler) // a raw message keeps null as it is
@@ -153,11 +157,12 @@ func Members(data []byte, known ...string) ([]Member, error) {
 	return out, nil
 }
 
+// at returns an error at the place that the decoder has reached.
 func at(dec *jsontext.Decoder, reason string) error {
 	return &Error{Pointer: string(dec.StackPointer()), Offset: dec.InputOffset(), Reason: reason}
 }
 
-// describe turns the tokenizer's and the decoder's errors into ours.
+// describe returns an error of the tokenizer or the decoder as an *Error.
 func describe(err error) error {
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {
@@ -183,6 +188,7 @@ type reasoned interface {
 	Sentence() string
 }
 
+// mismatch says why a value does not fit into the Go value that it was decoded into.
 func mismatch(sem *json.SemanticError) string {
 	if errors.Is(sem.Err, json.ErrUnknownName) {
 		return fmt.Sprintf("unknown member %q", sem.JSONPointer.LastToken())
@@ -202,6 +208,7 @@ func mismatch(sem *json.SemanticError) string {
 	return fmt.Sprintf("want %s, have %s", goKindName(sem.GoType), kindName(sem.JSONKind))
 }
 
+// kindName names the type of a JSON value for a sentence.
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case 'n':
@@ -218,6 +225,7 @@ func kindName(k jsontext.Kind) string {
 	return "an object"
 }
 
+// goKindName names the type of JSON value that a Go type takes, for a sentence.
 func goKindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -236,8 +244,8 @@ func goKindName(t reflect.Type) string {
 	return "an integer"
 }
 
-// AppendString appends s, valid UTF-8, as a JSON string. It panics on another s: input is checked where it
-// comes in.
+// AppendString appends s as a JSON string. s must be valid UTF-8, else it panics: whatever comes from outside was
+// checked before.
 func AppendString(b []byte, s string) []byte {
 	b, err := jsontext.AppendQuote(b, s)
 	if err != nil {

@@ -61,13 +61,15 @@ func Size(ops ...Op) int {
 	return n
 }
 
-// Budget counts steps of work. A step takes about two nanoseconds on a machine of 2020.
+// Budget bounds the work of a comparison, in steps. A step takes about two nanoseconds on a machine of 2020. A Budget
+// that is spent stays spent, and every comparison that is under way then ends soon with a coarse result. Several
+// comparisons may share one, in one goroutine.
 type Budget struct{ left int }
 
 // NewBudget returns a budget of so many steps.
 func NewBudget(steps int) *Budget { return &Budget{steps} }
 
-// What the parts of the work cost.
+// The steps that the parts of the work take.
 const (
 	stepsPerItem   = 64  // finding an item or a member, and 24 to 40 bytes of memory
 	stepsPerLookup = 128 // finding an equal one among many
@@ -112,20 +114,24 @@ func (b *Budget) Spend(steps int) bool {
 // Spent reports whether more was asked for than the budget had.
 func (b *Budget) Spent() bool { return b.left < 0 }
 
-// Values returns the operations that turn a, which stands at the pointer path, into b. A container that would
-// need more than most operations is replaced whole.
+// Values returns the operations that turn a into b, in the order in which they must be carried out. path is the pointer
+// of a. A container that would need more than most operations is replaced whole, and so is one that the budget does not
+// suffice for.
 func Values(path string, a, b []byte, most int, budget *Budget) []Op {
 	d := differ{most: most, budget: budget}
 	d.value(path, a, b)
 	return d.ops
 }
 
+// differ is one comparison.
 type differ struct {
 	ops    []Op
 	most   int
 	budget *Budget
 }
 
+// value adds the operations that turn a into b. If comparing their parts is not possible, or takes more than most
+// operations, those that were added are dropped for one replace.
 func (d *differ) value(path string, a, b []byte) {
 	if bytes.Equal(a, b) {
 		return
@@ -147,7 +153,8 @@ func (d *differ) value(path string, a, b []byte) {
 	}
 }
 
-// object compares the members of two objects. It returns false if they cannot be compared.
+// object adds the operations that turn the members was into the members is. It returns false if the budget is spent, or
+// if one of the two was no object.
 func (d *differ) object(path string, was, is rawjson.Object) bool {
 	if was == nil || is == nil {
 		return false
@@ -205,8 +212,9 @@ func index(o rawjson.Object) func(name string) []byte {
 	return func(name string) []byte { return values[name] }
 }
 
-// array compares two arrays along their common items. Between two common items, the items that differ are
-// compared in pairs, in order; the rest is removed or added.
+// array adds the operations that turn the items was into the items is. It finds the items that both have in the same
+// order. Between two of these, the items that differ are compared in pairs, in order; the rest is removed or added. It
+// returns false as object does.
 func (d *differ) array(path string, was, is [][]byte) bool {
 	if was == nil || is == nil {
 		return false
@@ -243,8 +251,8 @@ func (d *differ) array(path string, was, is [][]byte) bool {
 // Pair is a pair of indices into two lists.
 type Pair struct{ A, B int }
 
-// Common returns the pairs of a longest common subsequence of two lists, both indices ascending. Where items
-// occur so often that the longest one is costly, a shorter one is returned. ok is false if the budget is spent.
+// Common returns the pairs of a longest common subsequence of two lists, both indices ascending. If items occur so
+// often that finding the longest one takes too long, it returns a shorter one. ok is false if the budget is spent.
 func Common(a, b [][]byte, budget *Budget) (pairs []Pair, ok bool) {
 	first := 0
 	for first < min(len(a), len(b)) && bytes.Equal(a[first], b[first]) {
@@ -270,8 +278,9 @@ func Common(a, b [][]byte, budget *Budget) (pairs []Pair, ok bool) {
 	return pairs, true
 }
 
-// commonMiddle finds a longest common subsequence as Hunt and Szymanski do: a longest chain of equal pairs in
-// which both indices ascend.
+// commonMiddle is Common without the items that the two lists have in common at their beginnings and ends. It uses the
+// algorithm of Hunt and Szymanski: among the pairs of equal items, it finds a longest chain in which both indices
+// ascend.
 func commonMiddle(a, b [][]byte, budget *Budget) ([]Pair, bool) {
 	if !budget.Spend(stepsPerLookup * (len(a) + len(b))) {
 		return nil, false
@@ -331,8 +340,8 @@ func Increasing(list []int) []int {
 	return out
 }
 
-// chain returns a longest chain of pairs (i, one of candidates(i)) in which both indices ascend. Candidates are
-// ascending.
+// chain returns a longest chain of pairs (i, j), with i below n and j one of candidates(i), in which both indices
+// ascend. candidates returns its indices in ascending order.
 func chain(n int, candidates func(i int) []int) []Pair {
 	type node struct {
 		Pair

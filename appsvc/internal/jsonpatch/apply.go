@@ -13,15 +13,17 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// Limits bound the work of Apply.
+// Limits bound the work of Apply. A patch that needs more is refused with ErrTooLarge.
 type Limits struct {
 	Document int // bytes of the document, at any look at it
 	Looks    int // bytes of documents encoded between operations, in all; to read one costs an eighth
 	Moves    int // operations times the items of the largest list or object, which each may move
 }
 
-// Apply carries out the operations in order and returns the new document, compact where doc and the
-// values of the operations are. doc is one strict JSON value and is not changed.
+// Apply carries out the operations in order and returns the new document. doc is one strict JSON value and is not
+// changed. The result has no white space that doc and the values of the operations do not have, and keeps the text of
+// numbers. The error is an *Error of the kind ErrApply, ErrTest or ErrTooLarge whose Pointer leads to the operation
+// that failed.
 func Apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	if slices.ContainsFunc(ops, Op.hasEmptyName) {
 		return applyRenamed(doc, ops, limits)
@@ -29,7 +31,9 @@ func Apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	return apply(doc, ops, limits)
 }
 
-// run is a document and the operations that wait to be carried out on it by the library.
+// run is one application of a patch. Each call of the library decodes and encodes the document, so operations are
+// collected in waiting, and the library carries them out together when somebody must look at the document: for a test,
+// for an unusual index, or at the end. The document that an operation is judged by is therefore doc after a flush.
 type run struct {
 	doc     []byte
 	index   int // of the operation that is carried out
@@ -39,6 +43,7 @@ type run struct {
 	looks   int
 }
 
+// apply is Apply for a patch in which no pointer has an empty token.
 func apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	if err := checkMoves(doc, ops, limits.Moves); err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func apply(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	return r.doc, nil
 }
 
-// named says of an error which operation it is about, unless it says so already.
+// named adds to an error which operation it is about, unless it says so already.
 func named(index int, op Op, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Pointer != "" {
 		return err
@@ -64,6 +69,8 @@ func named(index int, op Op, err error) error {
 	return in(fmt.Sprintf("/%d", index), fmt.Sprintf("%s of %q: ", op.Op, *op.Path), err)
 }
 
+// do carries out one operation, or leaves it to the next flush. The library has most of RFC 6902 right; what it has not
+// is done here: moves into itself, unusual indices, tests, and operations on the whole document.
 func (r *run) do(op Op) error {
 	if op.Op == "move" && strings.HasPrefix(*op.Path, *op.From+"/") {
 		return fault(ErrApply, "", "%q cannot be moved into itself", *op.From)
@@ -88,9 +95,9 @@ func (r *run) do(op Op) error {
 	return nil
 }
 
-// moveInParts carries out a move as what RFC 6902 defines it by: the removal, and then the addition of
-// what was removed. Where the target has an index that is not canonical, it is judged in the document
-// without the value, in which other items may stand at the places that the pointer goes by.
+// moveInParts carries out a move as the two steps by which RFC 6902 defines it: the removal, and then the addition of
+// what was removed. The target is judged in the document without the value, where other items may stand at the same
+// indices.
 func (r *run) moveInParts(op Op) error {
 	if err := r.look(); err != nil {
 		return err
@@ -110,8 +117,7 @@ func (r *run) wait(op Op) {
 	r.waiting, r.indices = append(r.waiting, op), append(r.indices, r.index)
 }
 
-// library is the operation as the library wants it, for a document that has the value at place as
-// its member of the name inside.
+// library returns the operation in the form of the library. Its pointers begin with place, which is replaced by inside.
 func (op Op) library(place, inside string) evanphx.Operation {
 	quoted := func(s string) *json.RawMessage {
 		b, _ := json.Marshal(s) // a string always encodes
@@ -128,8 +134,9 @@ func (op Op) library(place, inside string) evanphx.Operation {
 	return o
 }
 
-// checkMoves refuses what would move too many items. In the library every insertion and removal
-// costs as much as the list or object around it is long.
+// checkMoves refuses a patch that would move too many items. In the library every insertion and removal moves all items
+// behind it, so the work is the number of operations times the length of the longest list. The exact length is only
+// looked up if the bytes allow so long a list.
 func checkMoves(doc []byte, ops []Op, most int) error {
 	edits, bytes := 0, len(doc)
 	for _, op := range ops {
@@ -172,7 +179,7 @@ func MostEdits(doc []byte, edits int, limits Limits, values ...[]byte) int {
 	return min(edits, sort.Search(edits, func(n int) bool { return (n+1)*(widest+n+1) > limits.Moves }))
 }
 
-// look brings the document up to date so that it can be looked at, and pays for it.
+// look carries out the waiting operations, so that doc can be looked at, and counts what that costs.
 func (r *run) look() error {
 	if len(r.waiting) > 0 {
 		r.looks += len(r.doc)
@@ -228,10 +235,11 @@ func enclosing(ops []Op) string {
 	return place
 }
 
+// parent returns the pointer to the list or object that contains the place of a pointer.
 func parent(pointer string) string { return pointer[:max(0, strings.LastIndexByte(pointer, '/'))] }
 
-// blame returns the error of the first waiting operation that fails. The library does not say which
-// one it was.
+// blame returns the error of the first waiting operation that fails. The library does not say which one that was, so
+// blame finds it by bisection: it has the first n operations carried out, for several n.
 func (r *run) blame() error {
 	n := sort.Search(len(r.waiting)-1, func(n int) bool {
 		_, e := r.carryOut(r.doc, r.waiting[:n+1], "", "")
@@ -283,7 +291,8 @@ func explain(doc []byte, op Op) error {
 	return err
 }
 
-// carryOut has the library carry out ops on a document that has the value at place inside.
+// carryOut has the library carry out ops on a document that has, at the pointer inside, the value that the operations
+// name by place.
 func (r *run) carryOut(doc []byte, ops []Op, place, inside string) (out []byte, err error) {
 	defer func() { // no input may end the process, whatever the library makes of it
 		if p := recover(); p != nil {
@@ -309,6 +318,8 @@ func (r *run) carryOut(doc []byte, ops []Op, place, inside string) (out []byte, 
 	return out, nil
 }
 
+// set makes doc the document that all operations so far have led to. It returns ErrTooLarge if doc is longer than
+// allowed.
 func (r *run) set(doc []byte) error {
 	if len(doc) > r.limits.Document {
 		return fault(ErrTooLarge, "", "the patched document has %d bytes, at most %d", len(doc), r.limits.Document)
@@ -317,6 +328,8 @@ func (r *run) set(doc []byte) error {
 	return nil
 }
 
+// test carries out a test. Numbers are compared by value, so 1 equals 1.0, and a place that does not exist equals
+// nothing.
 func (r *run) test(op Op) error {
 	if err := r.look(); err != nil {
 		return err
@@ -354,7 +367,8 @@ func (r *run) whole(op Op) error {
 	return nil
 }
 
-// checkIndices refuses a pointer that would go by an index that is not canonical.
+// checkIndices refuses a pointer that goes into a list by an index that is not canonical. In an object the same token
+// is a name.
 func (r *run) checkIndices(pointer string) error {
 	if err := r.look(); err != nil {
 		return err

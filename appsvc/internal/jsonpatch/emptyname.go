@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// applyRenamed is apply for patches that go by a member named "". The library takes that name for
-// the object around the member, so another name, one that nobody can guess, stands in for it
-// throughout and is put back at the end.
+// applyRenamed is apply for patches that name a member "". The library takes that name for the object around the
+// member. So each such member of the document and of the patch is given another name, one that nobody can guess, and
+// gets its own back at the end.
 func applyRenamed(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	name := "empty-name-" + rand.Text()
 	ops, err := renameOps(ops, name)
@@ -28,6 +28,7 @@ func applyRenamed(doc []byte, ops []Op, limits Limits) ([]byte, error) {
 	return renameMembers(doc, name, "")
 }
 
+// renameOps returns the operations with name in place of the empty name, in pointers and in values.
 func renameOps(ops []Op, name string) ([]Op, error) {
 	out := slices.Clone(ops)
 	for i := range out {
@@ -49,6 +50,7 @@ func renameOps(ops []Op, name string) ([]Op, error) {
 	return out, nil
 }
 
+// renameTokens returns a pointer with name in place of its empty tokens.
 func renameTokens(pointer, name string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := 1; i < len(tokens); i++ {
@@ -59,7 +61,7 @@ func renameTokens(pointer, name string) string {
 	return strings.Join(tokens, "/")
 }
 
-// renameMembers copies a JSON value, writing one member name for another.
+// renameMembers returns a JSON value with each member named from renamed to to.
 func renameMembers(data []byte, from, to string) ([]byte, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
 	var out bytes.Buffer

@@ -18,7 +18,7 @@ var (
 	ErrApply     = errors.New("operation does not apply") // any other operation that cannot be done
 )
 
-// Error says what is wrong with a patch, and where in the patch.
+// Error says what is wrong with a patch, and where in the patch. errors.Is finds its kind, one of the four above.
 type Error struct {
 	Kind    error
 	Pointer string // JSON pointer into the patch: "/3" is its fourth operation
@@ -34,11 +34,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Kind }
 
+// fault returns an *Error.
 func fault(kind error, pointer, format string, args ...any) error {
 	return &Error{kind, pointer, fmt.Sprintf(format, args...)}
 }
 
-// in returns the error of a part of a patch as one of the whole; the part is at this pointer.
+// in returns the error of a part of a patch as one of the whole patch. pointer leads to the part, and what is put
+// before the reason.
 func in(pointer, what string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{e.Kind, pointer + e.Pointer, what + e.Reason}
@@ -46,7 +48,8 @@ func in(pointer, what string, err error) error {
 	return err
 }
 
-// Op is one operation. Path and From are canonical JSON pointers; Value is nil where there is none.
+// Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is nil unless the operation has it,
+// and Value is nil where there is none.
 type Op struct {
 	Op    string          `json:"op"`
 	Path  *string         `json:"path"`
@@ -54,8 +57,9 @@ type Op struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Decode reads a patch of at most maxOps operations. Every operation must have the members that
-// its kind needs, and none that JSON Patch does not know.
+// Decode reads a patch of at most maxOps operations as strict JSON. Every operation must have the members that its kind
+// needs and none that RFC 6902 does not define. The error is an *Error of the kind ErrMalformed or, beyond maxOps,
+// ErrTooLarge.
 func Decode(data []byte, maxOps int) ([]Op, error) {
 	var ops []Op
 	if err := strictjson.Decode(data, &ops); err != nil {
@@ -75,6 +79,7 @@ func Decode(data []byte, maxOps int) ([]Op, error) {
 	return ops, nil
 }
 
+// check returns an error unless the operation has what its kind needs.
 func (op Op) check() error {
 	needs := map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
 	need, known := needs[op.Op]
@@ -110,7 +115,7 @@ func isPointer(s string) bool {
 	}
 }
 
-// Pointers returns the pointers that the operation goes by.
+// Pointers returns the pointers of the places that the operation reads or writes.
 func (op Op) Pointers() []string {
 	if op.hasFrom() {
 		return []string{*op.From, *op.Path}
@@ -120,8 +125,8 @@ func (op Op) Pointers() []string {
 
 func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
 
-// hasOddIndex reports whether a pointer has a token that the library would take as an array index
-// though it is not canonical.
+// hasOddIndex reports whether a pointer has a token that the library would take for an index of a list though RFC 6901
+// does not allow it: a number with a sign or with leading zeros.
 func hasOddIndex(pointer string) bool {
 	return slices.ContainsFunc(strings.Split(pointer, "/"), isOddIndex)
 }
@@ -132,14 +137,14 @@ func isOddIndex(token string) bool {
 	return len(token)-len(digits) <= 1 && isDigits(digits) && !isIndex(token)
 }
 
-// isIndex reports whether token is an array index as pointers write them.
+// isIndex reports whether token is an index of a list as RFC 6901 writes it.
 func isIndex(token string) bool {
 	return isDigits(token) && (token == "0" || token[0] != '0')
 }
 
 func isDigits(s string) bool { return s != "" && strings.TrimLeft(s, "0123456789") == "" }
 
-// hasEmptyName reports whether the operation goes by a member named "".
+// hasEmptyName reports whether a pointer of the operation has an empty token, which names a member "".
 func (op Op) hasEmptyName() bool {
 	return slices.ContainsFunc(op.Pointers(), func(p string) bool { return strings.Contains(p+"/", "//") })
 }

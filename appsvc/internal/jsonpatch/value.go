@@ -18,14 +18,14 @@ var (
 	errIndex   = errors.New("array indices are written in decimal digits without leading zeros")
 )
 
-// resolve returns the value that pointer names in doc. errIndex where the pointer goes into an
-// array by an index that is not canonical, else errMissing.
+// resolve returns the value that pointer names in doc. It returns errIndex if the pointer goes into a list by an index
+// that is not canonical, and errMissing if there is no such place.
 func resolve(doc []byte, pointer string) ([]byte, error) {
 	at, end, err := locate(doc, pointer)
 	return bytes.TrimSpace(doc[at:end]), err
 }
 
-// locate returns where in doc the value stands that pointer names: doc[at:end]. Errors as of resolve.
+// locate returns the place of the value that pointer names, doc[at:end]. Its errors are those of resolve.
 func locate(doc []byte, pointer string) (at, end int, err error) {
 	if pointer == "" {
 		return 0, len(doc), nil
@@ -50,8 +50,8 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 	return at, at + len(value), nil
 }
 
-// Equal reports whether two JSON values are the same: members in any order, items in order,
-// numbers by same. Both must be strict JSON.
+// Equal reports whether two JSON values are the same: objects with the same members in any order, lists with the same
+// items in order, and numbers that same says are the same. Both must be strict JSON.
 func Equal(a, b []byte, same func(x, y string) bool) bool {
 	if a, b = bytes.TrimSpace(a), bytes.TrimSpace(b); bytes.Equal(a, b) {
 		return true
@@ -59,8 +59,9 @@ func Equal(a, b []byte, same func(x, y string) bool) bool {
 	return !differ(a, b, same, 4) && equal(tree(a), tree(b), same)
 }
 
-// differ reports whether a look at two values, some levels deep, is enough to tell that they are not
-// the same: most values that are not have their members in the same order.
+// differ reports whether a look at the first levels of two values shows that they are not the same. It saves decoding
+// them: values that differ usually have their members in the same order all the same. If it returns false, nothing is
+// known.
 func differ(a, b []byte, same func(x, y string) bool, levels int) bool {
 	if bytes.Equal(a, b) || levels == 0 {
 		return false
@@ -81,7 +82,7 @@ func differ(a, b []byte, same func(x, y string) bool, levels int) bool {
 	return false
 }
 
-// plain reports whether a value is a scalar that can be written in one way only, but for numbers.
+// plain reports whether a value is a scalar that has one spelling only. Numbers have several, which same decides about.
 func plain(value []byte) bool {
 	return len(value) > 0 && value[0] != '[' && bytes.IndexByte(value, '\\') < 0
 }
@@ -89,6 +90,7 @@ func plain(value []byte) bool {
 // SameText compares numbers as they are written.
 func SameText(x, y string) bool { return x == y }
 
+// tree decodes a value, with numbers as they are written.
 func tree(data []byte) any {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -99,6 +101,7 @@ func tree(data []byte) any {
 	return v
 }
 
+// equal compares decoded values as Equal says.
 func equal(a, b any, same func(x, y string) bool) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -135,8 +138,9 @@ func equal(a, b any, same func(x, y string) bool) bool {
 // SameNumber compares numbers by value, however they are written: 1, 1.0 and 10e-1 are one.
 func SameNumber(x, y string) bool { return x == y || normal(x) == normal(y) }
 
-// normal writes a JSON number as its sign, its digits without zeros at either end, and a power of
-// ten. It takes time and room linear in the text, whatever the exponent.
+// normal returns one spelling for all spellings of a number: its sign, its digits without zeros at either end, and a
+// power of ten. It takes time and memory linear in the text, however large the exponent is: 1e1000000000 is never
+// written out.
 func normal(text string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(text, "-"); negative {

@@ -13,16 +13,16 @@ import (
 // ErrNotJSON says that a text is not the valid JSON, or not the kind of value, that was expected.
 var ErrNotJSON = errors.New("not the expected JSON")
 
-// Member is one member of an object; Value is a part of the text.
+// Member is one member of an object. Name is decoded. Value is a part of the text, which it shares.
 type Member struct {
 	Name  string
 	Value []byte
 }
 
-// Object is the members of an object, in order.
+// Object is the members of an object, in the order of the text.
 type Object []Member
 
-// Get returns the value of a member, nil when there is none.
+// Get returns the value of the first member of this name, nil if there is none.
 func (o Object) Get(name string) []byte {
 	for i := range o {
 		if o[i].Name == name {
@@ -38,8 +38,8 @@ var ErrTooMany = errors.New("too many members or items")
 // Members returns the members of the object in data.
 func Members(data []byte) (Object, error) { return MembersUpTo(data, math.MaxInt) }
 
-// MembersUpTo is Members for an object of at most so many members. It returns ErrTooMany for a larger one, and reads
-// no more of that than it must.
+// MembersUpTo is Members for an object of at most most members. It returns ErrTooMany for a larger one, as soon as it
+// meets one member too many.
 func MembersUpTo(data []byte, most int) (Object, error) {
 	out := make(Object, 0, 8) // as many as most have
 	s := scanner{data: data}
@@ -67,8 +67,8 @@ func MembersUpTo(data []byte, most int) (Object, error) {
 // Items returns the items of the array in data.
 func Items(data []byte) ([][]byte, error) { return ItemsUpTo(data, math.MaxInt) }
 
-// ItemsUpTo is Items for an array of at most so many items. It returns ErrTooMany for a longer one, and reads no
-// more of that than it must.
+// ItemsUpTo is Items for an array of at most most items. It returns ErrTooMany for a longer one, as soon as it meets
+// one item too many.
 func ItemsUpTo(data []byte, most int) ([][]byte, error) {
 	out := make([][]byte, 0, 8)
 	s := scanner{data: data}
@@ -88,7 +88,7 @@ func ItemsUpTo(data []byte, most int) ([][]byte, error) {
 	return out, nil
 }
 
-// Text returns the string that is in data, and whether there is one.
+// Text returns the string that data is. ok is false if data is another value.
 func Text(data []byte) (text string, ok bool) {
 	switch {
 	case len(data) < 2 || data[0] != '"':
@@ -99,15 +99,16 @@ func Text(data []byte) (text string, ok bool) {
 	return text, json.Unmarshal(data, &text) == nil
 }
 
-// Cut returns the value that data begins with, and what stands behind it.
+// Cut returns the value that data begins with, and what follows it.
 func Cut(data []byte) (value, rest []byte) {
 	s := scanner{data: data}
 	value = s.value()
 	return value, data[len(value):]
 }
 
-// Lookup returns where in data a value begins: that of the member of this name if data is an object,
-// the item of this index if it is an array; -1 when there is none. Nothing behind is looked at.
+// Lookup returns where in data a value begins: the value of the member of this name if data is an object, the item of
+// this index if it is an array, and -1 if there is none. kind is '{', '[' or 0 for a scalar. It reads data only up to
+// that value.
 func Lookup(data []byte, name string, index int) (at int, kind byte, err error) {
 	s := scanner{data: data}
 	switch {
@@ -151,7 +152,7 @@ func isName(quoted []byte, name string) bool {
 	return ok && s == name
 }
 
-// Widest returns the number of members or items of the largest container in data.
+// Widest returns an upper bound of how many members or items a single object or array in data has, at any depth.
 func Widest(data []byte) int {
 	widest := 0
 	var open []int // commas so far
@@ -199,13 +200,15 @@ type scanner struct {
 	failed bool
 }
 
+// space steps over white space.
 func (s *scanner) space() {
 	for s.at < len(s.data) && (s.data[s.at] == ' ' || s.data[s.at] == '\n' || s.data[s.at] == '\t' || s.data[s.at] == '\r') {
 		s.at++
 	}
 }
 
-// takes steps over spaces and c, if c is what comes.
+// takes steps over white space and then over c. It returns false, and stays behind the white space, if another byte
+// comes.
 func (s *scanner) takes(c byte) bool {
 	s.space()
 	if s.at < len(s.data) && s.data[s.at] == c {
@@ -215,7 +218,8 @@ func (s *scanner) takes(c byte) bool {
 	return false
 }
 
-// separates steps over a comma and reports true, or over the end of the container.
+// separates steps over what follows a member or an item. It returns true if that is a comma, so that another one
+// follows, and false for end, the end of the container. Anything else fails the scanner.
 func (s *scanner) separates(end byte) bool {
 	if s.failed || s.takes(end) {
 		return false
@@ -262,7 +266,7 @@ func (s *scanner) value() []byte {
 	return s.data[begin:s.at]
 }
 
-// text steps over a string.
+// text steps over a string. It returns false if the string has no end.
 func (s *scanner) text() bool {
 	for at := s.at + 1; ; {
 		quote := bytes.IndexByte(s.data[at:], '"')
