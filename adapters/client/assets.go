@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Assets is the asset manager. Its methods are those of *assets.Session, with the same errors; their
-// comments add only what is different from afar. Changes are sent once.
+// Assets is the asset manager of a server. Its methods are those of *assets.Session, with the same errors; their
+// comments say only what is different. Changes are sent once.
 type Assets struct{ remote }
 
 // inLibrary begins the addresses of a library.

@@ -6,14 +6,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// cache keeps answers by their address, the latest used ones, up to a number of bytes. What it gives is
-// asked for again with If-None-Match, so that the service decides each time who may read it.
+// cache keeps the bodies of the responses that were used last, by address, up to a number of bytes. The client asks for
+// each of them again with If-None-Match, so that the service decides each time who may read it. A nil cache keeps
+// nothing. It is safe for concurrent use.
 type cache struct {
 	most int // bytes
 	mu   sync.Mutex
 	by   *lru.Cache[string, kept]
 }
 
+// kept is one entry of the cache.
 type kept struct {
 	url, etag string
 	body      []byte
@@ -43,6 +45,7 @@ func (c *cache) get(url string) kept {
 	return k
 }
 
+// put keeps a body. A body that is larger than the whole cache is not kept.
 func (c *cache) put(k kept) {
 	if c == nil || k.etag == "" {
 		return

@@ -20,9 +20,9 @@ func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.Ch
 	return out, nil
 }
 
-// Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends, or
-// the connection is lost, it connects again and goes on after the last entry, for as long as ctx lasts; it ends with
-// an error that another attempt would meet too.
+// Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
+// or the connection is lost, it connects again and goes on after the last entry, until ctx is done. Its last value is
+// an error: that of ctx, or one that another attempt would meet too.
 func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[appsvc.Event, error] {
 	now := func() (string, error) {
 		page, err := a.Changes(ctx, appsvc.ChangesRequest{After: appsvc.Now, Types: in.Types, AppID: in.AppID, Limit: in.Limit})
@@ -31,7 +31,7 @@ func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[a
 	return follow[appsvc.Event](ctx, a.remote, url.Values(changesQuery(in).number("limit", in.Limit)), in.After, now, "/x/changes")
 }
 
-// changesQuery is what pages and streams are asked with alike.
+// changesQuery returns the parameters that pages and streams have in common.
 func changesQuery(in appsvc.ChangesRequest) values {
 	q := values{}.text("app", in.AppID)
 	if in.Types != nil {

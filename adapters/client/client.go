@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Client holds the services of one server, for who its tokens stand for. It is safe for concurrent use.
+// Client has the services of one server. Each request has the rights of the user whom its token names. It is safe for
+// concurrent use.
 type Client struct {
 	Apps    *Apps
 	Assets  *Assets
@@ -42,12 +43,12 @@ type Config struct {
 	CacheBytes int
 }
 
-// Static returns a source of one token.
+// Static returns a Config.Token that always gives the same token.
 func Static(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
 
-// New builds a client. The error says what is wrong with the configuration; nothing is sent.
+// New returns a client. The error says what is wrong with the configuration; nothing is sent.
 func New(c Config) (*Client, error) {
 	base, err := address("URL", c.URL)
 	if err != nil {
@@ -85,6 +86,7 @@ func New(c Config) (*Client, error) {
 	}, nil
 }
 
+// address parses a URL of the configuration.
 func address(field, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -23,6 +23,7 @@ type component struct {
 	Main        string  `json:"main"`
 }
 
+// component returns c in the type of package appsvc.
 func (c component) component(manifest []byte) appsvc.Component {
 	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: manifest}
 }

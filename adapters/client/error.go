@@ -14,11 +14,13 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// ErrToken: the service does not take the token.
+// ErrToken is the kind of an error for a token that the service does not accept (401).
 var ErrToken = errors.New("no valid token")
 
-// Error is an answer that is not a success. errors.Is finds the kind of the domain in it, or ErrToken,
-// and errors.As the error of the domain, *appsvc.Error, *assets.Error or *reviews.Error, as the embedded service gives it.
+// Error is a response that is no success. errors.Is finds in it the sentinel of the domain, such as appsvc.ErrConflict,
+// or ErrToken. errors.As finds the error of the domain, *appsvc.Error, *assets.Error or *reviews.Error, with the fields
+// that the embedded service sets. A response without the JSON of this service comes from a proxy, for instance, and has
+// neither.
 type Error struct {
 	Method    string
 	Path      string // as it was sent, without the query
@@ -29,7 +31,7 @@ type Error struct {
 	kind error
 }
 
-// Error says what was asked and what is wrong with it.
+// Error returns a sentence with the request, the status and the message.
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
@@ -38,18 +40,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
 
-// Unwrap returns the error of the domain, or its kind alone, and nil where there is none.
+// Unwrap returns the error of the domain, or only its sentinel from status 500 on, and nil if there is none.
 func (e *Error) Unwrap() error { return e.kind }
 
-// kinds are the sentinels of a domain: by status, and the one for changes of which
-// nobody knows whether they were made.
+// kinds are the sentinels of a domain, by status. unknown is the sentinel for changes of which it is not known whether
+// they were made. detail makes the error of the domain.
 type kinds struct {
 	by      map[int]error
 	unknown error
 	detail  func(kind error, told told) error
 }
 
-// told is the body of an answer that is not a success.
+// told is the body of a response that is no success, as README.md of package httpapi describes it.
 type told struct {
 	Error      string             `json:"error"`
 	Code       string             `json:"code"`
@@ -61,7 +63,8 @@ type told struct {
 	ID         string             `json:"id"`
 }
 
-// reason is the sentence without the place that it begins with.
+// reason is the sentence of the error without the place that it begins with, as the Reason of the errors of the
+// domains.
 func (t told) reason() string {
 	for _, place := range []string{"header " + t.Parameter, t.Parameter, t.Pointer} {
 		if rest, ok := strings.CutPrefix(t.Error, place+": "); ok && place != "" {
@@ -71,6 +74,7 @@ func (t told) reason() string {
 	return t.Error
 }
 
+// appError returns what the service has told as an error of package appsvc.
 func appError(kind error, t told) error {
 	e := &appsvc.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), Violations: t.Violations}
 	if t.Version != nil {
@@ -82,10 +86,12 @@ func appError(kind error, t told) error {
 	return e
 }
 
+// assetError returns what the service has told as an error of package assets.
 func assetError(kind error, t told) error {
 	return &assets.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason(), ID: t.ID}
 }
 
+// reviewError returns what the service has told as an error of package reviews.
 func reviewError(kind error, t told) error {
 	return &reviews.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason()}
 }
@@ -109,7 +115,7 @@ var (
 	}, reviews.ErrUnknown, reviewError}
 )
 
-// of returns the kind of an answer. Busy and unknown share a status and differ in their codes.
+// of returns the sentinel for a response. Busy and unknown have the same status, 503, and differ in their codes.
 func (k kinds) of(status int, code string) error {
 	if code == "unknown_outcome" {
 		return k.unknown
@@ -117,13 +123,13 @@ func (k kinds) of(status int, code string) error {
 	return k.by[status]
 }
 
-// here is the error of a request that is not sent, as the service would answer it with this status.
+// here is the error of a request that is refused without being sent, in the form that the service would give it.
 func (k kinds) here(status int, t told) error {
 	return k.detail(k.by[status], t)
 }
 
-// refusal makes the error of an answer. One without a sentence comes from somebody on the way, so its
-// status says nothing of the service.
+// refusal makes the error for a response. A response without a sentence comes from somebody between client and service,
+// so its status says nothing about the service.
 func (k kinds) refusal(r request, a answer) *Error {
 	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
 	var body told
@@ -137,8 +143,8 @@ func (k kinds) refusal(r request, a answer) *Error {
 	return e
 }
 
-// doubtful reports whether a change may have been made that was not answered by the service. One for which
-// there was no connection was not.
+// doubtful reports whether a request may have changed something although the service has not said so. A request for
+// which there was no connection was never sent.
 func (k kinds) doubtful(r request, a answer, err error) bool {
 	var gone *lost
 	var op *net.OpError

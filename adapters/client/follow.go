@@ -25,8 +25,13 @@ const (
 	mostLine = 1 << 20
 )
 
-// follow yields the entries of an event stream from a cursor on. now makes a cursor of "now", since a stream that was lost
-// before its first entry would otherwise go on later than it began.
+// follow returns an iterator over the entries of an event stream, from the cursor after on. When a stream ends, it
+// connects again and goes on from the last entry, so that the caller sees one list. It waits between attempts, longer
+// after each that brought nothing. It yields an error once, as the last value: that of ctx, or one that connecting
+// again would not mend.
+//
+// now returns a cursor for "now". Without it, a stream that is lost before its first entry would go on from a later
+// "now", and miss what came between.
 func follow[T any](ctx context.Context, s remote, query url.Values, after string, now func() (string, error), format string, ids ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		f := follower[T]{s: s, query: query, yield: yield, after: after}
@@ -62,7 +67,7 @@ func follow[T any](ctx context.Context, s remote, query url.Values, after string
 	}
 }
 
-// isPassing reports whether the next attempt to connect may do better.
+// isPassing reports whether connecting again may succeed after this error.
 func isPassing(err error) bool {
 	var gone *lost
 	answered, ok := errors.AsType[*Error](err)
@@ -79,7 +84,8 @@ type follower[T any] struct {
 	left  bool   // the loop over the entries has ended
 }
 
-// once reads a stream until it ends. It returns nil if the service has ended it.
+// once reads one stream until it ends. It returns nil if the service has ended it, as it does when a token expires. A
+// stream that says nothing for the time of silence is taken for a broken connection and closed.
 func (f *follower[T]) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,7 +116,9 @@ func (f *follower[T]) once(ctx context.Context) error {
 	return f.read(in.Body, func() { quiet.Reset(silence) })
 }
 
-// read yields the entries of a stream. alive is called for each line.
+// read yields the entries of a stream in the format of server-sent events (WHATWG HTML, section 9.2). An event ends
+// with an empty line. Its id becomes the cursor to go on from once its entry was yielded, so that no entry is lost.
+// alive is called for each line, comments too.
 func (f *follower[T]) read(body io.Reader, alive func()) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 4<<10), mostLine)

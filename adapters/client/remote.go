@@ -16,15 +16,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// remote is one service of the server: its address, and the sentinels of its errors.
+// remote is one of the three services of the server: its address, and the sentinels of its package, by which the errors
+// of the client are the same as those of a Service in this process.
 type remote struct {
 	sender *sender
 	base   string
 	kinds  kinds
 }
 
-// address returns an address of the service. The format has a %s for each id, which is escaped. It returns the error for a
-// thing that does not exist if an id is empty, since the address would be that of another endpoint.
+// address returns an address of the service. format has a %s for each id, which is escaped. It returns ErrNotFound if
+// an id is empty, since the address would be that of another endpoint.
 func (s remote) address(format string, ids ...string) (string, error) {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
@@ -36,7 +37,8 @@ func (s remote) address(format string, ids ...string) (string, error) {
 	return s.base + fmt.Sprintf(format, escaped...), nil
 }
 
-// call sends a request and decodes its answer into out, which may be nil.
+// call sends a request and decodes its answer into out, which may be nil. The error wraps ErrUnknown if the request may
+// have changed something and no answer tells whether it did.
 func (s remote) call(ctx context.Context, r request, out any) (http.Header, error) {
 	a, doubt, err := s.sender.send(ctx, s.kinds, r)
 	switch {
@@ -61,7 +63,7 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 	return a.header, nil
 }
 
-// get reads what is at an address.
+// get reads an address into out.
 func (s remote) get(ctx context.Context, out any, query url.Values, format string, ids ...string) (http.Header, error) {
 	to, err := s.address(format, ids...)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s remote) get(ctx context.Context, out any, query url.Values, format strin
 	return s.call(ctx, request{method: http.MethodGet, url: to, query: query, again: true}, out)
 }
 
-// write sends a change with body, which is encoded as JSON unless it is a []byte; nil means no body.
+// write sends a change with body as JSON. A body that is a []byte is JSON already; nil means no body.
 func (s remote) write(ctx context.Context, r request, body, out any) (http.Header, error) {
 	if body != nil {
 		text, encoded := body.([]byte)
@@ -89,7 +91,8 @@ func (s remote) write(ctx context.Context, r request, body, out any) (http.Heade
 	return s.call(ctx, r, out)
 }
 
-// keyed is write for a change that takes an Idempotency-Key, and so may be sent again.
+// keyed is write for a change that takes an Idempotency-Key and so may be sent again. An empty key stands for a random
+// one.
 func (s remote) keyed(ctx context.Context, key string, r request, body, out any) (http.Header, error) {
 	if key == "" {
 		key = rand.Text()
@@ -107,7 +110,7 @@ func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// values are parameters of a query. Empty ones are left out.
+// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false.
 type values url.Values
 
 func (v values) text(name, value string) values {

@@ -10,7 +10,7 @@ import (
 	"net/url"
 )
 
-// request is one call of an endpoint.
+// request is one call of an endpoint, as often as it is sent.
 type request struct {
 	method, url string // without the query
 	query       url.Values
@@ -38,13 +38,14 @@ type answer struct {
 	body   []byte
 }
 
-// sender sends requests with a token, and reads their answers.
+// sender sends requests with a token, and reads their answers. It is safe for concurrent use.
 type sender struct {
 	Config
 	cache *cache
 }
 
-// open sends a request once, and returns the response without reading its body.
+// open sends a request once, and returns the response without reading its body. The error is a *lost if the connection
+// failed, so that the request may have arrived; after any other error it was not sent.
 func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	token, err := s.Token(ctx)
 	if err != nil {
@@ -66,7 +67,8 @@ func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	return in, nil
 }
 
-// once sends a request once and reads the response, or takes it from the cache.
+// once sends a request once and reads the response. If the cache has a body for the address, the request asks whether
+// it is still current, and a 304 is answered with that body.
 func (s *sender) once(ctx context.Context, r request) (answer, error) {
 	var held kept
 	if r.cached {
@@ -99,6 +101,7 @@ type lost struct{ error }
 
 func (l *lost) Unwrap() error { return l.error }
 
+// read reads the body of a response up to Config.AnswerBytes.
 func (s *sender) read(body io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(body, s.AnswerBytes+1))
@@ -111,7 +114,8 @@ func (s *sender) read(body io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// take writes the body of a response to into. After something was written, the request is not sent again.
+// take writes the body of a response to into. Its error is a *lost only if nothing was written: once something was, the
+// request must not be sent again.
 func (r request) take(body io.Reader) error {
 	n, err := io.Copy(r.into, body)
 	if err != nil && n == 0 {

@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// passing are the statuses for which a request may be sent again.
+// passing are the statuses that may pass by themselves: a request that gets one may be sent again.
 var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// send sends a request, and retries it as often as Config allows. It returns an error if the connection failed; an error of
-// the service is an answer. doubt reports that one of the attempts may have changed something.
+// send sends a request, and again as often as Config allows. It returns an error if there was no response; a response
+// that is no success is an answer. doubt reports whether one of the attempts may have changed something without an
+// answer that says so.
 func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)

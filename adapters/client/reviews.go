@@ -11,18 +11,19 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Reviews is the import, the export and the lists of reviews, with the methods of *reviews.Session.
+// Reviews is the import, the export and the lists of reviews of a server. Its methods are those of *reviews.Session,
+// with the same errors; their comments say only what is different.
 type Reviews struct{ remote }
 
-// Import sends a file of reviews as it is read, of any size, as it is or compressed with gzip, and returns
-// the report. With DryRun nothing is stored. ErrForbidden unless the caller moderates the network as a
-// whole. An empty Network is the only one that the caller moderates; ErrInvalid when there are several.
+// Import sends a file of reviews of any size while it reads it, plain or compressed with gzip, and returns the report.
+// With DryRun nothing is stored. It returns ErrForbidden unless the caller moderates the network as a whole. An empty
+// Network stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 //
-// It is sent once; when no answer comes, what was stored is kept, and the same file can be sent again. A
-// service that refuses it does so before it is sent. How long it takes is bounded by ctx alone.
+// The file is sent once. If no response arrives, what was stored is kept, and the same file can be sent again. A
+// service that refuses the request does so before the file is sent. Only ctx bounds how long the import takes.
 //
-// The service decides how it reads the file. Of the Options, Progress is called with the bytes that were
-// sent, and Problem gets the problems of the report when it is there, the first 1000 of the file.
+// The service decides how it reads the file. Of the Options, Progress is called with the number of bytes that were
+// sent, and Problem is called with the problems of the report at the end, the first 1,000 of the file.
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
 	report := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
@@ -45,7 +46,7 @@ func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews
 	return report, err
 }
 
-// counted is a file that tells how much of it was read.
+// counted is a file that reports how many bytes of it were read.
 type counted struct {
 	in   io.Reader
 	read int64
@@ -59,9 +60,9 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Export writes all reviews of the network as they come, in the format that Import sends. After an error To
-// may have a part of them. ErrForbidden unless the caller moderates the network as a whole. An empty
-// Network is the only one that the caller moderates; ErrInvalid when there are several.
+// Export writes all reviews of the network to To while they arrive, in the format that Import sends. After an error To
+// may have a part of them. It returns ErrForbidden unless the caller moderates the network as a whole. An empty Network
+// stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	if in.To == nil {
 		return v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request does not say where to write the export to"})

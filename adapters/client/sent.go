@@ -8,11 +8,13 @@ import (
 
 // The bodies of changes. They distinguish a member that is left out from one that is empty.
 
+// sentAssets is the body of POST …/assets.
 type sentAssets struct {
 	Add    []sentAsset `json:"add"`
 	Remove []string    `json:"remove"`
 }
 
+// sentAsset is an asset to add. It has the fields of assets.NewAsset.
 type sentAsset struct {
 	ID        string           `json:"id"`
 	Generator assets.Generator `json:"generator"`
@@ -23,6 +25,7 @@ type sentAsset struct {
 	Rights    *int64           `json:"rights,omitzero"`
 }
 
+// newAssets returns a request of package assets as the body that is sent.
 func newAssets(in assets.ChangeAssetsRequest) sentAssets {
 	out := sentAssets{Remove: in.Remove}
 	for _, a := range in.Add {
@@ -31,6 +34,7 @@ func newAssets(in assets.ChangeAssetsRequest) sentAssets {
 	return out
 }
 
+// sentFolders is the body of POST …/folders.
 type sentFolders struct {
 	Create []sentFolder   `json:"create"`
 	Update []folderChange `json:"update"`
@@ -38,6 +42,7 @@ type sentFolders struct {
 	Remove []string       `json:"remove"`
 }
 
+// sentFolder is a folder to create. It has the fields of assets.NewFolder.
 type sentFolder struct {
 	Label       string              `json:"label"`
 	Path        string              `json:"path,omitzero"`
@@ -45,6 +50,7 @@ type sentFolder struct {
 	Permissions []assets.Permission `json:"permissions"`
 }
 
+// folderChange is a change of a folder. It has the fields of assets.FolderChange; nil leaves a member as it is.
 type folderChange struct {
 	ID      string  `json:"id"`
 	Label   *string `json:"label,omitzero"`
@@ -53,6 +59,7 @@ type folderChange struct {
 	Deleted *bool   `json:"deleted,omitzero"`
 }
 
+// folderChanges returns a request of package assets as the body that is sent.
 func folderChanges(in assets.ChangeFoldersRequest) sentFolders {
 	out := sentFolders{Delete: in.Delete, Remove: in.Remove}
 	for _, f := range in.Create {

@@ -10,13 +10,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// check refuses references that the library follows for ever, to other places than one expects, or
-// out of the document.
+// check returns an error for a schema that the library cannot bear or reads differently from everybody else: with
+// references that form a cycle, which it follows without end; with references to other places than a JSON pointer into
+// the document; and with the other keywords that the comment of the package names.
 func check(doc any) error {
 	c := checker{doc: doc, state: map[string]progress{}}
 	return c.visit(doc, "")
 }
 
+// progress is how far the walk has come with one object of the schema.
 type progress int
 
 const (
@@ -24,13 +26,14 @@ const (
 	done
 )
 
+// checker walks the objects of a schema.
 type checker struct {
 	doc   any
 	state map[string]progress // by JSON pointer
 }
 
-// visit walks everything below v, and behind references, that the library may read as a schema. A
-// place that is met again while it is open is a cycle.
+// visit walks every value at and below v that the library may read as a schema, also behind references. pointer is the
+// JSON pointer of v. An object that is met again while it is open is part of a cycle.
 func (c *checker) visit(v any, pointer string) error {
 	switch v := v.(type) {
 	case []any:
@@ -57,6 +60,7 @@ func (c *checker) visit(v any, pointer string) error {
 	return nil
 }
 
+// member checks one keyword and walks on into its value. Values that are data, such as those of enum, are not schemas.
 func (c *checker) member(keyword string, v any, pointer string) error {
 	at := pointer + "/" + jsonpointer.Escape(keyword)
 	text, isString := v.(string)
@@ -87,8 +91,8 @@ func (c *checker) member(keyword string, v any, pointer string) error {
 	return c.visit(v, at)
 }
 
-// target returns what a reference names. Pointers that the library reads otherwise than others do
-// are refused: escapes, and items, where it takes an index even if there is none.
+// target returns the value that a reference names. It refuses pointers that the library reads differently from others:
+// those with escapes, and those through items, where the library expects an index even if items is a single schema.
 func (c *checker) target(ref string) (any, error) {
 	if ref != "#" && (!strings.HasPrefix(ref, "#/") || strings.ContainsAny(ref, "~%")) {
 		return nil, fmt.Errorf("%q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes", shorten(ref))
@@ -103,7 +107,7 @@ func (c *checker) target(ref string) (any, error) {
 	return v, nil
 }
 
-// lookup returns the value at a JSON pointer without escapes.
+// lookup returns the value at a JSON pointer without escapes, and false if there is none.
 func lookup(v any, pointer string) (any, bool) {
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		switch parent := v.(type) {
@@ -126,6 +130,7 @@ func lookup(v any, pointer string) (any, bool) {
 	return v, true
 }
 
+// name names a place in a sentence.
 func name(pointer string) string {
 	if pointer == "" {
 		return "the schema"

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Prices in nanoseconds of one core of a small server, and what a validation may cost. The prices
-// are upper bounds: every subschema is counted for every value that it could meet.
+// Prices are in nanoseconds of one core of a small server. budget is what one validation may cost: a tenth of a second.
+// The prices are upper bounds: every subschema is counted for every value that it could meet, whether the library
+// reaches it or not.
 const (
 	budget     = 100_000_000
 	visitPrice = 2_500
@@ -15,7 +16,8 @@ const (
 	stepPrice  = 12
 )
 
-// affordable reports whether the library validates config in time. The schema has no cycles.
+// affordable reports whether the library validates config within the budget. check must have found that the schema has
+// no cycles.
 func affordable(schema, config any) bool {
 	m := meter{root: schema, left: budget, programs: map[string]int64{}}
 	m.left -= valuePrice * size(config)
@@ -23,7 +25,7 @@ func affordable(schema, config any) bool {
 	return m.left >= 0
 }
 
-// size counts the values in v, and long strings as several.
+// size counts the values in v, with itself. A string counts as one value more for each 32 bytes.
 func size(v any) int64 {
 	n := int64(1)
 	switch v := v.(type) {
@@ -41,13 +43,16 @@ func size(v any) int64 {
 	return n
 }
 
+// meter walks a config along a schema and subtracts the price of each step from left. Once left is negative the config
+// is too expensive, and the walk ends soon.
 type meter struct {
 	root     any
 	left     int64
 	programs map[string]int64 // the sizes of compiled patterns
 }
 
-// visit pays for applying schema to v: the library goes through all keywords, whatever the type.
+// visit pays for applying schema to v. Unlike other validators the library evaluates all keywords of a subschema, even
+// if the value has the wrong type.
 func (m *meter) visit(schema, v any) {
 	object, ok := schema.(map[string]any)
 	m.left -= visitPrice
@@ -91,6 +96,8 @@ func (m *meter) visit(schema, v any) {
 	}
 }
 
+// array pays for the keywords about an array and for its elements. uniqueItems compares each element with all before
+// it.
 func (m *meter) array(schema map[string]any, array []any) {
 	if schema["uniqueItems"] == true {
 		m.left -= size(array) * int64(len(array)) * 60 // each is compared with all before it
@@ -111,6 +118,7 @@ func (m *meter) array(schema map[string]any, array []any) {
 	}
 }
 
+// object pays for the keywords about an object and for its members.
 func (m *meter) object(schema, object map[string]any) {
 	properties, patterns := named(schema["properties"]), named(schema["patternProperties"])
 	m.left -= int64(len(properties)) * valuePrice
@@ -137,7 +145,7 @@ func (m *meter) object(schema, object map[string]any) {
 	}
 }
 
-// match pays for looking for pattern in text, all of its program at each character.
+// match pays for looking for pattern in text: at worst, all instructions of its program run at each byte.
 func (m *meter) match(pattern, text string) {
 	steps, ok := m.programs[pattern]
 	if !ok {
@@ -151,6 +159,7 @@ func (m *meter) match(pattern, text string) {
 	m.left -= valuePrice + steps*int64(len(text))*stepPrice
 }
 
+// named returns an object of subschemas, nil if v is no object.
 func named(v any) map[string]any {
 	object, _ := v.(map[string]any)
 	return object

@@ -47,17 +47,20 @@ import (
 // New returns the engine. All of them share one lock.
 func New() appsvc.SchemaEngine { return engine{} }
 
+// engine implements appsvc.SchemaEngine. It has no state of its own: the library keeps all of it for the whole process.
 type engine struct{}
 
-// library is held around every call into qri-io/jsonschema: its registries are process-wide.
+// library must be locked around every call into qri-io/jsonschema, whose registries belong to the whole process and are
+// not safe for concurrent use.
 var library sync.Mutex
 
-// errCostly is the error of a config that would take too long. The service's own estimate counts
-// on an engine that stops at a wrong type; this one does not.
+// errCostly is the error of a config that would take too long to validate. The service has an estimate of its own, but
+// that one assumes an engine that stops at a wrong type, and this one does not.
 var errCostly = errors.New("validating this config against this schema would take too long: " +
 	"make the config smaller, or the schema less branching")
 
-// Compile implements appsvc.SchemaEngine. It refuses what the package comment names.
+// Compile implements appsvc.SchemaEngine. It returns an error for a schema that is no JSON, that the comment of the
+// package excludes, or that the library refuses.
 func (engine) Compile(text []byte) (appsvc.Schema, error) {
 	doc, err := decode(text)
 	if err != nil {
@@ -79,12 +82,14 @@ func (engine) Compile(text []byte) (appsvc.Schema, error) {
 	return &schema{compiled, doc}, nil
 }
 
+// schema is a compiled schema together with its decoded text, along which costs are estimated.
 type schema struct {
 	compiled *jsonschema.Schema
 	doc      any
 }
 
-// Validate implements appsvc.Schema.
+// Validate implements appsvc.Schema. It returns the violations of a config, none if the config conforms, and an error
+// for a config that would take too long.
 func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
 	doc, err := decode(config)
 	if err != nil {
@@ -107,8 +112,8 @@ func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
 // maxViolations is how many violations of one config are reported.
 const maxViolations = 100
 
-// violations returns the first faults by pointer, keyword and message: the library finds them in
-// the random order of maps.
+// violations returns the first faults, ordered by pointer, keyword and message. The library finds them in the random
+// order of maps, so without an order two calls would report different ones.
 func violations(faults []jsonschema.KeyError) []appsvc.Violation {
 	var out []appsvc.Violation
 	for _, fault := range faults {
@@ -122,8 +127,8 @@ func violations(faults []jsonschema.KeyError) []appsvc.Violation {
 	return out[:min(len(out), maxViolations)]
 }
 
-// messages are the beginnings of the library's messages, which are all that tells its keywords apart.
-// Numbers in the middle are written as #.
+// messages are the beginnings of the library's messages. Nothing else says which keyword a fault comes from. A number
+// within a beginning is written as #.
 var messages = []struct{ begins, keyword string }{
 	{"type should be", "type"},
 	{"should be one of", "enum"},
@@ -156,10 +161,10 @@ var messages = []struct{ begins, keyword string }{
 	{"failed to resolve schema", "$ref"},
 }
 
-// number is one that stands alone in a message.
+// number matches a number that stands alone in a message.
 var number = regexp.MustCompile(`(^| )-?[0-9][^ ]*`)
 
-// keywordOf returns the keyword that a message of the library comes from, "" if it does not say.
+// keywordOf returns the keyword that a message of the library comes from, "" if the message does not tell.
 func keywordOf(message string) string {
 	message = number.ReplaceAllString(message[:min(len(message), 200)], "$1#")
 	for _, m := range messages {
@@ -176,7 +181,7 @@ func keywordOf(message string) string {
 	return ""
 }
 
-// locked calls f with the library to itself and turns a panic of it into an error.
+// locked calls f while no other goroutine uses the library, and turns a panic of f into an error.
 func locked(doing string, f func() error) (err error) {
 	library.Lock()
 	defer library.Unlock()
@@ -188,6 +193,7 @@ func locked(doing string, f func() error) (err error) {
 	return f()
 }
 
+// decode decodes a JSON text, with numbers as they are written.
 func decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -196,7 +202,7 @@ func decode(text []byte) (any, error) {
 	return v, err
 }
 
-// shorten cuts what a sentence quotes from outside.
+// shorten cuts a text that comes from a schema or a config, so that a sentence stays short.
 func shorten(s string) string {
 	const most = 200
 	if len(s) <= most {

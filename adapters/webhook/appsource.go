@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// appSource has the changes of apps, tags and components.
+// appSource is the source of the changes of apps, tags and components. It has one feed.
 type appSource struct{ apps *appsvc.Service }
 
 func (appSource) name() string { return "apps" }
@@ -31,7 +31,8 @@ func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
 	return []feed{{s.name(), s.read}}, nil
 }
 
-// read reads the outbox. An endpoint whose groups an app has left is told that alone, as readers of these groups are.
+// read reads the outbox. If the change took an app out of the groups of the endpoint, the endpoint gets app.left in
+// place of the change, as readers of these groups do: the app's new content is not theirs.
 func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, error) {
 	read, err := s.apps.Outbox(ctx, appsvc.OutboxRequest{After: after})
 	if e, ok := errors.AsType[*appsvc.Error](err); ok && e.Parameter == "after" { // too old, or of another feed

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// assetSource has the changes of all libraries, each with a feed of its own.
+// assetSource is the source of the changes of all libraries, each of which has a feed of its own.
 type assetSource struct{ assets *assets.Service }
 
 func (assetSource) name() string { return "assets" }
@@ -22,7 +22,7 @@ func (assetSource) wants(e Endpoint) bool {
 	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
 }
 
-// scope is the groups: they choose the libraries.
+// scope is the groups of the endpoint, since they choose the libraries.
 func (assetSource) scope(e Endpoint) string {
 	if e.Groups == nil {
 		return "all"

@@ -93,6 +93,7 @@ func (c config) endpoint() (e Endpoint, member string, err error) {
 	return e, "groups", checkGroups(c.Groups)
 }
 
+// checkName accepts a name of 1 to MaxName characters without control characters.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -125,6 +126,7 @@ func checkURL(s string) error {
 	return nil
 }
 
+// checkTypes accepts nil and a list of known types. An empty list is refused, since it would match nothing.
 func checkTypes(types []string) error {
 	if types != nil && len(types) == 0 {
 		return errors.New("an empty list matches no change: leave it out for all types")
@@ -137,6 +139,7 @@ func checkTypes(types []string) error {
 	return nil
 }
 
+// checkGroups accepts nil and a list of URNs of networks and sites.
 func checkGroups(groups []string) error {
 	if groups != nil && len(groups) == 0 {
 		return errors.New("an empty list matches no change: leave it out for all groups")

@@ -62,6 +62,7 @@ func (e Endpoint) newPosition() position {
 	return p
 }
 
+// readPosition decodes a stored position.
 func readPosition(text []byte) (p position, err error) {
 	if err := json.Unmarshal(text, &p); err != nil {
 		return p, fmt.Errorf("the stored position is damaged: %w", err)
@@ -72,6 +73,7 @@ func readPosition(text []byte) (p position, err error) {
 	return p, nil
 }
 
+// text encodes the position. Equal positions have equal texts, since the members of maps are sorted.
 func (p position) text() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -80,7 +82,8 @@ func (p position) text() []byte {
 	return text
 }
 
-// id returns the webhook-id of a change.
+// id returns the webhook-id of a change: an HMAC of the feed and its cursor. So every attempt, by whichever process,
+// has the same id, and nobody can tell from it how many changes there are.
 func (p position) id(feed string, c change) string {
 	key := Secret{func() []byte { return p.Key }}
 	return "msg_" + base64.RawURLEncoding.EncodeToString(key.mac(feed, "\x00", c.Cursor)[:18])

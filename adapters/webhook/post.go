@@ -33,7 +33,8 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// post makes one attempt to deliver and returns the status of the response. The error does not hold the URL.
+// post makes one attempt to deliver and returns the status of the response. The error, for the log, does not contain
+// the URL.
 func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -57,8 +58,9 @@ func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id strin
 	return response.StatusCode, nil
 }
 
-// cause is what the log says about a request that failed. What net/http says about a response that it cannot read is left out:
-// it repeats what the receiver sent, which may be the URL. Before the request is sent the receiver does not know it.
+// cause returns what the log may say about a request that failed: errors from before the request was sent, when the
+// receiver did not yet know the URL. Later errors may repeat what the receiver sent, and with it the URL, so they are
+// replaced.
 func cause(err error) error {
 	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
 		if errors.As(err, before) {

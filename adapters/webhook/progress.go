@@ -12,8 +12,8 @@ type Progress struct {
 	Disabled bool      // the receiver answered 410, and gets nothing until its url or its secret changes
 }
 
-// Progress returns how far the deliveries to each endpoint are, in the order of Set. It is empty where this process does not
-// deliver: another one may.
+// Progress returns how far the deliveries to each endpoint are, in the order of Set. It is empty if this process does
+// not deliver: another one may.
 func (d *Deliverer) Progress() (all []Progress) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,6 +31,7 @@ type progress struct {
 	off   atomic.Bool
 }
 
+// waiting is the field Waiting of Progress.
 func (p *progress) waiting() time.Time {
 	if since := p.since.Load(); since != 0 {
 		return time.UnixMilli(since)
@@ -38,8 +39,8 @@ func (p *progress) waiting() time.Time {
 	return time.Time{}
 }
 
-// tells has a new worker tell of an endpoint, in place of the one before.
-func (d *Deliverer) tells(name string) *progress {
+// startProgress returns the progress for a new worker of an endpoint, which Progress reports from then on.
+func (d *Deliverer) startProgress(name string) *progress {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.progress == nil {
@@ -50,8 +51,8 @@ func (d *Deliverer) tells(name string) *progress {
 	return p
 }
 
-// tellsNothing is called when this process delivers no more.
-func (d *Deliverer) tellsNothing() {
+// clearProgress is called when this process no longer delivers.
+func (d *Deliverer) clearProgress() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.progress = nil

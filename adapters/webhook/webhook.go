@@ -52,8 +52,9 @@ type Services struct {
 	Assets *assets.Service
 }
 
-// New returns a Deliverer of the changes of these services, whose store also keeps the positions (its method
-// Webhooks). It has no endpoints yet: call Set, and then Run.
+// New returns a Deliverer of the changes of these services. store keeps the positions; it must belong to the same store
+// as the services (the method Webhooks of a driver's DB). The Deliverer has no endpoints yet: call Set, and then Run.
+// It is safe for concurrent use; opts may be nil.
 func New(store webhookstore.Store, services Services, opts *Options) *Deliverer {
 	var sources []source
 	if services.Apps != nil {
@@ -65,6 +66,7 @@ func New(store webhookstore.Store, services Services, opts *Options) *Deliverer 
 	return newDeliverer(store, sources, opts)
 }
 
+// newDeliverer is New for any sources.
 func newDeliverer(store webhookstore.Store, sources []source, opts *Options) *Deliverer {
 	var o Options
 	if opts != nil {
@@ -203,10 +205,10 @@ func (r *running) stop() {
 	r.cancel()
 }
 
-// deliver runs a worker for each endpoint until ctx or held is done.
+// deliver runs a worker for each endpoint until ctx or held is done, and waits for all of them to end. lose ends held.
 func (d *Deliverer) deliver(ctx, held context.Context, lose context.CancelCauseFunc) {
 	workers, term := map[string]*running{}, rand.Text()
-	defer d.tellsNothing()
+	defer d.clearProgress()
 	defer func() {
 		for _, r := range workers {
 			r.stop()
@@ -247,13 +249,13 @@ func (d *Deliverer) adjust(ctx, held context.Context, lose context.CancelCauseFu
 		stopped, cancel := context.WithCancel(ctx)
 		r := &running{endpoint: e, cancel: cancel, ended: make(chan struct{})}
 		workers[e.Name] = r
-		told := d.tells(e.Name)
+		progress := d.startProgress(e.Name)
 		go func() {
 			defer close(r.ended)
 			if before != nil {
 				<-before.ended
 			}
-			w := worker{d: d, e: e, term: term, log: d.log.With("webhook", e.Name), told: told}
+			w := worker{d: d, e: e, term: term, log: d.log.With("webhook", e.Name), progress: progress}
 			if err := w.run(stopped, held); errors.Is(err, errLost) {
 				lose(err)
 			}

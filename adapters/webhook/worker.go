@@ -24,42 +24,44 @@ const (
 )
 
 // worker delivers to one endpoint: one change after the other, in the order of the feed, or by time where there are
-// several feeds.
+// several feeds. It reads ahead into queues, attempts the first change until the receiver accepts it or it is given up,
+// and stores the position after each attempt. All its methods run in one goroutine.
 type worker struct {
-	d    *Deliverer
-	e    Endpoint
-	term string
-	log  *slog.Logger
-	told *progress
+	d        *Deliverer
+	e        Endpoint
+	term     string
+	log      *slog.Logger
+	progress *progress
 
 	stored  []byte // the position as it is stored
 	p       position
 	passed  int       // changes since the position was stored
 	savedAt time.Time // when the position was stored
-	lanes   []*lane
+	queues  []*queue
 	readAt  time.Time // when the feeds were last asked
-	// calm are channels of the sources, in their order, that were taken before the source was last read to its end. As long as
+	// unchanged are channels of the sources, in their order, that were taken before the source was last read to its end. As long as
 	// one is open, its source has nothing new.
-	calm []<-chan struct{}
+	unchanged []<-chan struct{}
 }
 
-// lane is a feed with the changes that were read ahead.
-type lane struct {
+// queue is a feed with the changes of it that were read and not delivered yet.
+type queue struct {
 	feed
 	source int
 	ahead  []waiting
 	more   bool // there is more to read at once
 }
 
-// waiting is a change that the endpoint gets, with the cursor behind it and behind those that follow and that the
-// endpoint does not get.
+// waiting is a change that the endpoint gets. after is the mark to store once it is delivered: behind it, and behind
+// the changes that follow and that the endpoint does not get.
 type waiting struct {
 	change
-	through mark
+	after mark
 }
 
-// run delivers until stopped is done, which it is when held is. It completes a delivery that is under way when stopped is done, and
-// gives it up when held is done. It returns errLost if another process has changed the position.
+// run delivers until stopped is done. held is done when this process has lost the lease, and stopped is done then too.
+// A delivery that is under way is completed when stopped is done, and given up when held is done. run returns errLost
+// if another process has changed the position, and nil in all other cases but an error of the last save.
 func (w *worker) run(stopped, held context.Context) error {
 	for failed := 0; stopped.Err() == nil; {
 		err := w.load(held)
@@ -83,7 +85,8 @@ func (w *worker) run(stopped, held context.Context) error {
 	return nil
 }
 
-// load reads the position and stores it with the term of this process, which keeps all others from replacing it.
+// load reads the position, adapts it to what has changed in the endpoint, and stores it with the term of this process.
+// From then on an earlier holder of the lease can no longer replace it.
 func (w *worker) load(ctx context.Context) error {
 	text, err := w.d.store.Get(ctx, w.e.stored())
 	if err != nil {
@@ -101,14 +104,14 @@ func (w *worker) load(ctx context.Context) error {
 	if err := w.d.begin(ctx, w.e, &w.p); err != nil {
 		return err
 	}
-	w.p.Term, w.stored, w.lanes, w.calm = w.term, text, nil, nil
+	w.p.Term, w.stored, w.queues, w.unchanged = w.term, text, nil, nil
 	return w.save(ctx)
 }
 
 // dirty reports whether the position has moved since it was stored.
 func (w *worker) dirty() bool { return w.stored != nil && string(w.stored) != string(w.p.text()) }
 
-// save stores the position.
+// save stores the position if it has moved. It returns errLost if another process has stored one meanwhile.
 func (w *worker) save(ctx context.Context) error {
 	next := w.p.text()
 	if string(next) != string(w.stored) {
@@ -120,17 +123,18 @@ func (w *worker) save(ctx context.Context) error {
 	return nil
 }
 
-// step delivers the next change, or waits for one.
+// step makes one attempt to deliver the next change, or waits until there is one. An endpoint that is switched off
+// waits for stopped.
 func (w *worker) step(stopped, held context.Context) error {
 	if w.p.Off {
-		w.told.since.Store(0)
-		w.told.off.Store(true)
+		w.progress.since.Store(0)
+		w.progress.off.Store(true)
 		<-stopped.Done()
 		return nil
 	}
 	// The channels come first: a change that is committed after the feeds were read closes one of them.
 	woken := w.wakes()
-	l, err := w.next(held)
+	q, err := w.next(held)
 	if err != nil {
 		return err
 	}
@@ -139,17 +143,18 @@ func (w *worker) step(stopped, held context.Context) error {
 			return err
 		}
 	}
-	if l == nil {
-		w.told.since.Store(0)
-		w.calm = woken
+	if q == nil {
+		w.progress.since.Store(0)
+		w.unchanged = woken
 		w.idle(stopped)
 		return nil
 	}
-	w.told.since.Store(l.ahead[0].At.UnixMilli())
-	return w.attempt(stopped, held, l)
+	w.progress.since.Store(q.ahead[0].At.UnixMilli())
+	return w.attempt(stopped, held, q)
 }
 
-// wakes returns, for each source, a channel that is closed when there may be new changes, or nil.
+// wakes returns a channel for each source that is closed when the source may have new changes, nil for a source that
+// the endpoint does not want.
 func (w *worker) wakes() []<-chan struct{} {
 	out := make([]<-chan struct{}, len(w.d.sources))
 	for i, s := range w.d.sources {
@@ -160,11 +165,12 @@ func (w *worker) wakes() []<-chan struct{} {
 	return out
 }
 
-// idle waits for a change. Without one it ends when it is time to store the position, and has all sources be read.
+// idle waits until a source may have a change, at most until it is time to store the position. After that time all
+// sources are read again, in case a notification was lost.
 func (w *worker) idle(stopped context.Context) {
 	ctx, cancel := context.WithTimeout(stopped, storeAfter)
 	defer cancel()
-	for _, c := range w.calm {
+	for _, c := range w.unchanged {
 		go func() {
 			select {
 			case <-c:
@@ -175,49 +181,50 @@ func (w *worker) idle(stopped context.Context) {
 	}
 	<-ctx.Done()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		w.calm = nil
+		w.unchanged = nil
 	}
 	_ = sleep(stopped, time.Until(w.readAt.Add(readEvery)))
 }
 
-// isCalm reports whether a source has nothing new.
-func (w *worker) isCalm(source int) bool {
-	if w.calm == nil {
+// isUnchanged reports whether a source has nothing new.
+func (w *worker) isUnchanged(source int) bool {
+	if w.unchanged == nil {
 		return false
 	}
 	select {
-	case <-w.calm[source]:
+	case <-w.unchanged[source]:
 		return false
 	default:
 		return true
 	}
 }
 
-// next returns the lane whose first change is the next to deliver, or nil if there is none.
-func (w *worker) next(ctx context.Context) (first *lane, err error) {
+// next returns the queue whose first change is the next to deliver, or nil if there is none.
+func (w *worker) next(ctx context.Context) (first *queue, err error) {
 	if err := w.refresh(ctx); err != nil {
 		return nil, err
 	}
-	for _, l := range w.lanes {
-		for len(l.ahead) == 0 && l.more {
-			if err := w.fill(ctx, l); err != nil {
+	for _, q := range w.queues {
+		for len(q.ahead) == 0 && q.more {
+			if err := w.fill(ctx, q); err != nil {
 				return nil, err
 			}
 		}
-		if len(l.ahead) > 0 && (first == nil || l.ahead[0].At.Before(first.ahead[0].At)) {
-			first = l
+		if len(q.ahead) > 0 && (first == nil || q.ahead[0].At.Before(first.ahead[0].At)) {
+			first = q
 		}
 	}
 	return first, nil
 }
 
-// refresh has the sources that may have new changes be read, and looks for new feeds of them, if no change is ahead.
+// refresh marks the queues of all sources that may have new changes as having more to read, and adds queues for new
+// feeds. It does nothing while a change is still waiting in a queue.
 func (w *worker) refresh(ctx context.Context) error {
-	if slices.ContainsFunc(w.lanes, func(l *lane) bool { return len(l.ahead) > 0 }) {
+	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.ahead) > 0 }) {
 		return nil
 	}
 	for i, s := range w.d.sources {
-		if !s.wants(w.e) || w.isCalm(i) {
+		if !s.wants(w.e) || w.isUnchanged(i) {
 			continue
 		}
 		feeds, err := s.feeds(ctx, w.e)
@@ -225,26 +232,28 @@ func (w *worker) refresh(ctx context.Context) error {
 			return err
 		}
 		for _, f := range feeds {
-			if !slices.ContainsFunc(w.lanes, func(l *lane) bool { return l.name == f.name }) {
-				w.lanes = append(w.lanes, &lane{feed: f, source: i})
+			if !slices.ContainsFunc(w.queues, func(q *queue) bool { return q.name == f.name }) {
+				w.queues = append(w.queues, &queue{feed: f, source: i})
 			}
 		}
-		for _, l := range w.lanes {
-			l.more = l.more || l.source == i
+		for _, q := range w.queues {
+			q.more = q.more || q.source == i
 		}
 	}
 	w.readAt = time.Now()
 	return nil
 }
 
-// fill reads a page of the feed.
-func (w *worker) fill(ctx context.Context, l *lane) error {
-	m := w.p.Marks[l.name]
-	read, err := l.read(ctx, m.After, w.e)
+// fill reads a page of the feed into its queue. Changes that the endpoint does not get only move the mark. If the feed
+// no longer goes back to the mark, reading begins with what is kept, without the changes before the last delivery minus
+// the overlap.
+func (w *worker) fill(ctx context.Context, q *queue) error {
+	m := w.p.Marks[q.name]
+	read, err := q.read(ctx, m.After, w.e)
 	if errors.Is(err, errGone) && m.After != "" {
 		w.log.Warn("webhook: the feed of changes was reset, or does not go back to the last delivery: going on by time, some changes may be missing",
-			"feed", l.name, "from", time.UnixMilli(m.At).UTC())
-		w.p.Marks[l.name] = mark{At: m.At, Since: m.At - overlap.Milliseconds()}
+			"feed", q.name, "from", time.UnixMilli(m.At).UTC())
+		w.p.Marks[q.name] = mark{At: m.At, Since: m.At - overlap.Milliseconds()}
 		w.passed++
 		return nil
 	}
@@ -257,52 +266,52 @@ func (w *worker) fill(ctx context.Context, l *lane) error {
 		if at >= m.Since {
 			m.Since = 0
 		}
-		switch n := len(l.ahead); {
+		switch n := len(q.ahead); {
 		case m.Since == 0 && w.e.matches(c):
-			l.ahead = append(l.ahead, waiting{c, m})
+			q.ahead = append(q.ahead, waiting{c, m})
 		case n > 0:
-			l.ahead[n-1].through = m
+			q.ahead[n-1].after = m
 		default:
-			w.p.Marks[l.name] = m
+			w.p.Marks[q.name] = m
 		}
 		w.passed++
 	}
 	m.After = read.next
-	if n := len(l.ahead); n > 0 {
-		l.ahead[n-1].through = m
-	} else if w.p.Marks[l.name] != m {
-		w.p.Marks[l.name] = m
+	if n := len(q.ahead); n > 0 {
+		q.ahead[n-1].after = m
+	} else if w.p.Marks[q.name] != m {
+		w.p.Marks[q.name] = m
 		w.passed++
 	}
-	l.more = read.more
+	q.more = read.more
 	return nil
 }
 
-// pass moves the position past the first change of a lane.
-func (w *worker) pass(l *lane) {
-	w.p.Marks[l.name] = l.ahead[0].through
+// pass removes the first change from a queue and moves the position past it.
+func (w *worker) pass(q *queue) {
+	w.p.Marks[q.name] = q.ahead[0].after
 	w.p.Refused = 0
 	w.passed++
-	l.ahead[0] = waiting{}
-	l.ahead = l.ahead[1:]
+	q.ahead[0] = waiting{}
+	q.ahead = q.ahead[1:]
 }
 
-// attempt waits until the next attempt is due, and makes it.
-func (w *worker) attempt(stopped, held context.Context, l *lane) error {
+// attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
+func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 	if due := time.Until(time.UnixMilli(w.p.Until)); due > 0 {
 		// Clocks of two machines differ, so the time may be far away.
 		if sleep(stopped, min(due, longestWait+longestWait/5)) != nil {
 			return nil
 		}
 	}
-	c := l.ahead[0].change
+	c := q.ahead[0].change
 	// While the endpoint does not answer, changes grow too old without an attempt of their own.
 	if w.p.Failed > 0 && time.Since(c.At) >= keepTrying {
-		w.skip(l, "too old")
+		w.skip(q, "too old")
 		w.observe(c, 0, Skipped)
 		return nil // the position is stored with others
 	}
-	id := w.p.id(l.name, c)
+	id := w.p.id(q.name, c)
 	status, err := post(held, w.d.transport, w.e, id, c.body())
 	if held.Err() != nil {
 		return held.Err()
@@ -313,17 +322,18 @@ func (w *worker) attempt(stopped, held context.Context, l *lane) error {
 	} else {
 		log = log.With("status", status)
 	}
-	w.observe(c, status, w.judge(l, log, status, err))
+	w.observe(c, status, w.judge(q, log, status, err))
 	return w.save(held)
 }
 
-// judge moves the position as an attempt has ended, and returns its outcome.
-func (w *worker) judge(l *lane, log *slog.Logger, status int, err error) Outcome {
+// judge moves the position according to the result of an attempt, and returns the outcome: delivered, switched off,
+// given up, or to be tried again after a pause.
+func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
 	switch {
 	case err == nil && status >= 200 && status <= 299:
 		log.Debug("webhook: delivered")
 		w.p.Failed, w.p.Until = 0, 0
-		w.pass(l)
+		w.pass(q)
 		return Delivered
 	case err == nil && status == http.StatusGone:
 		log.Warn("webhook: the receiver answered 410: nothing more is delivered until its url or its secret changes")
@@ -340,26 +350,26 @@ func (w *worker) judge(l *lane, log *slog.Logger, status int, err error) Outcome
 	case w.p.Refused >= mostRefusals:
 		// The endpoint is well, it does not want this change.
 		w.p.Failed, w.p.Until = 0, 0
-		w.skip(l, fmt.Sprintf("refused %d times", mostRefusals))
+		w.skip(q, fmt.Sprintf("refused %d times", mostRefusals))
 		return Skipped
-	case time.Since(l.ahead[0].At) >= keepTrying:
-		w.skip(l, "too old")
+	case time.Since(q.ahead[0].At) >= keepTrying:
+		w.skip(q, "too old")
 		return Skipped
 	}
 	log.Warn("webhook: not delivered, trying again", "in", pause.Round(time.Millisecond))
 	return Retried
 }
 
-// refuses reports whether a status says that the receiver does not want this very delivery.
+// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem.
 func refuses(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
 }
 
-// skip gives up the first change of a lane.
-func (w *worker) skip(l *lane, why string) {
-	c := l.ahead[0].change
-	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(l.name, c), "type", c.Type, "at", c.At.UTC())
-	w.pass(l)
+// skip gives up the first change of a queue.
+func (w *worker) skip(q *queue, why string) {
+	c := q.ahead[0].change
+	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
+	w.pass(q)
 }
 
 // now is the time in milliseconds since the epoch.
