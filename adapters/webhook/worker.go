@@ -52,8 +52,8 @@ type queue struct {
 	more   bool // there is more to read at once
 }
 
-// waiting is a change that the endpoint gets. after is the mark to store once it is delivered: behind it, and behind
-// the changes that follow and that the endpoint does not get.
+// waiting is a change that the endpoint gets. after is the mark to store once it is delivered: it is past the change
+// itself and past the changes that follow and that the endpoint does not get.
 type waiting struct {
 	change
 	after mark

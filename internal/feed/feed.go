@@ -25,7 +25,7 @@ type Entry struct {
 	Data     []byte   // the rest; opaque to a driver
 }
 
-// State is what a driver knows of a feed.
+// State is what a driver knows about a feed as a whole.
 type State struct {
 	Key      []byte // random, made with the store; a copy of the store has it too
 	Identity []byte // random; a copy of the store has another one

@@ -12,9 +12,10 @@ const Now = "now"
 // ErrFull is what the take of Walk returns for an entry that does not fit: it is the first one of the next page.
 var ErrFull = errors.New("the page is full")
 
-// Walk calls take with the entries after a cursor, "" for all that are kept, until take is full or has seen looks of
-// them. cursor makes the cursor of the entry. Walk returns the cursor of the last entry that take was given, and whether
-// there are entries after it.
+// Walk reads one page of a feed. It calls take with the entries after a cursor, all that are kept if after is "", until
+// take is full, or until looks of them were read. cursor makes the cursor of the entry; it is a function since most
+// entries that take leaves out need none. Walk returns the cursor of the last entry that take was given, and whether
+// there are entries after it. Its errors are those of Seal.Open, of entries, and of take.
 func Walk(seal *Seal, state State, after string, looks int, entries func(after Position, limit int) iter.Seq2[Entry, error],
 	take func(e Entry, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	at := state.Removed
@@ -48,9 +49,10 @@ func Walk(seal *Seal, state State, after string, looks int, entries func(after P
 	return seal.Close(at), more, nil
 }
 
-// Follow yields the items of page after page from a cursor on. When there are no more, it waits for changed, which also
-// returns a cursor to read from: that after which it is called, or a later one. It ends with the error of page, or with
-// that of ctx.
+// Follow yields the items of page after page, from a cursor on. When there are no more it waits until the channel of
+// changed is closed. changed is called before each page, so that no change between the page and the wait is missed; it
+// also returns the cursor to read from, which is at or a later one. Follow ends with the error of page, or with that of
+// ctx.
 func Follow[T any](ctx context.Context, after string, changed func(after string) (from string, wake <-chan struct{}), page func(after string) (items []T, next string, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

@@ -63,7 +63,7 @@ func (c *Cache[K, V]) Clear() {
 	c.size = 0
 }
 
-// Len returns the number of values, and Size their size together.
+// Len returns the number of values.
 func (c *Cache[K, V]) Len() int { return len(c.values) }
 
 // Size returns the size of all values together.

@@ -14,10 +14,10 @@ import (
 // MaxLen is the longest URN accepted, in bytes.
 const MaxLen = 512
 
-// CheckGroup reports what keeps s from naming a network or a site.
+// CheckGroup returns an error unless s is the URN of a network or a site.
 func CheckGroup(s string) error { return check(s, "site=") }
 
-// CheckUser reports what keeps s from naming a user.
+// CheckUser returns an error unless s is the URN of a user.
 func CheckUser(s string) error {
 	if strings.Count(s, ":") < 3 {
 		return fmt.Errorf("%q is not a user URN: want urn:<vendor>:<network>:user=<id>", s)
@@ -25,9 +25,9 @@ func CheckUser(s string) error {
 	return check(s, "user=")
 }
 
-// CheckCaller reports what is malformed in a caller: user must name a user, and each URN of scopes
-// (what the caller moderates, what it reads) a network or a site. Every domain asks this before it
-// gives a caller any right, so that a malformed URN is a mistake and never a right.
+// CheckCaller returns an error unless user is the URN of a user and each URN of scopes (what the caller moderates, what
+// it reads) is that of a network or a site. Every domain calls it before it gives a caller any right: a malformed URN
+// is an error and never a right.
 func CheckCaller(user string, scopes ...[]string) error {
 	if err := CheckUser(user); err != nil {
 		return fmt.Errorf("the caller: %w", err)
@@ -42,6 +42,7 @@ func CheckCaller(user string, scopes ...[]string) error {
 	return nil
 }
 
+// check returns an error unless s is a URN of a network, or one with a fourth segment that begins with last.
 func check(s, last string) error {
 	want := "urn:<vendor>:<network>[:" + last + "<id>]"
 	if len(s) > MaxLen {
@@ -65,15 +66,16 @@ func check(s, last string) error {
 	return nil
 }
 
-// Contains reports whether outer contains inner: each segment of outer equals the segment of
-// inner in the same position. A URN contains itself.
+// Contains reports whether outer contains inner: whether each segment of outer equals the segment of inner at the same
+// position. So a network contains its sites, and site=1 does not contain site=10. A URN contains itself, and ""
+// contains nothing.
 func Contains(outer, inner string) bool {
 	rest, found := strings.CutPrefix(inner, outer)
 	return found && outer != "" && (rest == "" || rest[0] == ':')
 }
 
-// Containers returns every URN that contains s, widest first and s last. It lets a store answer
-// "contained by any of" with equality alone.
+// Containers returns every text that contains s, the widest first and s last. With it a store finds what is contained
+// by any of many URNs by looking for equal texts alone.
 func Containers(s string) []string {
 	var out []string
 	for i := range len(s) {
