@@ -9,14 +9,15 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Stores are the stores of all domains, which one archive holds together.
+// Stores are the stores of all domains, which one archive holds together. None may be nil. They usually come from one
+// DB, but need not.
 type Stores struct {
 	Apps    appsvc.Store
 	Assets  assets.Store
 	Reviews reviews.Store
 }
 
-// Counts has the number of things of each kind in an archive.
+// Counts has the number of things of each kind in an archive. Apps counts apps and not versions.
 type Counts struct {
 	Components, Apps, Versions, Tags, TagMoves, Answers int64
 	Libraries, Folders, Assets                          int64
@@ -32,6 +33,7 @@ func (n Counts) String() string {
 		count(n.Collections, "collection", "collections"), count(n.Reviews, "review", "reviews"))
 }
 
+// count writes a number with its noun.
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -39,6 +41,7 @@ func count(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// add counts the thing of a line.
 func (n *Counts) add(l line) {
 	switch {
 	case l.Component != nil:

@@ -31,7 +31,8 @@ func newAuditor(o Options) *auditor {
 	return &auditor{options: o, apps: appsvc.NewAuditor(o.Apps)}
 }
 
-// stage is a part of an archive. The parts follow each other in this order.
+// stage is a part of an archive. The parts follow each other in this order, so that whatever a line refers to was read
+// before it, and one pass with little memory can check everything.
 type stage int
 
 const (
@@ -56,7 +57,9 @@ func (l line) stage() stage {
 	return inReviews
 }
 
-// add checks the next line.
+// add checks the next line. It first ends the parts that cannot go on after it: the apps before answers, a library
+// before the next one, the folders of a library before its assets. Some rules can only be checked there, such as that
+// each parent folder exists.
 func (a *auditor) add(l line) error {
 	if l.stage() < a.stage {
 		return broken(l.number, errors.New("comes too late: components, apps, answers, libraries and reviews follow each other in this order"))
@@ -147,6 +150,7 @@ func (a *auditor) enterNetwork(name string) (err error) {
 	return err
 }
 
+// endLibrary checks at the end of a library that nothing is missing, such as assets that its count includes.
 func (a *auditor) endLibrary() error {
 	if a.assets == nil {
 		return nil
@@ -156,6 +160,7 @@ func (a *auditor) endLibrary() error {
 	return broken(a.libraryLine, err)
 }
 
+// endCollection does the same at the end of a collection.
 func (a *auditor) endCollection() error {
 	if a.reviews == nil {
 		return nil

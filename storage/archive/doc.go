@@ -1,13 +1,14 @@
-// Package archive moves all that stores hold from one engine to another, and is a backup that no
-// engine is needed to read: apps with every version, tags, components, answers kept for repeats,
-// libraries with folders and assets, and reviews.
+// Package archive writes everything that the stores of a program hold into one file, and builds stores of any engine
+// from it: apps with every version, tags, components, the results that are stored for idempotency keys, libraries with
+// folders and assets, and reviews. It moves a program from one engine to another, and it is a backup that can be read
+// without an engine.
 //
 //	archive.Export(ctx, archive.Stores{Apps: a.Apps(), Assets: a.Assets(), Reviews: a.Reviews()}, file)
 //	archive.Import(ctx, archive.Stores{Apps: b.Apps(), Assets: b.Assets(), Reviews: b.Reviews()}, file, nil)
 //
-// An archive is NDJSON: a line that names the format, a line for each thing, and a last line with
-// the number of lines before it and their SHA-256. Each line is an object with one member, which
-// says what it is:
+// An archive is NDJSON, with one JSON object on each line. The first line names the version of the format. Then there is
+// a line for each thing. The last line has the number of lines before it and their SHA-256. Each object has one member,
+// whose name says what the line is. The right column says where a line stands:
 //
 //	{"vitrine":2}
 //	{"component":{"id":…,"name":…,"version":…,"main":…,"manifest":{…}}}    by name, then as added
@@ -26,21 +27,23 @@
 // The first version of the format, {"vitrine":1}, is read as well. Its collections have no network, and
 // go into reviews.DefaultNetwork.
 //
-// Bodies, manifests and records stand in it byte for byte as they are stored, so exporting what was
-// imported gives the same archive, whatever the engines. Importing accepts it gzipped too.
+// Bodies, manifests and records are in an archive byte for byte as they are stored. So an export of imported stores
+// gives the same archive, whatever the engines. An archive may be compressed with gzip before it is imported.
 //
-// An archive is checked whole before anything is written: that it is as it was exported, and that its
-// lines make up a store that the services could have written. The latter are the domains' own rules, in
-// their Auditors: versions without gaps, tags of versions that exist, folders without circles, ordinals in
-// their order, counts that are those of the rows, and all others. One that breaks a rule is ErrDamaged with the
-// line and the rule, and the stores stay empty. The limits of services, such as the length of a title,
-// are rules too: give those of a Service that has others than the default as Options.
+// The whole archive is checked before anything is written. The number of lines and the checksum show that it is as it
+// was exported. The Auditors of the domains then check that the services could have written what the lines say: versions
+// have no gaps, tags point to versions that exist, folders form no cycles, ordinals are in order, counts are right, and
+// so on. If a rule is broken, the error is ErrDamaged with the line and the rule, and the stores stay empty. The limits
+// of the services, such as the length of a title, are rules too. If the services of a program have other limits than the
+// default, pass them as Options.
 //
-// The apps are those of one moment, each library is, and so are the reviews of each network: an
-// archive of a store that is written to meanwhile is sound, and one of a store at rest is the store. An
-// archive holds everything, imported e-mail addresses and the keys that cursors are sealed with
-// included: treat it like the store itself.
+// The apps are read in one snapshot, and so is each library, and the reviews of each network. So a store may be written
+// while it is exported. Between two snapshots there may be writes, though, so only a store that is not written meanwhile
+// is exported as of one moment.
 //
-// The positions of webhooks are not in it: an imported store may be beside the one that was exported, and would repeat
-// its deliveries. There every webhook is new, and begins with the changes that come.
+// An archive holds everything, such as e-mail addresses in reviews, and the keys that encrypt the ids and cursors of
+// assets. Keep it as safe as the store itself.
+//
+// The positions of webhooks are not in an archive. The imported store may run beside the one that was exported, and
+// would repeat its deliveries. So in the imported store every webhook is new, and begins with the changes to come.
 package archive

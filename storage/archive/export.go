@@ -19,8 +19,11 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// Export writes everything in the stores to w, as an archive. It returns the errors of the stores and of w; then the archive is
-// incomplete, and Open refuses it. The memory that it needs does not grow with the stores.
+// Export writes everything in the stores to w, as an archive, and returns what it has counted. It returns the errors of
+// the stores and of w; then the archive is incomplete, and Open refuses it. The memory that it needs does not grow with
+// the stores.
+//
+// The stores may be written meanwhile: the apps are read in one View, and so is each library and each network.
 func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
 	x := &exporter{ctx: ctx, out: bufio.NewWriterSize(w, 256<<10), sum: sha256.New()}
 	for _, step := range []func() error{
@@ -47,7 +50,8 @@ type exporter struct {
 	counts Counts
 }
 
-// put writes a line. Stored JSON keeps its bytes.
+// put writes a line and adds it to the checksum. Stored JSON keeps its bytes, also its escapes and the order of its
+// members. It returns an error for a line that is longer than an import would read.
 func (x *exporter) put(l line) error {
 	text, err := json.Marshal(l, jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -64,12 +68,13 @@ func (x *exporter) put(l line) error {
 	return err
 }
 
+// end writes the last line, which is not part of the checksum.
 func (x *exporter) end() error {
 	return x.put(line{End: &end{x.lines, hex.EncodeToString(x.sum.Sum(nil))}})
 }
 
-// once returns a function for a View. If the View calls it again with another snapshot after something was written, it returns
-// an error: the archive would mix two states.
+// once returns a function for a View, which may call it again with another snapshot. If lines were written by then, the
+// function returns an error, since the archive would mix two states.
 func once[Reader any](x *exporter, read func(Reader) error) func(Reader) error {
 	before := x.lines
 	return func(r Reader) error {
@@ -80,6 +85,7 @@ func once[Reader any](x *exporter, read func(Reader) error) func(Reader) error {
 	}
 }
 
+// apps writes components, then the apps, then the answers.
 func (x *exporter) apps(r appsvc.Reader) error {
 	for c, err := range r.Components(x.ctx, appsvc.ComponentQuery{}) {
 		if err == nil {
@@ -197,6 +203,7 @@ func (x *exporter) libraries(s assets.Store) error {
 	return nil
 }
 
+// library writes a library with its folders and assets.
 func (x *exporter) library(r assets.Reader, lib assets.Library) error {
 	state, err := r.State(x.ctx)
 	if err != nil {
@@ -241,6 +248,7 @@ func (x *exporter) networks(s reviews.Store) error {
 	return nil
 }
 
+// reviews writes the collections of a network, each with its reviews.
 func (x *exporter) reviews(r reviews.Reader, network string) error {
 	for c, err := range r.Collections(x.ctx) {
 		if err == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The most that one transaction of an import writes.
+// The most that one transaction of an import writes. Larger transactions would take more memory and hold locks longer;
+// smaller ones would wait for the disk more often.
 const (
 	batchLines = 1000
 	batchBytes = 4 << 20
@@ -87,7 +88,8 @@ func none[T any](list iter.Seq2[T, error], what string) error {
 	return nil
 }
 
-// importer writes the lines of an archive in batches. A batch is one transaction of one store.
+// importer writes the lines of an archive in batches. A batch is one transaction of one store, so it has lines of one
+// domain, and of one library or network.
 type importer struct {
 	ctx    context.Context
 	to     Stores
@@ -139,7 +141,8 @@ func (l line) size() int {
 	return 0
 }
 
-// add adds a line to the batch. It writes the batch first if that is full, or if the line needs another transaction.
+// add adds a line to the batch. It first writes the batch if that is full, or if the line needs another transaction:
+// that of another store, library or network.
 func (m *importer) add(l line) error {
 	full := len(m.batch) == batchLines || m.bytes+l.size() > batchBytes
 	other := l.Collection != nil && *l.Collection.Network != m.network
@@ -177,6 +180,7 @@ func (m *importer) flush() (err error) {
 	return err
 }
 
+// apps writes components, apps and answers.
 func (m *importer) apps(tx appsvc.Tx) error {
 	for _, l := range m.batch {
 		var err error
@@ -199,6 +203,8 @@ func (m *importer) apps(tx appsvc.Tx) error {
 	return nil
 }
 
+// addVersion adds a version with its restoration. The head, by which apps are found, is not in an archive: it is
+// computed from the body.
 func addVersion(ctx context.Context, tx appsvc.Tx, v version) error {
 	app := v.stored()
 	head, err := app.Head()
@@ -214,6 +220,7 @@ func addVersion(ctx context.Context, tx appsvc.Tx, v version) error {
 	return nil
 }
 
+// assets writes the state, folders and assets of a library.
 func (m *importer) assets(tx assets.Tx) error {
 	for _, l := range m.batch {
 		var err error
@@ -232,6 +239,7 @@ func (m *importer) assets(tx assets.Tx) error {
 	return nil
 }
 
+// putAsset adds an asset. Its index entries are not in an archive: they are computed from the asset.
 func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
 	index, err := assets.IndexOf(r)
 	if err != nil {
@@ -240,7 +248,9 @@ func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
 	return tx.PutAsset(ctx, r, index)
 }
 
-// reviews writes collections and reviews. A review belongs to the last collection before it, which may be in an earlier batch.
+// reviews writes collections and reviews. A review belongs to the last collection before it, which may be in an earlier
+// batch. The Update may call the function again, so it begins with the collection of the earlier batch each time and m
+// changes only afterwards.
 func (m *importer) reviews() error {
 	last := m.collection
 	err := m.to.Reviews.Update(m.ctx, m.network, func(tx reviews.Tx) error {

@@ -18,7 +18,9 @@ const (
 	format      = 2 // what is written
 )
 
-// line is a line of an archive. Exactly one of its members is set.
+// line is a line of an archive. Exactly one of its members is set; Vitrine, the version of the format, is set in the
+// first line only. The types of the members are the format: a name in them must never change. For each there is a
+// function that makes it from a row of a store (newTag) and one that makes the row (stored).
 type line struct {
 	number int64 // of the line in the archive
 
@@ -36,7 +38,7 @@ type line struct {
 	End        *end        `json:"end,omitzero"`
 }
 
-// number is a version as archives write it: a JSON number.
+// number is a version as archives write it: as a JSON number, whatever JSON appsvc.Version has elsewhere.
 type number struct{ appsvc.Version }
 
 func (n number) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, n.Number(), 10), nil }
@@ -73,6 +75,7 @@ func (l line) what() string {
 	return "the line"
 }
 
+// component is a version of a component.
 type component struct {
 	ID       string         `json:"id"`
 	Name     string         `json:"name"`
@@ -89,6 +92,7 @@ func (c component) stored() appsvc.Component {
 	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: c.Manifest}
 }
 
+// version is a version of an app. Owner and CreatedAt are those of the app, and so the same in all of its versions.
 type version struct {
 	App       string `json:"app"`
 	Version   number `json:"version"`
@@ -124,6 +128,7 @@ func (v version) restoration() (r appsvc.Restoration, ok bool) {
 	return appsvc.Restoration{AppID: v.App, Version: v.Version.Version, From: v.RestoredFrom.Version}, true
 }
 
+// tag is where a tag of an app points now.
 type tag struct {
 	App     string `json:"app"`
 	Name    string `json:"name"`
@@ -171,6 +176,7 @@ func (n *number) orNone() appsvc.Version {
 	return n.Version
 }
 
+// answer is the stored result of a write with an idempotency key.
 type answer struct {
 	By      string `json:"by"`
 	Key     string `json:"key"`
@@ -184,6 +190,7 @@ func (a answer) stored() appsvc.Answer {
 	return appsvc.Answer{By: a.By, Key: a.Key, Request: a.Request, Result: a.Result, Expires: a.Expires}
 }
 
+// library is a library with its State. Its folders and assets are in the lines that follow.
 type library struct {
 	Network string     `json:"network"`
 	ID      string     `json:"id"`
@@ -203,6 +210,7 @@ func (l library) state() assets.State {
 	return assets.State{Key: l.Key, Last: l.Last, At: l.At, Count: l.Count, Tree: l.Tree}
 }
 
+// folder is a folder of the library in the line above.
 type folder struct {
 	ID          string              `json:"id"`
 	Parent      string              `json:"parent"`
@@ -220,6 +228,7 @@ func (f folder) stored() assets.FolderRecord {
 	return assets.FolderRecord{ID: f.ID, Parent: f.Parent, Label: f.Label, Inherit: f.Inherit, Deleted: f.Deleted, Permissions: f.Permissions}
 }
 
+// asset is an asset of the library in the line above. Its index entries are not stored, since Import computes them.
 type asset struct {
 	Ordinal   int64          `json:"ordinal"`
 	Origin    assets.Origin  `json:"origin"`
@@ -237,6 +246,7 @@ func (a asset) stored() assets.Record {
 	return assets.Record{Ordinal: a.Ordinal, Origin: a.Origin, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, Folders: a.Folders, Body: assets.Body(a.Body)}
 }
 
+// collection is a collection of reviews, without the reviews, which are in the lines that follow.
 type collection struct {
 	Network *string        `json:"network"` // nil in a line of the first format only
 	Source  string         `json:"source"`
@@ -254,6 +264,7 @@ func (c collection) stored() reviews.Collection {
 	return reviews.Collection{Key: c.key(), Fields: c.Fields, Tally: c.Tally}
 }
 
+// review is a review of the collection in the line above. Its time is read from Data.
 type review struct {
 	ID   string         `json:"id"`
 	Data jsontext.Value `json:"data"`
@@ -270,7 +281,7 @@ func (r review) stored() reviews.Review {
 	return row
 }
 
-// end is the last line, by which Open notices that an archive was truncated or changed.
+// end is the last line. By it Open notices that an archive was truncated or changed.
 type end struct {
 	Lines  int64  `json:"lines"`  // before this one
 	SHA256 string `json:"sha256"` // of them with their line ends, in hexadecimal

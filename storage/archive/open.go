@@ -18,7 +18,8 @@ type Options struct {
 	Assets assets.Limits
 }
 
-// Archive is an archive that was read to its end and passed all checks. Its Import writes it into stores.
+// Archive is an archive that was read to its end and passed all checks. Its Import writes it into stores. The source
+// must not change between Open and Import.
 type Archive struct {
 	counts Counts
 	file   io.ReadSeeker

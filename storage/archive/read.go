@@ -18,8 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// maxLine bounds a line with its line end, in bytes. The largest thing that a Service of default limits
-// stores takes half of that.
+// maxLine bounds a line with its line end, in bytes, so that reading an archive takes a bounded amount of memory. The
+// largest thing that a Service of default limits stores takes half of that.
 const maxLine = 64 << 20
 
 // lines yields the lines of an archive between the first, which names the format, and the last. It yields an error, as its last
@@ -66,10 +66,11 @@ type scanner struct {
 	inside scope
 }
 
-// scope says what the next folders, assets or reviews belong to.
+// scope says whether a library or a collection has begun, to which the next folders, assets or reviews belong.
 type scope struct{ library, collection bool }
 
-// next returns the next line. It skips the first, and returns io.EOF at the last.
+// next returns the next line. It skips the first, which names the format, and returns io.EOF at the last, if its number
+// and checksum are right.
 func (s *scanner) next() (line, error) {
 	for {
 		l, err := s.read()

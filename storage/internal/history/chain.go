@@ -6,9 +6,12 @@ import (
 	"slices"
 )
 
-// A chain is a decoded snapshot with the decoded steps after it. Any of its
-// versions can be made from it: the edits up to the version are composed into
-// one, so the texts of the versions in between are not made.
+// A chain is a decoded snapshot with the decoded steps after it, as a read needs it:
+//
+//	base ── edit ──> links[1] ── edit ──> links[2] ── … ──> last()
+//
+// Any of its versions can be made from it. The edits up to the version are composed into one, and this is applied to
+// base, so the texts of the versions in between are never made.
 type chain struct {
 	codec    *Codec
 	base     []byte // form of version links[made]
@@ -22,7 +25,7 @@ type chain struct {
 	rawLeft  int    // how many more bytes of edits, before compression, the chain may have
 }
 
-// link is one version of a chain without its form.
+// link is one version of a chain, without its form.
 type link struct {
 	updatedAt int64
 	updatedBy string
@@ -35,6 +38,7 @@ type link struct {
 // maxSpans bounds a composed edit. Larger ones are applied one after the other.
 const maxSpans = 1 << 20
 
+// last is the link of the last version that was added.
 func (ch *chain) last() *link {
 	return &ch.links[len(ch.links)-1]
 }
@@ -53,6 +57,8 @@ func (ch *chain) grow(steps int64, bytes int) {
 	ch.literals = slices.Grow(ch.literals, bytes)
 }
 
+// addStep decodes a step and adds the version that it leads to. The bytes come from a database, so every length in them
+// is checked before it is used, and what does not fit is ErrCorrupt.
 func (ch *chain) addStep(step []byte) error {
 	last := ch.last()
 	if len(ch.links) > maxSteps {
@@ -87,8 +93,8 @@ func (ch *chain) addStep(step []byte) error {
 	return nil
 }
 
-// addEdit reads an edit of a text of size bytes and checks that it stays
-// within its limits.
+// addEdit decodes an edit of a text of size bytes and appends its spans to edits. It checks that copies lie within the
+// old text and that the new text and the whole chain stay within their limits.
 func (ch *chain) addEdit(in *input, kind, size int) {
 	if kind != kindPacked {
 		ch.take(in, len(in.rest))
@@ -118,7 +124,8 @@ func (ch *chain) addEdit(in *input, kind, size int) {
 	}
 }
 
-// take subtracts n bytes of an edit from rawLeft.
+// take subtracts n bytes of an edit from rawLeft. Without this limit a small row that decompresses to a huge edit could
+// take all memory.
 func (ch *chain) take(in *input, n int) {
 	if n > ch.rawLeft {
 		in.fail("chain with more than %d bytes of edits", rawRatio*maxChain)
@@ -126,7 +133,8 @@ func (ch *chain) take(in *input, n int) {
 	ch.rawLeft -= n
 }
 
-// addSpans reads what appendSpans wrote.
+// addSpans decodes what appendSpans wrote. The literals stand behind all pairs, so it first skips the pairs to find
+// where the literals begin, and then reads both side by side.
 func (ch *chain) addSpans(in *input, size int) {
 	first := len(ch.edits)
 	n := in.length("number of spans", len(in.rest)/2)
@@ -158,12 +166,15 @@ func (ch *chain) addSpans(in *input, size int) {
 	}
 }
 
+// literal adds a span of new bytes, which it appends to literals.
 func (ch *chain) literal(first int, in *input, text []byte) {
 	at := len(ch.literals)
 	ch.literals = append(ch.literals, text...)
 	ch.span(first, in, ^at, len(text))
 }
 
+// span adds a span of n bytes from a position to the edit that begins at edits[first]. It does nothing after an error
+// or if n is 0.
 func (ch *chain) span(first int, in *input, from, n int) {
 	if in.err != nil || n == 0 {
 		return
@@ -179,7 +190,8 @@ func (ch *chain) span(first int, in *input, from, n int) {
 	ch.edits = ch.edits.add(first, int32(from), int32(n))
 }
 
-// version makes version links[i]; i must not decrease from call to call.
+// version makes version links[i] and checks its checksum. i must not decrease from call to call: base only moves
+// forward.
 func (ch *chain) version(i int) (Version, error) {
 	ch.advance(i)
 	l := ch.links[i]
@@ -199,7 +211,8 @@ func (ch *chain) version(i int) (Version, error) {
 	return v, nil
 }
 
-// advance moves base forward to the form of links[to].
+// advance moves base forward to the form of links[to]. It reuses the memory of the base before, unless a caller has
+// that as the body of a version.
 func (ch *chain) advance(to int) {
 	if ch.made == to {
 		return
@@ -223,9 +236,8 @@ func (ch *chain) advance(to int) {
 	ch.made = to
 }
 
-// composeAll composes edits that follow each other: neighbours first, then the
-// results, so that n small edits cost n log n. It returns the one edit, or
-// several where one would have too many spans.
+// composeAll composes edits that follow each other. It composes neighbours first and then the results, so n small edits
+// cost n log n. It returns one edit, or several if one would have more than maxSpans spans.
 func composeAll(edits []edit) []edit {
 	spans := 0
 	for _, e := range edits {

@@ -7,8 +7,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits at which a chain of steps ends and a new snapshot begins the next one.
-// Measured: longer chains save almost no space and are slower to read.
+// These limits end a chain of steps; a new snapshot then begins the next chain. The reason is the time of a read: it
+// decodes the snapshot and all steps up to the wanted version. Measured: longer chains save almost no space and are
+// slower to read.
 const (
 	maxSteps   = 1024
 	spareBytes = 2 << 10 // a chain may hold this and its snapshot's size in steps,
@@ -19,8 +20,8 @@ const (
 	maxEditor = 64 << 10
 )
 
-// Codec encodes and decodes histories. It may be used by several goroutines
-// at once.
+// Codec encodes and decodes histories: Append writes one more version, Read and List return older ones. It holds no
+// history itself, so one Codec serves all apps of a store. It may be used by several goroutines at once.
 type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
@@ -78,7 +79,7 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 				v.Number, len(v.Body), len(v.UpdatedBy), MaxBody, maxEditor)
 		}
 	}
-	p, rows, err := c.open(tail, prev)
+	p, rows, err := c.openPack(tail, prev)
 	if err != nil {
 		return Change{}, err
 	}
@@ -96,9 +97,9 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	return Change{Rows: rows, Tail: p.with(step, cost).encode()}, nil
 }
 
-// open returns the pack to which the step after prev belongs. If the tail is
+// openPack returns the pack to which the step after prev belongs. If the tail is
 // empty, it begins a new chain and also returns the row with its snapshot.
-func (c *Codec) open(tail []byte, prev Version) (pack, []Row, error) {
+func (c *Codec) openPack(tail []byte, prev Version) (pack, []Row, error) {
 	sum := prev.sum()
 	if len(tail) == 0 {
 		data := c.makeSnapshot(prev, sum)

@@ -13,9 +13,9 @@ const (
 	skip   = 7       // largest advance through text without a match; odd, so that no alignment is missed
 )
 
-// diff finds an edit from old to new; its literals are new itself. Blocks are
-// found wherever they moved to. Its cost is linear in both texts; a single
-// change costs no more than comparing them.
+// diff finds an edit from old to new. The literals of the edit are new itself, so ^from is a position in new. It finds
+// blocks of bytes wherever they moved to. Its cost is linear in both texts; a single change costs no more than
+// comparing them.
 func diff(old, new []byte) edit {
 	prefix := commonPrefix(old, new)
 	suffix := commonSuffix(old[prefix:], new[prefix:])
@@ -45,6 +45,7 @@ type matcher struct {
 	places []int32 // by hash: 1 + the place divided by stride, 0 for none
 }
 
+// newMatcher indexes the old text. It goes backwards, so of several places with the same hash the first one stays.
 func newMatcher(old []byte) *matcher {
 	blocks := 0
 	if len(old) >= window {
@@ -58,13 +59,16 @@ func newMatcher(old []byte) *matcher {
 	return m
 }
 
+// hash returns the index in places for the first window bytes of text.
 func (m *matcher) hash(text []byte) uint64 {
 	x := binary.LittleEndian.Uint64(text) * 0x9e3779b97f4a7c15
 	y := binary.LittleEndian.Uint64(text[8:]) * 0xc2b2ae3d27d4eb4f
 	return (x ^ bits.RotateLeft64(y, 31)) * 0x9e3779b97f4a7c15 >> m.shift
 }
 
-// match appends to e, which makes new[:at], what makes new[at:end].
+// match appends to e, which makes new[:at], the spans that make new[at:end]. At each position it looks the next window
+// bytes up in the old text. A match is extended forward and backward as far as the texts are equal; without a match it
+// moves on, in larger steps the longer nothing matches.
 func (m *matcher) match(e edit, new []byte, at, end int) edit {
 	literal := at // new[literal:at] has no match so far
 	for at+window <= end {
@@ -89,7 +93,7 @@ func (m *matcher) match(e edit, new []byte, at, end int) edit {
 	return e
 }
 
-// cut shortens the new text to size.
+// cut removes what e makes of the new text behind size, since a better match covers it.
 func (e edit) cut(size int32) edit {
 	for len(e) > 0 && e.start(len(e)-1) >= size {
 		e = e[:len(e)-1]
@@ -100,6 +104,7 @@ func (e edit) cut(size int32) edit {
 	return e
 }
 
+// commonPrefix returns how many bytes a and b have in common at their beginning.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -117,6 +122,7 @@ func commonPrefix(a, b []byte) int {
 	return i
 }
 
+// commonSuffix returns how many bytes a and b have in common at their end.
 func commonSuffix(a, b []byte) int {
 	n := min(len(a), len(b))
 	a, b = a[len(a)-n:], b[len(b)-n:]

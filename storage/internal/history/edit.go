@@ -1,8 +1,12 @@
 package history
 
-// An edit says how a new text is made from an old one: as spans that follow
-// each other, each copied from the old text or taken from literal bytes.
-// The caller decides where the literals are stored, and in which order.
+// An edit says how a new text is made from an old one. It is a list of spans that follow each other in the new text;
+// each is copied from the old text or taken from literal bytes. The caller decides where the literals are stored, and
+// in which order. From "abcdef" to "abXef", with the literals "X":
+//
+//	{from: 0, end: 2}   "ab", copied from position 0
+//	{from: ^0, end: 3}  "X", from position 0 of the literals
+//	{from: 4, end: 5}   "ef", copied from position 4
 type edit []span
 
 // A span covers the new text from the end of the span before it to end.

@@ -7,20 +7,19 @@ import (
 	"strconv"
 )
 
-// The id of an element is its index, so putting an element in front changes
-// the text of every later one. Steps are therefore taken between forms: a body
-// in which the head of the nth element is the one byte mark. JSON text never
-// holds that byte; a body that does is its own form.
+// The id of an element is its position, so inserting an element changes the ids, and the text, of all later ones. An
+// edit between the two bodies would have a span for each. Edits are therefore made between forms. A form is a body in
+// which the head of element n, {"id":"n","component":, is the one byte mark. JSON text never has that byte; a body that
+// has it is its own form.
 const (
 	mark       = 0x1e
 	headBefore = `{"id":"`
 	headAfter  = `","component":`
 )
 
-// toForm returns the form of body, and whether it differs from body. Only heads
-// with the very number that fromForm will write there are replaced, so whatever
-// else looks like one (in a config, or out of order) stays as it is. A form that
-// differs is made in buffer, which grows if it is too small; a form without marks is body itself.
+// toForm returns the form of body, and whether it differs from body. It replaces only heads with the very number that
+// fromForm will write there, so whatever else looks like a head (in a config, or out of order) stays as it is. A form
+// that differs is made in buffer, which grows if it is too small; a form without marks is body itself.
 func toForm(buffer, body []byte) (form []byte, marked bool) {
 	if bytes.IndexByte(body, mark) >= 0 {
 		return body, false
@@ -52,7 +51,8 @@ func toForm(buffer, body []byte) (form []byte, marked bool) {
 	return append(form, body[done:]...), true
 }
 
-// fromForm undoes toForm for a form with marks.
+// fromForm undoes toForm for a form with marks. It computes the size of the body first: it allocates the body once, and
+// refuses a damaged form whose body would be larger than MaxBody.
 func fromForm(form []byte) ([]byte, error) {
 	size := len(form)
 	heads := bytes.Count(form, []byte{mark})
@@ -76,6 +76,7 @@ func fromForm(form []byte) ([]byte, error) {
 	}
 }
 
+// appendHead appends the head of element n.
 func appendHead(dst []byte, n int) []byte {
 	dst = append(dst, headBefore...)
 	dst = strconv.AppendInt(dst, int64(n), 10)

@@ -30,6 +30,7 @@ type pack struct {
 	steps     []byte
 }
 
+// parsePack decodes what encode wrote. The steps are decoded later, and only those that are needed.
 func parsePack(data []byte) (pack, error) {
 	in := input{rest: data}
 	if b := in.bytes("pack", 1); len(b) == 1 && b[0] != formatPack {
@@ -47,6 +48,7 @@ func parsePack(data []byte) (pack, error) {
 	return p, in.err
 }
 
+// encode returns the bytes of the pack, for a row or a tail.
 func (p pack) encode() []byte {
 	data := append(make([]byte, 0, p.size()), formatPack)
 	data = binary.AppendUvarint(data, uint64(p.first))

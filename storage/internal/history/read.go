@@ -5,14 +5,14 @@ import (
 	"iter"
 )
 
-// Rows are the rows of one history up to some version, newest first. They are
-// asked for only as far as they are needed: down to the newest snapshot, of
-// which there is one in some hundred versions.
+// Rows are the rows of one history up to some version, newest first. The iteration stops at the newest snapshot that is
+// low enough, of which there is one in some hundred versions. So a driver should read them from the database bit by
+// bit.
 type Rows = iter.Seq2[Row, error]
 
-// Read returns version number, which must be older than the latest one. rows
-// must yield the rows of versions ≤ number. It returns the first error of
-// rows, or ErrCorrupt if the version cannot be made from the rows.
+// Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
+// It returns the first error of rows, or an error that wraps ErrCorrupt if the version cannot be made from the tail and
+// the rows.
 func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
 	versions, err := c.List(tail, rows, number, 1, 0)
 	if err != nil {
@@ -31,6 +31,7 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 	}
 	var list []Version
 	var packs []Row // of the chain that holds version number, newest first
+	// The tail is the newest pack. It counts if it begins at or below the wanted version.
 	if p, err := parsePack(tail); len(tail) > 0 && err != nil {
 		return nil, err
 	} else if len(tail) > 0 && p.first <= number {
@@ -60,8 +61,8 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 	return nil, fmt.Errorf("%w: no snapshot for version %d", ErrCorrupt, number)
 }
 
-// list appends the versions of the chain, newest first, until there are limit
-// of them or their bodies have size bytes. It returns how many bytes are left.
+// list appends the versions of the chain, newest first, until there are limit of them or their bodies have size bytes.
+// It returns how many bytes are left. The versions are made oldest first, since edits lead forward.
 func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
 	from := len(ch.links)
 	for n := len(list); from > 0 && n < limit && (n == 0 || size > 0); n++ {
@@ -80,7 +81,7 @@ func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
 	return list, size, nil
 }
 
-// replay reads a chain from its snapshot to version number.
+// replay decodes a snapshot and the packs after it, up to version number.
 func (c *Codec) replay(snapshot Row, packs []Row, number int64) (*chain, error) {
 	l, form, err := c.parseSnapshot(snapshot)
 	if err != nil {
@@ -103,7 +104,8 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64) (*chain, error) 
 	return ch, nil
 }
 
-// addPack adds the steps of a pack up to version number.
+// addPack adds the steps of a pack up to version number. The pack must begin right behind the last version of the
+// chain: a missing row is an error and not a wrong text.
 func (ch *chain) addPack(row Row, number int64) error {
 	p, err := parsePack(row.Data)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is in every error that stored bytes cause: they were damaged, or
-// do not belong where they were found.
+// ErrCorrupt is wrapped by every error that stored bytes cause: they were damaged, or they do not belong where they
+// were found. It is never the fault of the caller's arguments.
 var ErrCorrupt = errors.New("history: corrupt")
 
 // A step leads from one version to the next. Its bytes:
@@ -66,6 +66,7 @@ type buffer []byte
 // maxBuffer is the largest buffer that is kept for reuse.
 const maxBuffer = 256 << 10
 
+// form returns the form of body as toForm does, and keeps the memory for the next one.
 func (r *buffer) form(body []byte) (form []byte, marked bool) {
 	form, marked = toForm(*r, body)
 	if marked && len(form) <= maxBuffer {
@@ -74,8 +75,8 @@ func (r *buffer) form(body []byte) (form []byte, marked bool) {
 	return form, marked
 }
 
-// encodeEdit writes an edit whose literals are in text, and whose old text is
-// size bytes long. It returns also how long that is before compression.
+// encodeEdit encodes an edit whose literals are in text and whose old text has size bytes, in the shortest of three
+// ways: a splice, spans, or compressed spans. raw is the length before compression.
 func (c *Codec) encodeEdit(e edit, size int, text []byte) (kind int, code []byte, raw int) {
 	kind, code = kindSpans, appendSpans(nil, e, text)
 	spans := code
@@ -93,8 +94,8 @@ func (c *Codec) encodeEdit(e edit, size int, text []byte) (kind int, code []byte
 	return kind, code, len(code)
 }
 
-// splice tells whether e replaces one range and keeps the rest of an old text
-// of size bytes.
+// splice tells whether e replaces one range and keeps the rest of an old text of size bytes: kept bytes stay, dropped
+// bytes go, and put bytes take their place. Most saves change one place, and a splice takes fewer bytes than spans.
 func (e edit) splice(size int) (kept, dropped, put int, ok bool) {
 	rest := e
 	if len(rest) > 0 && rest[0].from == 0 {
@@ -152,6 +153,7 @@ type input struct {
 	err  error
 }
 
+// fail records the first error and ends the input, so that the reads after it return zeros.
 func (in *input) fail(format string, args ...any) {
 	if in.err == nil {
 		in.err = fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)
@@ -159,6 +161,7 @@ func (in *input) fail(format string, args ...any) {
 	in.rest = nil
 }
 
+// uvarint reads an unsigned number. what names it in an error.
 func (in *input) uvarint(what string) uint64 {
 	x, n := binary.Uvarint(in.rest)
 	if n <= 0 {
@@ -169,6 +172,7 @@ func (in *input) uvarint(what string) uint64 {
 	return x
 }
 
+// varint reads a signed number.
 func (in *input) varint(what string) int64 {
 	x, n := binary.Varint(in.rest)
 	if n <= 0 {
@@ -189,6 +193,7 @@ func (in *input) length(what string, limit int) int {
 	return int(x)
 }
 
+// bytes reads n bytes. They are not copied.
 func (in *input) bytes(what string, n int) []byte {
 	if n > len(in.rest) {
 		in.fail("%s has %d bytes, not %d", what, len(in.rest), n)

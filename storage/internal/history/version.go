@@ -9,7 +9,8 @@ import (
 // corrupt rows can make a reader allocate.
 const MaxBody = 64 << 20
 
-// Version is one version of one app.
+// Version is one version of one app, as a history stores it. The ID of the app is not in it: the driver keeps each
+// history under its app.
 type Version struct {
 	Number    int64  // 0, 1, 2, …
 	UpdatedAt int64  // milliseconds since the epoch, of this version

@@ -1,4 +1,6 @@
-// Package lists encodes lists of strings for drivers that store them in a column.
+// Package lists has the lists of strings that the drivers store: groups, components, folders and names. Join and Split
+// turn a list into one column and back; Unique and Without compute which rows of an index on single strings to add and
+// to remove.
 package lists
 
 import (
@@ -6,8 +8,8 @@ import (
 	"strings"
 )
 
-// Join returns the strings with a NUL after each. The services refuse strings with a NUL. It returns nil for an empty
-// list.
+// Join returns the strings with a NUL after each, so that an empty string in the list is not lost. No string may have a
+// NUL; the services refuse such strings. It returns nil for an empty list.
 func Join(list []string) []byte {
 	var out []byte
 	for _, s := range list {

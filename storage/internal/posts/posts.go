@@ -61,7 +61,7 @@ func Post(i int, folders []string) assets.NewAsset {
 	}
 }
 
-// Generator returns the id of one of four services, Tag one of fifty tags.
+// Generator returns the id of one of four services.
 func Generator(n int) string { return fmt.Sprintf("service%d.example", n) }
 
 // Tag returns one of fifty tags.
