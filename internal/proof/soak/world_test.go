@@ -133,29 +133,35 @@ func (w *world) token(user string) string {
 	return token
 }
 
-// send sends a request, and returns the body of the response, which must have the status.
+// send sends a request, and returns the body of the response, which must have the status. It tries again as long as the server
+// has no time for it.
 func (w *world) send(method, path, body string, status int, headers ...string) string {
-	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Error(err)
-		return ""
+	for end := time.Now().Add(patience); ; time.Sleep(time.Second) {
+		r, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
+		if err != nil {
+			w.t.Error(err)
+			return ""
+		}
+		r.Header.Set("Authorization", "Bearer "+w.token("editor"))
+		r.Header.Set("Content-Type", "application/json")
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := w.client.Do(r)
+		if err != nil {
+			w.t.Errorf("%s %s: %v", method, path, err)
+			return ""
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != "" && time.Now().Before(end) {
+			continue
+		}
+		if err != nil || answer.StatusCode != status {
+			w.t.Errorf("%s %s: %d, want %d; %v: %.300s", method, path, answer.StatusCode, status, err, text)
+		}
+		return string(text)
 	}
-	r.Header.Set("Authorization", "Bearer "+w.token("editor"))
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	answer, err := w.client.Do(r)
-	if err != nil {
-		w.t.Errorf("%s %s: %v", method, path, err)
-		return ""
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != status {
-		w.t.Errorf("%s %s: %d, want %d; %v: %.300s", method, path, answer.StatusCode, status, err, text)
-	}
-	return string(text)
 }
 
 func (w *world) get(path string, status int) string { return w.send("GET", path, "", status) }
