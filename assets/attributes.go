@@ -8,13 +8,16 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// ChangeAttributesRequest says how to change the attributes of assets. First those of Remove are removed, then those of Set
-// replace all attributes with the same keys, then those of Add are added.
+// ChangeAttributesRequest says how to change the attributes of assets: all of them in the same way. First the attributes of
+// Remove are removed, then those of Set replace all attributes with the same key, then those of Add are added.
+//
+// For example, an asset has color=red and size=s. Remove size=s, Set color=blue and Add color=green leave it with color=blue
+// and color=green.
 type ChangeAttributesRequest struct {
 	Assets []string    `json:"assets"` // ids
-	Add    []Attribute `json:"add"`
-	Set    []Attribute `json:"set"`
-	Remove []Attribute `json:"remove"`
+	Add    []Attribute `json:"add"`    // one that the asset has already is not added again
+	Set    []Attribute `json:"set"`    // of several with the same key, the last counts
+	Remove []Attribute `json:"remove"` // removed where both key and value are the same
 }
 
 // ChangedAttributes is the result of a ChangeAttributesRequest.
@@ -36,8 +39,9 @@ func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// Attributes returns the values that the assets have for a key: each value once, in byte order. Assets that the caller does
-// not see do not count. It returns ErrInvalid if the key is empty or its values take more than Limits.PageBytes.
+// Attributes returns the attributes that assets have with this key: each value once, in byte order. Assets that the caller does
+// not see do not count. It returns ErrInvalid if the key is empty or malformed, or if its values take more than
+// Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(req *request) error {
@@ -64,9 +68,14 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 	return out, err
 }
 
-// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and the others are changed whatever
-// it is: StatusNotFound if the caller does not see the asset, StatusForbidden if the caller may not edit it, and StatusInvalid
-// if it would have more attributes than Limits.Attributes.
+// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one that cannot be changed does not
+// keep the others from being changed:
+//
+//   - StatusOK: the asset has the attributes that the request asks for. If it had them before, it is not among
+//     ChangedAttributes.Assets.
+//   - StatusNotFound: the caller does not see the asset.
+//   - StatusForbidden: the caller sees the asset and may not change it.
+//   - StatusInvalid: the asset would have more than Limits.Attributes.
 //
 // It returns ErrInvalid, and changes nothing, if an attribute is malformed, a list has more than Limits.Attributes, the
 // response would be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
@@ -113,6 +122,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	return out, nil
 }
 
+// check returns ErrInvalid if an attribute of the request is malformed or a list is too long.
 func (in ChangeAttributesRequest) check(lim Limits) error {
 	for _, list := range []struct {
 		name       string
@@ -125,7 +135,8 @@ func (in ChangeAttributesRequest) check(lim Limits) error {
 	return nil
 }
 
-// checkAttributes returns ErrInvalid unless each item of the list can be an attribute. at is the pointer to the list.
+// checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be an attribute: its key is a
+// name, and its value a text that may be empty. at is the pointer to the list.
 func checkAttributes(at string, list []Attribute, lim Limits) error {
 	if n := len(list); n > lim.Attributes {
 		return invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
@@ -142,17 +153,18 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	return nil
 }
 
-// labelOutcome is the outcome of label for one asset.
-type labelOutcome int
+// attributeOutcome says what changeAttributes did with one asset.
+type attributeOutcome int
 
 const (
-	unchanged labelOutcome = iota
+	unchanged attributeOutcome = iota
 	changed
-	tooMany // the asset would have more attributes than it has, and than are allowed
+	tooMany // nothing: the asset would have too many attributes
 )
 
-// label changes the attributes of an asset and stores it.
-func (req *request) changeAttributes(r Record, c attributeChange) (Record, labelOutcome, error) {
+// changeAttributes changes the attributes of an asset, stores it if that changed anything, and returns it as it is then. An
+// asset may have Limits.Attributes, or as many as it had before if the limit was lowered since.
+func (req *request) changeAttributes(r Record, c attributeChange) (Record, attributeOutcome, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return r, unchanged, err
@@ -169,20 +181,22 @@ func (req *request) changeAttributes(r Record, c attributeChange) (Record, label
 	return r, changed, req.reindex(r)
 }
 
-// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets.
+// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets, so that each asset takes time in proportion
+// to its attributes and not to their number times that of the request.
 type attributeChange struct {
-	drop     map[Attribute]bool
-	replaced map[string]bool // keys
-	add      []Attribute
-	added    map[Attribute]bool // what add has
+	drop     map[Attribute]bool // of Remove
+	replaced map[string]bool    // keys of Set
+	add      []Attribute        // of Set and then of Add
+	added    map[Attribute]bool // the same as a set
 }
 
+// prepare returns the change that the request asks for.
 func (in ChangeAttributesRequest) prepare() attributeChange {
 	c := attributeChange{drop: make(map[Attribute]bool, len(in.Remove)), replaced: make(map[string]bool, len(in.Set))}
 	for _, a := range in.Remove {
 		c.drop[a] = true
 	}
-	last := make(map[string]string, len(in.Set)) // of one key set twice, the later has removed the earlier
+	last := make(map[string]string, len(in.Set)) // the value of each key that counts, the last one
 	for _, a := range in.Set {
 		c.replaced[a.Key], last[a.Key] = true, a.Value
 	}
@@ -199,8 +213,8 @@ func (in ChangeAttributesRequest) prepare() attributeChange {
 	return c
 }
 
-// apply returns the attributes of an asset after the change. An attribute that is removed and added again keeps its place, so
-// a request that changes nothing leaves the list equal.
+// apply returns the attributes of an asset after the change; have are those before. An attribute that is removed and added again
+// keeps its place, so a request that changes nothing returns an equal list. New ones are at the end.
 func (c attributeChange) apply(have []Attribute) []Attribute {
 	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
 	return unique(append(have, c.add...))

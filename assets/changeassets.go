@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// ChangeAssetsRequest says what to add to a library and what to remove from it.
+// ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed first, so an asset that is in
+// both lists is removed and added as a new one.
 type ChangeAssetsRequest struct {
 	Add    []NewAsset `json:"add"`
 	Remove []string   `json:"remove"` // ids of assets
@@ -40,16 +41,18 @@ func appendAssets(b []byte, list []Asset) []byte {
 
 // ChangeAssets removes assets and then adds assets, all or nothing.
 //
-// An asset is identified by its generator and its foreign id. Adding one that the library has already replaces its content,
-// and its tags, via and rights as far as they are given. The asset stays in its folders and is put into those of the request.
+// An asset is identified by its generator and its foreign id. Adding one that the library has already replaces its content, and
+// those of its tags, via and rights that are given. The asset keeps its id and its attributes, stays in its folders, and is put
+// into those of the request too. So the same request may be sent again: the second time it changes nothing, except that what
+// it removes by id is not there any more.
 //
 // It returns
 //
 //   - ErrNotFound if the caller does not see a folder of the request;
 //   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to replace, or adds an asset to no
 //     folder without being a moderator;
-//   - ErrConflict, with the asset's id in Error.ID, if the request names a folder that an existing asset is not in and leaves
-//     out one that it is in;
+//   - ErrConflict, with the asset's id in Error.ID, if an item for an existing asset names a folder that the asset is not in and
+//     leaves out one that it is in. Otherwise content that was sent for one folder would also appear in another;
 //   - ErrTooLarge if a content is longer than Limits.Content;
 //   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or the assets have more terms
 //     than Limits.Terms.
@@ -79,6 +82,8 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 	return out, nil
 }
 
+// removeAssets deletes the assets with these ids and returns the ids of those that it has deleted. An id of an asset that the
+// caller does not see is left out; an asset that the caller sees and may not change is ErrForbidden.
 func (req *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
@@ -100,12 +105,14 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 	return removed, nil
 }
 
+// addAssets stores the drafts and returns their assets, each once, in the order of their first mention.
 func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	for _, d := range drafts {
 		if err := req.checkFolders(d); err != nil {
 			return nil, err
 		}
 	}
+	// The times of assets never decrease along their ordinals, even if the clock was set back: searches by time rely on that.
 	now := max(req.now().UnixMilli(), req.state.At)
 	drafts = collapse(drafts)
 	origins := make([]Origin, len(drafts))
@@ -130,7 +137,8 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	return added, nil
 }
 
-// checkFolders returns an error unless the caller sees and may edit each folder that the draft names.
+// checkFolders returns an error unless the caller sees each folder that the draft names and has edit on it. It does so for every
+// mention of an asset, before any of them is stored.
 func (req *request) checkFolders(d draft) error {
 	known := make(map[string]bool, len(d.Folders))
 	for i, id := range d.sent {
@@ -150,7 +158,8 @@ func (req *request) checkFolders(d draft) error {
 	return nil
 }
 
-// add stores the draft as a new asset, or in place of old, the asset with the same origin. Without such an asset, old is zero.
+// add stores the draft. old is the asset with the same origin, which the draft changes, or the zero Record if there is none, and
+// the draft becomes a new asset. now is the time of the request, in milliseconds since the epoch.
 func (req *request) add(d draft, old Record, now int64) (Record, error) {
 	switch {
 	case old.Ordinal == 0:
@@ -161,6 +170,7 @@ func (req *request) add(d draft, old Record, now int64) (Record, error) {
 	return req.replace(old, d, now)
 }
 
+// addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (Record, error) {
 	if d.unfiled && !req.moderator {
 		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators")
@@ -182,6 +192,8 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
+// replace stores the draft in place of old. If that changes nothing, it returns old, and neither the time of the last change nor
+// the feed of changes says that anything was written.
 func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.seal.encrypt(sealedID, old.Ordinal)
@@ -207,10 +219,19 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
-// conflict returns the pointer to the first mention that names a folder the asset is not in and leaves out one that it is in,
-// or "" if there is none. Content that was meant for one place must not appear in another. Folders that the caller may not
-// read do not count, so that the response reveals nothing about them.
+// conflict returns the pointer to the first mention of the asset in the request that names a folder which the asset is not in
+// and leaves out one which it is in, or "" if there is none. folders are the ids of the folders that the asset is in before the
+// request; each mention adds its own for the mentions after it. Some examples:
+//
+//	the asset is in   a mention names   conflict
+//	none              1                 no: it names nothing that is left out
+//	1, 2              1, 2, 3           no: it names all and adds one
+//	1, 2              1                 no: it adds none
+//	1, 2              2, 3              yes: it adds 3 and leaves out 1
+//
+// Folders that the caller may not read do not count as left out. Otherwise the error would reveal that the asset is in one.
 func (req *request) conflict(d draft, folders []string) string {
+	// in has the folders of the asset so far, and known is how many of them the caller may read.
 	in, known := make(map[string]bool, len(folders)), 0
 	for _, id := range folders {
 		in[id] = true
@@ -219,8 +240,8 @@ func (req *request) conflict(d draft, folders []string) string {
 		}
 	}
 	for _, m := range d.mentions {
-		before := known
-		named := 0
+		before := known // folders that the mention must name if it names a new one
+		named := 0      // how many of them it names
 		for _, id := range m.folders {
 			if in[id] {
 				named++

@@ -12,12 +12,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// A rule reports what keeps a JSON value, which stands at the pointer at, from being of a shape.
+// A rule checks one JSON value. It returns nil if the value has the right shape, and else ErrInvalid at the pointer at, which
+// says where the value is in the request.
+//
+// All rules but oneOf accept null, since optional members may be null.
 type rule func(value jsontext.Value, at string) error
 
-// content is the shape of an asset's content. Members that it does
-// not name are kept: payloads in the wild carry more. So id, generator and published need no shape:
-// what is sent there is not used.
+// content is the shape of an asset's content. Members that it does not name are kept without a check, since services send many
+// more. The members id, generator and published are replaced when the content is
+// stored, so they may be of any shape.
 var content = object(map[string]rule{
 	"id": anything, "generator": anything, "published": anything,
 	"content": text, "lang": text,
@@ -30,41 +33,46 @@ var content = object(map[string]rule{
 	"socialnet": object(map[string]rule{"retweets": integer, "favorites": integer}).check,
 })
 
+// attachment is the shape of one attachment: an oEmbed 1.0 response with some more members.
 var attachment = object(map[string]rule{
 	"version": oneOf("1.0"),
 	"type":    oneOf("photo", "video", "link", "rich", "audio"),
 	"title":   text, "html": text, "provider_name": text, "author_name": text,
 	"link": link.check, "url": link.check, "thumbnail_url": link.check, "author_url": link.check,
-	"provider_url": either(url, link.check), // listed as a string, sent as an object
+	"provider_url": either(url, link.check), // services send it in both shapes
 	"height":       integer, "width": integer, "thumbnail_height": integer, "thumbnail_width": integer,
 }, "version", "type")
 
+// link is the shape of a link, an object with a URL.
 var link = object(map[string]rule{"href": url})
 
-// shape is that of an object: the members it may have, of which some are required.
+// shape is the shape of a JSON object: a rule for each member that it names. Other members are allowed.
 type shape struct {
-	members         map[string]rule
-	names, required []string
+	members  map[string]rule
+	names    []string // of the members, sorted
+	required []string // names of the members that must be there
 }
 
+// object returns the shape of an object with these members.
 func object(members map[string]rule, required ...string) shape {
 	return shape{members, slices.Sorted(maps.Keys(members)), required}
 }
 
+// check is the rule for an object of this shape, or null.
 func (s shape) check(value jsontext.Value, at string) error {
 	if value.Kind() == 'n' {
 		return nil
 	}
-	found, err := s.take(value, at)
+	found, err := s.split(value, at)
 	if err != nil {
 		return err
 	}
 	return s.checkMembers(found, at)
 }
 
-// take takes the object apart. A member whose name differs only in case from one of the shape is
-// refused: some reader would take it for that.
-func (s shape) take(value jsontext.Value, at string) ([]strictjson.Member, error) {
+// split returns the members of an object. It returns ErrInvalid for a value that is no object, for an object that has a name
+// twice, and for a member whose name differs only in case from one of the shape: some decoders would take it for that one.
+func (s shape) split(value jsontext.Value, at string) ([]strictjson.Member, error) {
 	found, err := strictjson.Members(value, s.names...)
 	if err != nil {
 		return nil, malformed(at, err)
@@ -72,6 +80,7 @@ func (s shape) take(value jsontext.Value, at string) ([]strictjson.Member, error
 	return found, nil
 }
 
+// checkMembers checks the members of an object against the shape. at is the pointer to the object.
 func (s shape) checkMembers(found []strictjson.Member, at string) error {
 	for _, m := range found {
 		if check, known := s.members[m.Name]; known {
@@ -88,7 +97,7 @@ func (s shape) checkMembers(found []strictjson.Member, at string) error {
 	return nil
 }
 
-// list is the shape of an array of objects of one shape.
+// list returns the rule for null, or an array whose items are all objects that satisfy item.
 func list(item rule) rule {
 	return func(value jsontext.Value, at string) error {
 		if value.Kind() == 'n' {
@@ -111,7 +120,7 @@ func list(item rule) rule {
 	}
 }
 
-// either is the shape of a value that is a string of the one shape, an object of the other, or null.
+// either returns the rule for a value that is a string that satisfies str, an object that satisfies obj, or null.
 func either(str, obj rule) rule {
 	return func(value jsontext.Value, at string) error {
 		switch value.Kind() {
@@ -124,8 +133,10 @@ func either(str, obj rule) rule {
 	}
 }
 
+// anything is the rule that accepts every value.
 func anything(jsontext.Value, string) error { return nil }
 
+// text is the rule for a string or null.
 func text(value jsontext.Value, at string) error {
 	if k := value.Kind(); k != '"' && k != 'n' {
 		return invalid(at, "want a string")
@@ -133,6 +144,7 @@ func text(value jsontext.Value, at string) error {
 	return nil
 }
 
+// integer is the rule for a number that is written without a fraction and an exponent, or null.
 func integer(value jsontext.Value, at string) error {
 	if k := value.Kind(); k != 'n' && (k != '0' || strings.ContainsAny(string(value), ".eE")) {
 		return invalid(at, "want an integer")
@@ -140,6 +152,7 @@ func integer(value jsontext.Value, at string) error {
 	return nil
 }
 
+// oneOf returns the rule for a string that is one of those allowed.
 func oneOf(allowed ...string) rule {
 	return func(value jsontext.Value, at string) error {
 		if s, ok := stringValue(value); !ok || !slices.Contains(allowed, s) {
@@ -149,6 +162,7 @@ func oneOf(allowed ...string) rule {
 	}
 }
 
+// url is the rule for a string that is an absolute http or https URL, or null.
 func url(value jsontext.Value, at string) error {
 	if value.Kind() == 'n' {
 		return nil
@@ -172,8 +186,11 @@ func stringValue(value jsontext.Value) (string, bool) {
 	return s, err == nil
 }
 
-// contentHead checks a content and returns it as it is kept, but for its last member, published, and
-// the closing brace: compact, with the id and the generator of the asset.
+// contentHead checks a content and returns it as it is stored, without its end: a compact object that begins with the id and the
+// generator of the asset, goes on with the other members as they were sent, and lacks the last member, published, and the
+// closing brace. finishContent adds these when the time of adding is known. at is the pointer to the content.
+//
+//	{"id":"17","generator":{"id":"g"},"content":"Hello"
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
 		return nil, malformed(at, err)
@@ -182,7 +199,7 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := value.Compact(); err != nil {
 		return nil, invalid(at, "%s", err)
 	}
-	members, err := content.take(value, at)
+	members, err := content.split(value, at)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +220,8 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	return head, nil
 }
 
-// finishContent closes what contentHead began.
+// finishContent returns the content that begins with head, from contentHead, and ends with the member published: the time of
+// adding, in milliseconds since the epoch.
 func finishContent(head []byte, published int64) []byte {
 	out := append(slices.Clone(head), `,"published":"`...)
 	out = appendTime(out, published)

@@ -19,7 +19,8 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendTime appends a time as responses have it: ISO 8601, UTC, with milliseconds.
+// appendTime appends a time as responses have it, without quotes: ISO 8601 in UTC with milliseconds, such as
+// 2026-01-31T09:30:00.000Z.
 func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }

@@ -7,31 +7,33 @@ import (
 	"strings"
 )
 
-// NewAsset is an asset to add. Generator, ID and Content are required.
+// NewAsset is an asset to add. Generator, ID and Content are required. Generator and ID together identify the asset: adding
+// another NewAsset with the same two replaces the content of the asset, and does not add a second one.
 type NewAsset struct {
-	ID        string          `json:"id"` // the foreign id: that of the content in the service it comes from
-	Generator Generator       `json:"generator"`
-	Content   json.RawMessage `json:"content"` // an object; its id, generator and published are not used
-	Folders   []string        `json:"folders"` // ids of folders to add it to
-	SafeTags  []string        `json:"safe_tags"`
-	Via       *int64          `json:"via"`
-	Rights    *int64          `json:"rights"`
+	ID        string          `json:"id"`        // the foreign id: that of the content in the service it comes from
+	Generator Generator       `json:"generator"` // the service it comes from
+	Content   json.RawMessage `json:"content"`   // an object; its members id, generator and published are replaced
+	Folders   []string        `json:"folders"`   // ids of folders to put it into; it stays in those that it is in already
+	SafeTags  []string        `json:"safe_tags"` // its tags; nil = those that it has already, or none
+	Via       *int64          `json:"via"`       // how it was added, as a number of the caller's own; nil likewise
+	Rights    *int64          `json:"rights"`    // status of the rights request, as a number of the caller's own; nil likewise
 }
 
-// Generator is the service that a content originates from.
+// Generator is the service that a content originates from, such as a social network.
 type Generator struct {
 	ID string `json:"id"`
 }
 
-// draft is a NewAsset that was checked and prepared as far as that needs no store.
+// draft is a NewAsset that was checked and prepared before the transaction, as far as that needs no store. So other writes do
+// not wait while its content is parsed and its text is split into words.
 type draft struct {
 	NewAsset
 	at       string    // pointer to it in the request
-	sent     []string  // ids of its folders as the request has them, repeats too
-	unfiled  bool      // its first mention names no folder
-	mentions []mention // the folders of each mention in the request
+	sent     []string  // ids of its folders as the request has them, with repeats
+	unfiled  bool      // its first mention in the request names no folder
+	mentions []mention // one for each item of the request that adds the asset
 	origin   Origin
-	content  []byte   // without its last member; see contentHead
+	content  []byte   // as it is stored, except for its end, which needs the time of adding; see contentHead
 	text     []string // terms of its text
 }
 
@@ -41,7 +43,8 @@ type mention struct {
 	folders []string
 }
 
-// draft checks and prepares the asset. at is the pointer to it in the request.
+// draft checks and prepares the asset. at is the pointer to it in the request. It returns ErrTooLarge if the content is longer
+// than Limits.Content, and ErrInvalid if anything else is malformed or breaks a limit. It does not look at the folders.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {
@@ -70,7 +73,8 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	return d, err
 }
 
-// checkTags returns ErrInvalid unless an asset may have these tags. at is the pointer to the list.
+// checkTags returns ErrInvalid unless an asset may have these tags: at most Limits.Tags names without commas. at is the pointer
+// to the list.
 func checkTags(at string, tags []string, lim Limits) error {
 	if len(tags) > lim.Tags {
 		return invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
@@ -87,8 +91,8 @@ func checkTags(at string, tags []string, lim Limits) error {
 	return nil
 }
 
-// collapse joins the drafts of the same asset into one, with the same result as storing them one after the other. So each
-// asset is read and written once.
+// collapse joins the drafts of the same asset into one, at the place of the first, with the same result as storing them one
+// after the other. So each asset is read and written once, and its change is one change in the feed.
 func collapse(drafts []draft) []draft {
 	out := make([]draft, 0, len(drafts))
 	first := make(map[Origin]int, len(drafts))
@@ -106,7 +110,8 @@ func collapse(drafts []draft) []draft {
 	return out
 }
 
-// then returns the draft after next, a later draft of the same asset, was applied to it. Folders may have repeats.
+// then returns the draft after next, a later draft of the same asset, was applied to it. The content is that of next. Tags, via
+// and rights are those of next if it has them. The folders are those of both, possibly with repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
 	d.Folders, d.mentions = append(d.Folders, next.Folders...), append(d.mentions, next.mentions...)
@@ -122,8 +127,8 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders, more than are allowed and than it was in
-// before.
+// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders and n is too many. An asset may be in
+// Limits.AssetFolders folders, or in as many as it was in before if the limit was lowered since.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	if n > max(lim.AssetFolders, before) {
 		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
@@ -131,7 +136,8 @@ func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	return nil
 }
 
-// applyTo replaces those parts of an asset that the draft has.
+// applyTo replaces the content of an asset, and its tags, via and rights if the draft has them. Attributes stay. createdAt is
+// when the asset was added, in milliseconds since the epoch; the content has it as its member published.
 func (d draft) applyTo(p *parts, createdAt int64) {
 	p.content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
 	if d.SafeTags != nil {

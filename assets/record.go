@@ -10,21 +10,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// originOf returns the key by which the store finds an asset of another service again. The length of the generator's id is part
+// of the digest, so that ("ab", "c") and ("a", "bc") have different origins.
 func originOf(generator, foreignID string) Origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
 	return Origin(sum[:16])
 }
 
-// parts is a Body taken apart.
+// parts is a Body taken apart, for rules that read or change a part of it.
 type parts struct {
-	content     []byte // a JSON object
-	generator   string
+	content     []byte // a compact JSON object
+	generator   string // the member generator.id of the content
 	tags        []string
-	via, rights *int64
+	via, rights *int64      // nil if the asset has none
 	attributes  []Attribute // in the order of adding, each once
 }
 
-// body puts the parts together.
+// body puts the parts together. It is the inverse of partsOf, byte by byte.
 func (p parts) body() Body {
 	b := append([]byte(`{"content":`), p.content...)
 	b = append(b, `,"safe_tags":[`...)
@@ -50,7 +52,7 @@ func (p parts) body() Body {
 	return append(b, '}')
 }
 
-// partsOf returns the parts of a body.
+// partsOf takes a stored body apart. It returns an error if no Service has written the body.
 func partsOf(b Body) (parts, error) {
 	var in struct {
 		Content    jsontext.Value `json:"content"`
@@ -73,7 +75,8 @@ func partsOf(b Body) (parts, error) {
 	return parts{in.Content, origin.Generator.ID, in.SafeTags, in.Via, in.Rights, in.Attributes}, nil
 }
 
-// sameRecord reports whether two records of an asset are equal in responses and searches. The folders of r include those of o.
+// sameRecord reports whether two records of an asset, r later than o, are equal in responses and searches. The folders of r
+// must include those of o, so it is enough to compare their number.
 func sameRecord(r, o Record) bool {
 	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
 }

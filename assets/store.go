@@ -2,7 +2,7 @@ package assets
 
 import "github.com/vitrine-go/vitrine/assets/assetstore"
 
-// What a library holds, as users and drivers both name it. The fields are documented in assetstore.
+// The types that both users of a Service and storage drivers need. Package assetstore defines them and documents their fields.
 type (
 	// Library names an asset library of a network: its Network and its ID.
 	Library = assetstore.Library
@@ -23,29 +23,33 @@ const (
 	Manage = assetstore.Manage // change the folder itself and its permissions
 )
 
-// What a storage driver implements, and the rows and queries that it is given: see assetstore. Programs that only use a
-// Service need none of these.
+// The types that only storage drivers need: the interfaces that a driver implements, the rows that it stores, and the queries
+// that it answers. Package assetstore defines and documents them. Programs that only use a Service need none of these, except
+// Store to name what they pass to New and Body to read the content of an Asset.
 type (
-	Store        = assetstore.Store
-	Reader       = assetstore.Reader
-	Tx           = assetstore.Tx
-	State        = assetstore.State
-	Key          = assetstore.Key
-	Record       = assetstore.Record
-	Origin       = assetstore.Origin
-	Body         = assetstore.Body
-	FolderRecord = assetstore.FolderRecord
-	Index        = assetstore.Index
-	AnyOf        = assetstore.AnyOf
-	AssetQuery   = assetstore.AssetQuery
-	TermCount    = assetstore.TermCount
-	FeedEntry    = assetstore.FeedEntry
-	FeedPosition = assetstore.FeedPosition
-	FeedState    = assetstore.FeedState
+	Store  = assetstore.Store  // opens transactions
+	Reader = assetstore.Reader // the reading half of a transaction
+	Tx     = assetstore.Tx     // a writing transaction
+
+	State        = assetstore.State        // the row of a library
+	Key          = assetstore.Key          // encrypts the ids of a library
+	Record       = assetstore.Record       // a stored asset
+	Origin       = assetstore.Origin       // identifies an asset in the service that it comes from
+	Body         = assetstore.Body         // the content, tags and attributes of an asset, in JSON
+	FolderRecord = assetstore.FolderRecord // a stored folder
+
+	Index      = assetstore.Index      // the index entries of an asset
+	AnyOf      = assetstore.AnyOf      // a set of terms, of which an asset must have one
+	AssetQuery = assetstore.AssetQuery // asks for assets by their terms
+	TermCount  = assetstore.TermCount  // how many assets have a term
+
+	FeedEntry    = assetstore.FeedEntry    // a stored change
+	FeedPosition = assetstore.FeedPosition // the place of a change in the feed of its library
+	FeedState    = assetstore.FeedState    // the row of a feed
 )
 
 // Bounds of what drivers store.
 const (
-	MaxOrdinal = assetstore.MaxOrdinal // of the ordinals of a library
-	MaxTerm    = assetstore.MaxTerm    // bytes of a term
+	MaxOrdinal = assetstore.MaxOrdinal // the highest ordinal of an asset
+	MaxTerm    = assetstore.MaxTerm    // the length of the longest term, in bytes
 )

@@ -2,8 +2,8 @@ package assetstore
 
 import "errors"
 
-// The errors of a Store. A driver wraps them in a sentence that says what is wrong and where. They are also the errors of
-// package assets.
+// The errors of a Store. A driver may wrap them in a sentence that says what is wrong and where. Package assets has the same
+// errors under the same names.
 var (
 	// ErrNotFound means that there is no row with this key.
 	ErrNotFound = errors.New("not found")

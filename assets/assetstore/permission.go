@@ -2,36 +2,39 @@ package assetstore
 
 import "github.com/vitrine-go/vitrine/internal/strictjson"
 
-// Operation is what a permission allows. Each operation includes those before it.
+// Operation is what a permission allows. View is included in Edit, and Edit in Manage.
 type Operation string
 
-// The operations on a folder, from the least to the most.
+// The operations on a folder, from the lowest to the highest.
 const (
 	View   Operation = "view"   // see the folder and what is in it
 	Edit   Operation = "edit"   // change what is in it: assets and subfolders
 	Manage Operation = "manage" // change the folder itself and its permissions
 )
 
-// Subject is a user or a role. The service compares the ID alone; the name is for people.
+// Subject is a user or a role. The Service compares the ID alone. The Name is for people; it is stored and returned as it was
+// sent, and may be empty.
 type Subject struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Permission grants an operation on a folder, and on the folders below that inherit from it. It grants it to exactly one
-// of three: a user, the holders of a role, or the members of a group. The service sets ID, RType and RID. In a request,
-// RType and RID may be given if they are those of the folder, and ID counts only when a permission is removed.
+// Permission grants an operation on a folder, and on the folders below that inherit from it. It grants it to exactly one of
+// three: a user, all callers with a role, or all callers of a group. The other two fields are nil.
+//
+// The Service sets ID, RType and RID. In a request, RType and RID may be given if they are those of the folder, and ID counts
+// only when a permission is removed.
 type Permission struct {
 	ID        string    `json:"id"`
-	RType     string    `json:"rType"`
+	RType     string    `json:"rType"` // the type of the resource: always "assetFolder"
 	Operation Operation `json:"operation"`
-	RID       string    `json:"rId"`
+	RID       string    `json:"rId"` // the resource: the URN of the folder
 	Role      *Subject  `json:"role"`
-	Group     *string   `json:"group"` // URN, one of the caller's groups
+	Group     *string   `json:"group"` // URN of a group; callers with exactly this URN among their groups have the permission
 	User      *Subject  `json:"user"`  // ID: the id in the user's URN, which has no colon, or the whole URN
 }
 
-// AppendJSON appends the permission as it is over HTTP.
+// AppendJSON appends the permission as it is over HTTP: all members are there, and those of the nil fields are null.
 func (p Permission) AppendJSON(b []byte) []byte {
 	b = strictjson.AppendString(append(b, `{"id":`...), p.ID)
 	b = strictjson.AppendString(append(b, `,"rType":`...), p.RType)
