@@ -7,12 +7,14 @@ import (
 	"slices"
 )
 
-// changeSet is what a request has changed so far.
+// changeSet is what a request has changed so far. At the end of the request it becomes an entry of the feed. The zero value is
+// empty.
 type changeSet struct {
 	added, changed, removed map[int64]bool // ordinals of assets
 	folders                 []string       // ids
 }
 
+// empty reports whether the request has changed nothing.
 func (c *changeSet) empty() bool {
 	return len(c.added)+len(c.changed)+len(c.removed)+len(c.folders) == 0
 }
@@ -20,19 +22,20 @@ func (c *changeSet) empty() bool {
 // add notes that an asset was added.
 func (c *changeSet) add(ordinal int64) { note(&c.added, ordinal) }
 
-// put notes that an asset was stored; a new one counts as added alone.
+// put notes that an asset was stored. An asset that the request has added counts as added alone.
 func (c *changeSet) put(ordinal int64) {
 	if !c.added[ordinal] {
 		note(&c.changed, ordinal)
 	}
 }
 
-// remove notes that an asset was removed.
+// remove notes that an asset was removed. A request removes assets before it adds any, so the asset is not an added one.
 func (c *changeSet) remove(ordinal int64) {
 	delete(c.changed, ordinal)
 	note(&c.removed, ordinal)
 }
 
+// note adds an ordinal to a set, which may be nil.
 func note(set *map[int64]bool, ordinal int64) {
 	if *set == nil {
 		*set = map[int64]bool{}
@@ -40,8 +43,14 @@ func note(set *map[int64]bool, ordinal int64) {
 	(*set)[ordinal] = true
 }
 
-// entry returns the changes as they are stored: the number of the ordinals of each kind, and the differences between
-// them in ascending order, and then the ids of the folders, each with its length.
+// entry returns the changes as they are stored, at this time and by the caller with this URN. Most requests change neighbouring
+// assets, so an ordinal takes about one byte. All numbers are unsigned varints, as in package encoding/binary. Three lists of
+// ordinals, of the added, changed and removed assets, are followed by the ids of folders up to the end:
+//
+//	the number of ordinals, the lowest ordinal, the difference to the next one, …
+//	the same for the changed assets
+//	the same for the removed assets
+//	the length of an id, the id, the length of the next id, …
 func (c *changeSet) entry(by string, at int64) FeedEntry {
 	e := FeedEntry{At: at, Names: []string{by}}
 	for _, set := range []map[int64]bool{c.added, c.changed, c.removed} {
@@ -58,9 +67,11 @@ func (c *changeSet) entry(by string, at int64) FeedEntry {
 	return e
 }
 
+// errStoredEntry is the error of an entry that entry has not returned: the store was damaged, or another program wrote to it.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readChanges reads what entry wrote. The seal makes the ids of the assets.
+// readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It takes no more memory than
+// the data can fill, so an entry with false numbers does no harm.
 func readChanges(e FeedEntry, ids seal) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry

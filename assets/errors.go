@@ -9,62 +9,68 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// The kinds of errors that a Service method or a Store returns. errors.Is finds the kind, and
-// errors.As finds an *Error with the details.
+// The kinds of errors that a Service method returns. errors.Is finds the kind of an error. errors.As finds an *Error with the
+// details, unless the error comes from the Store.
 var (
-	// ErrInvalid: the input is malformed or breaks a limit.
+	// ErrInvalid means that the request is malformed or breaks a limit. The same request fails again.
 	ErrInvalid = errors.New("invalid input")
-	// ErrTooLarge: the content of an asset is longer than Limits.Content.
+	// ErrTooLarge means that the content of an asset is longer than Limits.Content.
 	ErrTooLarge = errors.New("too large")
-	// ErrConflict: the asset to add is there already, in other folders than those that the request names.
+	// ErrConflict means that the asset to add is there already, in other folders than those that the request names.
 	ErrConflict = errors.New("conflict")
-	// ErrGone: the feed of changes does not go back to a cursor. Entries after it were removed, or the feed has another
-	// identity now, as in a copy of the store.
+	// ErrGone means that the feed of changes does not go back to a cursor. Entries after it were removed, or the feed has
+	// another identity than the cursor, as in a copy of the store.
 	ErrGone = errors.New("gone")
-	// ErrForbidden: the caller is known and may see the thing, but may not do this.
+	// ErrForbidden means that the caller does not belong to the network, or sees the asset or folder and may not do this
+	// with it.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: there is no such thing, or the caller may not see it; the two read the same.
+	// ErrNotFound means that there is no such asset, folder or library, or that the caller may not see it. The two cannot be
+	// told apart.
 	ErrNotFound = assetstore.ErrNotFound
-	// ErrBusy: a Store could not get to its data in time; the same call may succeed later.
+	// ErrBusy means that the Store could not reach its data in time, or that a search took too long. Nothing was written, and
+	// the same call may succeed later.
 	ErrBusy = assetstore.ErrBusy
-	// ErrFull: a Store has no room to write; reads go on.
+	// ErrFull means that the Store has no room to write. Nothing was written, and reads still work.
 	ErrFull = assetstore.ErrFull
-	// ErrUnknown: a Store lost its connection while it committed. The write may have been kept or not:
-	// nothing repeats it, so look at the library, or repeat what may be repeated.
+	// ErrUnknown means that the Store lost its connection to the data during a commit. The change may have been committed or
+	// not, and the Service does not retry it. Read the library to see, or repeat the call if doing it twice does no harm.
 	ErrUnknown = assetstore.ErrUnknown
 )
 
-// The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".
+// The codes of errors, Error.Code. A code is a stable word for programs; over HTTP it is the member "code".
 const (
-	CodeInvalid   = "invalid"   // ErrInvalid
-	CodeForbidden = "forbidden" // ErrForbidden
-	CodeNotFound  = "not_found" // ErrNotFound
-	CodeMoved     = "moved"     // ErrConflict: the asset is in other folders by now; see ID
-	CodeTooLarge  = "too_large" // ErrTooLarge
-	CodeGone      = "gone"      // ErrGone
-	// CodeUnavailable is the code of ErrBusy where it is said of a search that it takes too long.
+	CodeInvalid   = "invalid"   // of ErrInvalid
+	CodeForbidden = "forbidden" // of ErrForbidden
+	CodeNotFound  = "not_found" // of ErrNotFound
+	CodeMoved     = "moved"     // of ErrConflict: the asset with Error.ID is in other folders
+	CodeTooLarge  = "too_large" // of ErrTooLarge
+	CodeGone      = "gone"      // of ErrGone
+	// CodeUnavailable is the code of ErrBusy for a search that took longer than Limits.SearchTime.
 	CodeUnavailable = "unavailable"
 )
 
-// Error says what is wrong, where, and what would be right. Only Kind, Code and Reason are always
-// there.
+// Error says what is wrong with a request, where, and what would be right. Only Kind, Code and Reason are always set. At most
+// one of Pointer and Parameter is; neither is if the error is about the path or about the request as a whole.
+//
+// For example, a request that adds an asset without a foreign id has the error with
+//
+//	Kind: ErrInvalid, Code: "invalid", Pointer: "/add/0/id", Reason: "must not be empty"
 type Error struct {
 	Kind error  // one of the sentinels of this package
 	Code string // one of the codes of this package
 
-	// Pointer is the JSON pointer (RFC 6901) of what is wrong in the request body as it is over HTTP,
-	// of a missing member too.
+	// Pointer is the JSON pointer (RFC 6901) to what is wrong in the request body, as the body is over HTTP. It may point to
+	// a member that is missing.
 	Pointer string
-	// Parameter names the query parameter or header that is wrong, as it is called over HTTP.
+	// Parameter names the query parameter or the header that is wrong, as it is called over HTTP.
 	Parameter string
-	// Reason is the sentence without the place.
+	// Reason says what is wrong and what would be right, without the place.
 	Reason string
-	// ID is the id of the asset that is there already, with CodeMoved. It is empty where the same
-	// request added the asset.
+	// ID is the id of the asset that is there already, with CodeMoved. It is empty if the same request added the asset.
 	ID string
 }
 
-// Error returns one sentence: where, and what is wrong there.
+// Error returns the place, if there is one, and the Reason: "/add/0/id: must not be empty".
 func (e *Error) Error() string {
 	where := e.Pointer
 	if e.Parameter != "" {
@@ -76,11 +82,11 @@ func (e *Error) Error() string {
 	return where + ": " + e.Reason
 }
 
-// Unwrap returns the kind.
+// Unwrap returns the kind, so that errors.Is finds it.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// newError makes an error at a place of the request: a JSON pointer into the body, which begins with
-// a slash, or the name of a query parameter. The place is "" for the path and for the request as a whole.
+// newError returns an error at a place of the request. The place is a JSON pointer into the body, which begins with a slash, or
+// the name of a query parameter. It is "" for the path and for the request as a whole.
 func newError(kind error, code, at, format string, args ...any) *Error {
 	e := &Error{Kind: kind, Code: code, Reason: fmt.Sprintf(format, args...)}
 	if strings.HasPrefix(at, "/") {
@@ -107,7 +113,8 @@ func noFolder(at string) error { return notFound(at, "there is no such folder") 
 
 func noAsset(at string) error { return notFound(at, "there is no such asset") }
 
-// malformed is the error of JSON text that the strict reader refuses, which stands at the pointer at.
+// malformed returns ErrInvalid for the error err of package strictjson. at is the pointer to the JSON text that err is about; the
+// result points to the place within it.
 func malformed(at string, err error) error {
 	if e, ok := errors.AsType[*strictjson.Error](strictjson.Within(at, err)); ok {
 		return invalid(e.Pointer, "%s", e.Sentence())

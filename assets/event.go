@@ -9,21 +9,23 @@ import (
 // EventType is the type of every Event.
 const EventType = "assets.changed"
 
-// Event is an entry of the feed of changes: what one request has changed. In JSON, At is an ISO 8601 time, and the
-// lists are never null:
+// Event is an entry of the feed of changes: what one request has changed in a library. It says which assets and folders, and not
+// how they were changed; read them to see how they are now. An asset that the request added and changed is in Added alone. In
+// JSON, At is an ISO 8601 time, and the lists are never null:
 //
-//	{"cursor", "type": "assets.changed", "at", "by": {"urn"}, "added", "changed", "removed", "folders"}
+//	{"cursor": "…", "type": "assets.changed", "at": "2026-01-31T09:30:00.000Z", "by": {"urn": "urn:…"},
+//	 "added": ["…"], "changed": [], "removed": [], "folders": []}
 type Event struct {
-	Cursor  string // goes into ChangesRequest.After, to read on after this entry
-	At      int64  // milliseconds since the epoch
-	By      string // URN of the caller
-	Added   []string
-	Changed []string // ids of assets
-	Removed []string
-	Folders []string // ids of folders that were created, changed or deleted, or whose permissions were changed
+	Cursor  string   // goes into ChangesRequest.After, to read on after this entry
+	At      int64    // milliseconds since the epoch
+	By      string   // URN of the caller
+	Added   []string // ids of assets that were added
+	Changed []string // ids of assets whose content, folders, tags or attributes were changed
+	Removed []string // ids of assets that were removed
+	Folders []string // ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
 }
 
-// eventText is an Event in JSON.
+// eventText is an Event in JSON, for UnmarshalJSON.
 type eventText struct {
 	Cursor  string    `json:"cursor,omitzero"`
 	Type    string    `json:"type"`
@@ -39,7 +41,7 @@ type userText struct {
 	URN string `json:"urn"`
 }
 
-// MarshalJSON writes the event. An empty Cursor is left out.
+// MarshalJSON writes the event as it is over HTTP. An empty Cursor is left out.
 func (e Event) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	if e.Cursor != "" {
@@ -71,7 +73,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// size estimates the bytes of the event in JSON.
+// size estimates the bytes of the event in JSON, without building it.
 func (e Event) size() int {
 	n := 200
 	for _, list := range [][]string{e.Added, e.Changed, e.Removed, e.Folders} {

@@ -11,10 +11,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// A library has a feed of changes with an entry for every request that changed something in it, written in the
-// transaction of the change. It is for moderators of the network, who see everything in the library.
+// A library has a feed of changes with an entry for every request that changed something in it, written in the transaction of
+// the change. So an entry is there if and only if the change is. The feed is for moderators of the network, who see everything
+// in the library: an entry names assets and folders without regard to who may see them.
 
-// Now, as ChangesRequest.After, begins with what comes after the call.
+// Now, as ChangesRequest.After, stands for the end of the feed: only changes that are committed after the call.
 const Now = feed.Now
 
 const (
@@ -22,29 +23,31 @@ const (
 	defaultKeepChanges = 30 * 24 * time.Hour
 	// maxScanned is how many entries one page reads at most.
 	maxScanned = 10_000
-	// Every removeEach-th entry that a Service writes takes up to removeMost old ones of its library away.
+	// One in removeEach entries that a Service writes also removes up to removeMost old entries of the same library. So more
+	// are removed than are added, and no request removes many.
 	removeEach, removeMost = 64, 256
 )
 
 // ChangesRequest asks for entries of the feed of changes of a library.
 type ChangesRequest struct {
-	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
-	Limit int    // 1 to 500; 0 = 100
+	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = from the end of the feed
+	Limit int    // entries of a page, up to Limits.Page; 0 = 100
 }
 
 // ChangesPage is a page of the feed of changes.
 type ChangesPage struct {
-	Changes []Event `json:"changes"`
-	Next    string  `json:"next"` // After of the next page; always a cursor, also if Changes is empty
-	More    bool    `json:"more"` // the page ends before the end of the feed
+	Changes []Event `json:"changes"` // oldest first
+	Next    string  `json:"next"`    // After of the next page; always a cursor, also if Changes is empty
+	More    bool    `json:"more"`    // the feed has more entries after this page
 }
 
-// Changes returns a page of the feed of changes of a library, in the order in which the changes were committed. It waits
-// for nothing. Whoever goes on from Next misses no change and meets none twice.
+// Changes returns a page of the feed of changes of a library, in the order in which the changes were committed. It does not wait
+// for changes: at the end of the feed, it returns an empty page. Whoever goes on from Next misses no change and meets none
+// twice. A page ends before its limit when it has reached Limits.PageBytes.
 //
-// It returns ErrForbidden unless the caller moderates the network, ErrGone if entries after the cursor were removed or if
-// the feed has another identity now, and ErrInvalid if After is not a cursor of this feed or Limit is out of range. A page
-// ends before its limit when it has reached Limits.PageBytes.
+// It returns ErrForbidden unless the caller moderates the network; ErrInvalid if After is not a cursor of this feed or Limit is
+// out of range; and ErrGone if entries after the cursor were removed, or if the feed has another identity, as after a restore
+// from a backup. A follower that gets ErrGone asks with Now for a cursor, reads the whole library, and goes on from the cursor.
 func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -57,9 +60,10 @@ func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in Change
 	return out, err
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error, which is
-// the last pair: that of ctx when ctx is done. A follower goes on after the Cursor of the last event that it has dealt
-// with. A follower that is slow holds neither memory for the entries that wait nor a snapshot of the store.
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only with an error, which is its
+// last pair: one of Changes, or that of ctx when ctx is done. After a restart, a follower goes on with the Cursor of the last
+// event that it has dealt with as in.After. A slow follower takes no memory for the entries that wait, and holds no snapshot of
+// the store.
 func (s *Service) Follow(ctx context.Context, by Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
@@ -69,13 +73,13 @@ func (s *Service) Follow(ctx context.Context, by Caller, lib Library, in Changes
 	})
 }
 
-// Changed returns a channel that is closed when the feed of some library may have new entries: within 10 ms after a
-// change of this process, and within 500 ms after one of another. It may be closed without a cause. Take the channel, then
-// read the feed, and then wait.
+// Changed returns a channel that is closed when the feed of some library may have new entries: within 10 ms after a change by this
+// process, and within 500 ms after one by another process on the same store. It may be closed without a change. Take the channel
+// first, then read the feed, and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
 
-// Outbox is Changes for a program that delivers changes for the operator of the store, such as adapters/webhook: it asks for
-// no rights. It returns an empty page of a library that does not exist.
+// Outbox is Changes for a program that delivers changes for the operator of the store, such as adapters/webhook. It asks for no
+// rights, and returns an empty page of a library that does not exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
 func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
 	err := s.store.View(ctx, lib, func(r Reader) error {
@@ -89,14 +93,16 @@ func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (C
 }
 
 const (
-	// outboxBytes is where a page of the outbox ends, in bytes of JSON: it waits in memory while a receiver is away.
+	// outboxBytes is the size in bytes of JSON at which a page of Outbox ends. The page is held in memory while a receiver of
+	// the changes does not respond.
 	outboxBytes = 256 << 10
-	// eventFactor is how many times the bytes of its JSON an event takes on its way: as ids, as JSON and as an answer.
+	// eventFactor is how much memory an event takes while a response is made, as a multiple of its JSON: as ids, as JSON and
+	// as a part of the response.
 	eventFactor = 4
 )
 
-// feedPage returns a page of the feed. It ends at so many bytes of JSON, and where there is no memory for more, but never
-// before its first entry.
+// feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or where memlimit has no memory for
+// more, but never before its first entry.
 func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state State, in ChangesRequest, bytes int) (ChangesPage, error) {
 	limit := in.Limit
 	if limit == 0 {
@@ -105,7 +111,7 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 	if limit < 0 || limit > s.limits.Page {
 		return ChangesPage{}, invalid("limit", "want 1 to %d", s.limits.Page)
 	}
-	kept, err := r.Feed(ctx)
+	kept, err := r.Feed(ctx) // which entries are kept, and the key of the cursors
 	if err != nil {
 		return ChangesPage{}, err
 	}
@@ -121,7 +127,7 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 			}
 			if err := memlimit.Reserve(ctx, eventFactor*event.size()); err != nil {
 				if len(out.Changes) > 0 {
-					err = feed.ErrFull
+					err = feed.ErrFull // end the page before this entry
 				}
 				return false, err
 			}
@@ -142,7 +148,8 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 	return out, nil
 }
 
-// addToFeed writes the entry of what the request has changed. Some calls also remove old entries.
+// addToFeed adds the entry of what the request has changed to the feed, in the transaction of the request. A request that has
+// changed nothing has no entry. One in removeEach calls also removes old entries.
 func (req *request) addToFeed() error {
 	if req.changes.empty() {
 		return nil

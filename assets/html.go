@@ -9,6 +9,10 @@ import (
 
 // stripHTML returns the text of s without tags, comments, scripts and styles, and with entities decoded. An inline tag is
 // removed, so a word may be partly bold. Any other tag becomes a space, so the words of two paragraphs are not joined.
+//
+//	a<b>b</b>c &amp; <p>d</p>e    becomes    abc &  d e
+//
+// The result is for searching. It is not safe to put into a page.
 func stripHTML(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
@@ -35,6 +39,7 @@ func stripHTML(s string) string {
 	}
 }
 
+// isInline reports whether an element of HTML with this tag stands within a line of text.
 func isInline(tag atom.Atom) bool {
 	switch tag {
 	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Del, atom.Dfn,

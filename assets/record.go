@@ -52,7 +52,7 @@ func (p parts) body() Body {
 	return append(b, '}')
 }
 
-// partsOf takes a stored body apart. It returns an error if no Service has written the body.
+// partsOf takes a stored body apart. It returns an error if the body is malformed.
 func partsOf(b Body) (parts, error) {
 	var in struct {
 		Content    jsontext.Value `json:"content"`

@@ -6,23 +6,26 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// SearchPage is a page of a search. A reader can go on from it in both directions, unlike from a Page.
+// SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both directions.
 type SearchPage struct {
-	Assets []Asset `json:"assets"`
-	Paging Paging  `json:"paging"`
-	Facets Facets  `json:"facets,omitempty"` // those asked for, each once, in that order
+	Assets []Asset `json:"assets"`           // in the order of the search
+	Paging Paging  `json:"paging"`           // how to go on, and how many assets there are
+	Facets Facets  `json:"facets,omitempty"` // those that the request asks for, each once, in the order of the request
 }
 
-// Paging has the cursors of the pages before and after a page, and the total of the search.
+// Paging has the cursors of the pages beside a page, and the total of the search. Next always leads to newer assets and Prev to
+// older ones, whatever the order of the search. To read a search in its own order, use SearchRequest.Following and From.
+//
+// A page that is not empty has both cursors even if nothing is there yet: new assets may be added later.
 type Paging struct {
-	Prev    string `json:"prev"`    // for SearchRequest.Until: what is older than the page; "" on an empty page
-	HasPrev bool   `json:"hasPrev"` // whether the search finds something older
-	Next    string `json:"next"`    // for SearchRequest.Since: what is newer than the page; "" on an empty page
-	HasNext bool   `json:"hasNext"` // whether the search finds something newer
+	Prev    string `json:"prev"`    // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
+	HasPrev bool   `json:"hasPrev"` // the search finds something older
+	Next    string `json:"next"`    // goes into SearchRequest.Since, for what is newer than the page; "" on an empty page
+	HasNext bool   `json:"hasNext"` // the search finds something newer
 	Total   int64  `json:"total"`   // the number of assets that the search finds, on all pages
 }
 
-// AppendJSON appends the page as it is over HTTP.
+// AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an empty cursor is left out.
 func (p SearchPage) AppendJSON(b []byte) []byte {
 	b = append(b, `{"assets":[`...)
 	for i, a := range p.Assets {
@@ -47,7 +50,8 @@ func (p SearchPage) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (p SearchPage) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// Following returns the cursor of the page that follows p in the order of the search. It returns "" if p is the last page.
+// Following returns the cursor of the page that follows p in the order of the search, for From. It returns "" if p is the last
+// page. p is a page that the search has found.
 func (in SearchRequest) Following(p SearchPage) string {
 	switch {
 	case in.ascending() && p.Paging.HasNext:
@@ -58,14 +62,16 @@ func (in SearchRequest) Following(p SearchPage) string {
 	return ""
 }
 
-// pageRange is the range of a library's assets that a page is taken from, its order and its length.
+// pageRange is the part of a library that a page is taken from. A cursor is the encrypted ordinal of an asset, so a page before or
+// after it is a range of ordinals. It stays valid when the asset is removed.
 type pageRange struct {
-	after, before int64 // ordinals; 0 = no bound
+	after, before int64 // ordinals, exclusive; 0 = no bound
 	ascending     bool
-	limit         int
+	limit         int // assets at most
 }
 
-// pageRange returns the range of assets that the search asks for with its cursors.
+// pageRange returns the range of assets that the search asks for with its cursors, its order and its limit. It returns
+// ErrInvalid if a cursor is not of this library or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	limit, err := req.pageLimit(in.Limit)
 	c := pageRange{ascending: in.ascending(), limit: limit}
@@ -88,7 +94,7 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	return c, nil
 }
 
-// of returns the query for the assets of the range that match q.
+// of returns the query for the assets of the range that match q, whose own bounds may be narrower.
 func (c pageRange) of(q AssetQuery) AssetQuery {
 	q.Ascending, q.Limit = c.ascending, c.limit
 	q.After = max(q.After, c.after)
@@ -98,13 +104,14 @@ func (c pageRange) of(q AssetQuery) AssetQuery {
 	return q
 }
 
-// page returns a page of the assets that match q. Its Paging says whether there are older and newer ones.
+// page returns the page of the assets in the range at that match q, without total and facets. It ends at the limit of the range,
+// or earlier when it has reached Limits.PageBytes.
 func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
 	size, more := 0, false
 	limit := at.limit
-	at.limit++
+	at.limit++ // one more than the page may have tells whether the search goes on
 	for r, err := range req.r.Assets(req.ctx, at.of(q)) {
 		if err != nil {
 			return SearchPage{}, err
@@ -136,13 +143,13 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	return p, err
 }
 
-// behind reports whether the search finds an asset that comes before the page. first is the ordinal of the page's first
-// asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
+// behind reports whether the search finds an asset that comes before the page in its order. first is the ordinal of the page's
+// first asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
 func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
 	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
 	case at.after == 0 && at.before == 0:
-		return false, nil // from the end of the library
+		return false, nil // without a cursor, the page is the first of the search
 	case at.ascending && first != 0:
 		back.before = first
 	case at.ascending:

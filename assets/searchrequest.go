@@ -6,35 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-// SearchRequest says which assets to find. The zero value finds the newest ones.
+// SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero value finds every asset that
+// the caller sees, and returns a page of the newest ones.
 type SearchRequest struct {
-	Query       string            // every word, or one that begins so if it ends in *, must be in the text or the author's names; "" = any
-	Folder      string            // id of a folder that must hold the asset; "" = any
-	FolderTree  string            // likewise, or one below it that the caller sees
-	Generator   string            // id of the originating service; "" = any
-	Via         *int64            // how it was added; nil = any
-	Rights      *int64            // status of the rights request; nil = any
-	Tags        []string          // all must be among its safe_tags
-	Attributes  []AttributeFilter // all must be among its attributes
-	AddedFrom   time.Time         // added then or later; zero = at any time; over HTTP from
-	AddedBefore time.Time         // added earlier; zero = at any time; over HTTP to
-	Facets      []string          // of which fields to count the values: generator, tags, via, rights, folder, attribute, attribute:<key>
-	Limit       int               // 0 = 50
-	Since       string            // Paging.Next of another SearchPage: what is newer, oldest first
-	Until       string            // Paging.Prev of another SearchPage: what is older, newest first
-	Order       Order             // "" = as Since and Until say, newest first without them
+	// Query is a text whose words must all be in the asset's text or in its author's names, in any order. A word that ends
+	// in * stands for every word that begins so. Case, diacritics and HTML do not matter. "" = any text.
+	Query string
+
+	Folder     string // id of a folder that the asset must be in; "" = any
+	FolderTree string // id of a folder: the asset must be in it, or in one below it that the caller sees; "" = any
+
+	Generator  string            // id of the service that the asset comes from; "" = any
+	Via        *int64            // how the asset was added; nil = any
+	Rights     *int64            // status of the rights request; nil = any
+	Tags       []string          // the asset must have all of them
+	Attributes []AttributeFilter // the asset must satisfy all of them
+
+	AddedFrom   time.Time // added at this time or later; zero = at any time; over HTTP the parameter from
+	AddedBefore time.Time // added earlier than this; zero = at any time; over HTTP the parameter to
+
+	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder, attribute (its values are
+	// the keys of attributes), or attribute:<key>.
+	Facets []string
+
+	Limit int    // assets of a page; 0 = 50
+	Since string // Paging.Next of another SearchPage: only newer assets, oldest first
+	Until string // Paging.Prev of another SearchPage: only older assets, newest first
+	Order Order  // "" = Ascending with Since, else Descending; any other order with a cursor is ErrInvalid
 }
 
-// AttributeFilter asks for an attribute.
+// AttributeFilter asks for assets that have an attribute.
 type AttributeFilter struct {
-	Key   string
+	Key   string  // without a colon, which separates it from the value over HTTP
 	Value *string // nil = any
 }
 
 // ascending reports whether the search lists older assets before newer ones.
 func (in SearchRequest) ascending() bool { return in.Order == Ascending || in.Since != "" }
 
-// From returns the search that continues at a cursor from Following. With the cursor "" it returns in unchanged.
+// From returns the search for the page at a cursor, which is the result of Following for the page before. With the cursor "" it
+// returns in unchanged, so the same loop reads the first page and all others.
 func (in SearchRequest) From(cursor string) SearchRequest {
 	switch {
 	case cursor == "":
@@ -46,23 +57,23 @@ func (in SearchRequest) From(cursor string) SearchRequest {
 	return in
 }
 
-// Order is the order of a search.
+// Order is the order of a search: that in which the assets were added, or the reverse.
 type Order string
 
-// The orders of a search: by the time of adding.
+// The orders of a search.
 const (
-	Ascending  Order = "asc"
-	Descending Order = "desc"
+	Ascending  Order = "asc"  // oldest first
+	Descending Order = "desc" // newest first
 )
 
 // check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the words of the
-// search text, and the prefixes of words.
-func (in SearchRequest) check(lim Limits) (list, prefixes []string, err error) {
+// search text: whole has those that an asset must have, and prefixes has those of which a word of the asset must begin with.
+func (in SearchRequest) check(lim Limits) (whole, prefixes []string, err error) {
 	if err := in.checkFields(lim); err != nil {
 		return nil, nil, err
 	}
-	list, prefixes = queryWords(in.Query)
-	if n := len(list) + len(prefixes); n > lim.Words {
+	whole, prefixes = queryWords(in.Query)
+	if n := len(whole) + len(prefixes); n > lim.Words {
 		return nil, nil, invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
 	}
 	for _, p := range prefixes {
@@ -70,10 +81,11 @@ func (in SearchRequest) check(lim Limits) (list, prefixes []string, err error) {
 			return nil, nil, err
 		}
 	}
-	return list, prefixes, nil
+	return whole, prefixes, nil
 }
 
-// checkFields checks everything except the words of the text.
+// checkFields returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be parsed or looked up first is
+// checked where that is done: the words of Query, the names of Facets, the folders and the cursors.
 func (in SearchRequest) checkFields(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
@@ -113,7 +125,8 @@ func (in SearchRequest) checkFields(lim Limits) error {
 	return checkText("generator", in.Generator, lim.Name)
 }
 
-// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if the key has a colon.
+// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if the key has a colon, since
+// the text would be read as another key and value.
 func (a AttributeFilter) Text() (string, error) {
 	switch {
 	case strings.Contains(a.Key, ":"):
@@ -124,6 +137,7 @@ func (a AttributeFilter) Text() (string, error) {
 	return a.Key + ":" + *a.Value, nil
 }
 
+// check returns ErrInvalid if the key is empty, malformed or has a colon, or if the value is malformed.
 func (a AttributeFilter) check(lim Limits) error {
 	if a.Key == "" {
 		return invalid("attribute", "has an empty key: want key:value, or key alone for any value")

@@ -14,28 +14,44 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A term is an entry of the inverted index. An asset has a term for each word of its text, for each of its folders, tags and
-// attributes, and for its generator, via and rights. The first letter of a term is its kind.
+// A term is an entry of the inverted index, which finds all assets that have it. An asset has terms for everything that a search
+// can ask for. The first letter of a term is its kind; what follows is the value:
+//
+//	wlaunch              the word "launch" is in its text or in its author's names
+//	f12                  it is in folder 12
+//	f                    it is in no folder
+//	ginstagram           it comes from the service "instagram"
+//	v3, r1               its via is 3, its rights are 1
+//	tapproved            it has the tag "approved"
+//	p5:color=red         it has the attribute color=red
+//	kcolor               it has an attribute with the key color
+//
+// Stores have these terms on disk. To change their form, give them a new kind and read the old one too; see oldTerms.
 const (
 	kindWord      = 'w'
-	kindFolder    = 'f' // an id; without one the asset is in no folder
+	kindFolder    = 'f'
 	kindGenerator = 'g'
 	kindVia       = 'v'
 	kindRights    = 'r'
 	kindTag       = 't'
-	kindAttribute = 'p' // a pair of a key and a value
-	kindKey       = 'k' // the key of an attribute
+	kindAttribute = 'p' // a pair of a key and a value; see attributeKey
+	kindKey       = 'k'
 )
 
-// Values that are too long for a term have these kinds of terms. Stores of the first release have digests of long
-// words and attributes under upper-case letters too, and attributes without their keys; see renew.
+// A term has at most MaxTerm bytes. Folders, generators, tags and keys that are longer have a digest in place of the value, and
+// their kind as an upper-case letter; see term. Long words and attributes have terms of these kinds, since searches also ask
+// for the beginning of a word, and facets for the values of a key.
 const (
-	kindLongWord      = 'y' // the digest of a word
-	kindWordRest      = 'x' // what follows in a long word after the bytes that have this digest
-	kindLongAttribute = 'l' // digest of the key, beginning of the value, digest of both
-	oldLongWord       = 'W'
-	oldLongAttribute  = 'A'
-	oldAttribute      = 'a' // as kindAttribute, of an asset without terms for the keys
+	kindLongWord      = 'y' // the digest of a whole word
+	kindWordRest      = 'x' // a digest of the beginning of a word, and what follows in the word; see prefixTerms
+	kindLongAttribute = 'l' // a digest of the key, the beginning of the value, and a digest of both; see attributeTerm
+)
+
+// The kinds of terms that only stores of the first release have. Searches replace them when they need to; see oldTerms.
+const (
+	oldLongWord      = 'W' // the digest of a word, of an asset without terms for its beginning
+	oldLongAttribute = 'A' // the digest of a key and a value
+	oldAttribute     = 'a' // as kindAttribute, of an asset without terms for its keys
 )
 
 // term returns the term of a value. A value that is too long is replaced by its digest. The kind is an upper-case letter then,
@@ -48,24 +64,27 @@ func term(kind rune, value string) string {
 	return string(unicode.ToUpper(kind)) + base32.StdEncoding.EncodeToString(sum[:20])
 }
 
+// digestEncoding is base32 in lower case.
 var digestEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
 
-// digest returns size characters, a multiple of 8, that stand for s.
+// digest returns size characters, a multiple of 8 and at most 48, that stand for s: the beginning of its SHA-256 in base32.
 func digest(s string, size int) string {
 	sum := sha256.Sum256([]byte(s))
 	return digestEncoding.EncodeToString(sum[:size*5/8])
 }
 
-// Sizes of digests in terms, and of the beginning of a long attribute's value.
+// Sizes in the terms of long words and attributes. An attribute's term has all three, and must not exceed MaxTerm.
 const (
-	keyDigest   = 16
-	valueDigest = 32
-	valueHead   = 160
+	keyDigest   = 16  // characters of the digest of a key
+	valueDigest = 32  // characters of the digest of a word or of a key and a value
+	valueHead   = 160 // bytes at most of the beginning of a value
 )
 
+// integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the set of terms of which assets with the attribute have one.
+// hasAttribute returns the terms by which a search finds the assets with an attribute. Every such asset has one of them: the
+// present one, or that of an earlier release.
 func hasAttribute(a Attribute) AnyOf {
 	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
 		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
@@ -73,7 +92,9 @@ func hasAttribute(a Attribute) AnyOf {
 	return AnyOf{attributeTerm(a)}
 }
 
-// attributeTerm returns the term that is stored for an attribute.
+// attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too long, the term has a digest of
+// the key, by which the facet of the key finds it; the beginning of the value, by which the facet orders it; and a digest of key
+// and value, which tells it from all others.
 func attributeTerm(a Attribute) string {
 	text := attributeKey(a.Key) + a.Value
 	if len(text) < MaxTerm {
@@ -82,18 +103,20 @@ func attributeTerm(a Attribute) string {
 	return longAttributeKey(a.Key) + cutAt(a.Value, valueHead) + endOfHead + digest(text, valueDigest)
 }
 
-// attributeKey returns a prefix that the texts of all attributes with this key have, and those of no others.
+// attributeKey returns a prefix that the texts of all attributes with this key have, and those of no others, such as 5:color=.
+// The length of the key comes first, since a key may have any character: a=b with the value c, and a with b=c, must differ.
 func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), key) }
 
 // longAttributeKey returns the prefix of the terms of all long attributes with this key.
 func longAttributeKey(key string) string { return string(kindLongAttribute) + digest(key, keyDigest) }
 
-// longAttributeHead returns the beginning of the value in the term of a long attribute.
+// longAttributeHead returns the beginning of the value that the term of a long attribute has.
 func longAttributeHead(term string) string {
 	return term[1+keyDigest : len(term)-valueDigest-len(endOfHead)]
 }
 
-// hasKey returns the prefixes of the terms of attributes with this key.
+// hasKey returns prefixes by which a search finds the assets that have any attribute with this key: those of its short terms, of
+// its short terms of an earlier release, and of its long terms.
 func hasKey(key string) AnyOf {
 	if text := attributeKey(key); len(text) < MaxTerm {
 		return AnyOf{string(kindAttribute) + text, string(oldAttribute) + text, longAttributeKey(key)}
@@ -101,13 +124,14 @@ func hasKey(key string) AnyOf {
 	return AnyOf{longAttributeKey(key)}
 }
 
-// endOfHead marks in a term where the beginning of a word or of an attribute value ends. No word contains it.
+// endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word contains it, so a prefix of a
+// word never matches past the mark.
 const endOfHead = "\x01"
 
-// maxHead is the length of the longest prefix of a word that one term holds.
+// maxHead is the length in bytes of the longest part of a word that one term has, beside its kind and the mark.
 const maxHead = MaxTerm - 1 - len(endOfHead)
 
-// cutAt returns the beginning of s, at most size bytes, without a part of a character at its end.
+// cutAt returns the beginning of s: as many whole characters as fit into size bytes.
 func cutAt(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -118,7 +142,7 @@ func cutAt(s string, size int) string {
 	return s[:size]
 }
 
-// wordTerm returns the term of the assets that have the word.
+// wordTerm returns the term of the assets that have the whole word.
 func wordTerm(w string) string {
 	if len(w) < MaxTerm {
 		return string(kindWord) + w
@@ -126,8 +150,8 @@ func wordTerm(w string) string {
 	return string(kindLongWord) + digest(w, valueDigest)
 }
 
-// prefixTerm returns what a term of an asset begins with if a word of the asset begins with p: p itself, or, if p
-// is longer than a term, what is left of it after a digest of its beginning.
+// prefixTerm returns the prefix for AssetQuery.Prefixes that finds the assets with a word that begins with p. It is the kind and
+// p itself if p fits into a term. A longer p is cut as prefixTerms cuts words.
 func prefixTerm(p string) string {
 	kind := string(kindWord)
 	for len(p) > maxHead {
@@ -137,7 +161,13 @@ func prefixTerm(p string) string {
 	return kind + p
 }
 
-// prefixTerms returns the terms by which prefixes find a long word.
+// prefixTerms returns the terms by which prefixes find a word that is too long for one term. The word is cut into parts of at
+// most maxHead bytes, and each part has a term. From the second on, a term has a digest of the part before in front, and that
+// part has a digest of the one before it, so a term stands for everything in front of it too:
+//
+//	a word of 600 bytes   w<first part>  x<digest of the first part><second part>  x<digest of the two><third part>
+//
+// A prefix that ends within the second part therefore matches the second term and no term of a word that begins otherwise.
 func prefixTerms(w string) (terms []string) {
 	kind := string(kindWord)
 	for len(w) > maxHead {
@@ -148,10 +178,10 @@ func prefixTerms(w string) (terms []string) {
 	return append(terms, kind+w+endOfHead)
 }
 
-// notInAFolder is the term of the assets that are in no folder.
+// notInAFolder is the term of the assets that are in no folder. No folder has it, since the id of a folder is not empty.
 const notInAFolder = string(kindFolder)
 
-// wordTerms returns the terms of a text with these words.
+// wordTerms returns the terms that are stored for a text with these words.
 func wordTerms(list []string) []string {
 	terms := make([]string, 0, len(list))
 	for _, w := range list {
@@ -163,7 +193,8 @@ func wordTerms(list []string) []string {
 	return terms
 }
 
-// indexOf returns the index entries of an asset. text has the terms of its text.
+// indexOf returns the index entries of an asset with these parts, in these folders. text has the terms of its text, which a draft
+// has computed before the transaction.
 func indexOf(p parts, folders []string, text []string) Index {
 	terms := slices.Clone(text)
 	for _, id := range folders {
@@ -191,7 +222,8 @@ func indexOf(p parts, folders []string, text []string) Index {
 	return Index{Terms: slices.Compact(terms), Attributes: attributes}
 }
 
-// searchable returns the terms of the texts of a content that a query searches: its own, and the author's names.
+// searchable returns the terms of the texts of a content that SearchRequest.Query searches: the member content, and the members
+// displayName and username of attributedTo.
 func searchable(content []byte) ([]string, error) {
 	var in struct {
 		Content      string `json:"content"`
@@ -208,7 +240,8 @@ func searchable(content []byte) ([]string, error) {
 	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
 }
 
-// IndexOf returns the index entries of an asset.
+// IndexOf returns the index entries of a stored asset, as the Service passes them to Tx.PutAsset. It is for programs that write
+// rows past a Service, such as storage/archive. It returns an error if the body is malformed.
 func IndexOf(r Record) (Index, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -221,6 +254,7 @@ func IndexOf(r Record) (Index, error) {
 	return indexOf(p, r.Folders, text), nil
 }
 
+// compareAttributes is the order of Index.Attributes.
 func compareAttributes(a, b Attribute) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value))
 }

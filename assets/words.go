@@ -10,9 +10,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words splits a text, which may have HTML, into its words, in their order. HTML is stripped, case and diacritics are folded,
-// and everything that is not a letter, digit or mark separates words. Each Han, Hiragana and Katakana character is a word of
-// its own. Texts that are indexed and texts of queries are split by the same rules.
+// words splits a text, which may have HTML, into its words, in their order. Texts that are indexed and texts of queries are split
+// by the same rules:
+//
+//   - HTML is stripped; see stripHTML.
+//   - Case is folded, and so are diacritics of Latin, Greek and Cyrillic letters; see fold.
+//   - Everything that is not a letter, digit or mark separates words.
+//   - Each Han, Hiragana and Katakana character is a word of its own, since these scripts put no spaces between words.
+//
+// For example, "<b>Café</b> no_1 漢字" has the words cafe, no, 1, 漢 and 字.
 func words(text string) []string {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	if isASCII(text) {
@@ -21,8 +27,9 @@ func words(text string) []string {
 	return cut(fold(text))
 }
 
-// queryWords splits the text of a query like words. A word that is followed by * is returned among the prefixes. Any other *
-// separates words.
+// queryWords splits the text of a query like words. A word that is directly followed by *, and not by the rest of a longer word,
+// is returned among the prefixes. Any other * separates words. For example, "launch* foo*bar" has the prefix launch and the words
+// foo and bar.
 func queryWords(text string) (whole, prefixes []string) {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	split := cut
@@ -31,6 +38,8 @@ func queryWords(text string) (whole, prefixes []string) {
 	} else {
 		text = fold(text)
 	}
+	// A piece ends at a *, except the last one. Its last word is a prefix if nothing is between the word and the *, and if no
+	// word begins right behind the *.
 	pieces := strings.Split(text, "*")
 	for i, piece := range pieces {
 		list := split(piece)
@@ -43,13 +52,14 @@ func queryWords(text string) (whole, prefixes []string) {
 	return whole, prefixes
 }
 
-// beginsInWord reports whether a text begins with a letter, digit or mark.
+// beginsInWord reports whether a folded text begins with a letter, digit or mark.
 func beginsInWord(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r)
 }
 
-// checkPrefix returns ErrInvalid if a prefix is a single character, unless that is a word of its own: too many words would match.
+// checkPrefix returns ErrInvalid if a prefix is a single character, since too many words would begin so. A character that is a
+// word of its own, such as a Han character, is enough.
 func checkPrefix(p string) error {
 	if r, size := utf8.DecodeRuneInString(p); size == len(p) && !isWordAlone(r) {
 		return invalid("query", "%q is too short before the *: want at least two characters", p)
@@ -66,7 +76,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// cutASCII is cut for ASCII, which most texts are.
+// cutASCII is fold and cut for a text in ASCII, which most texts are: one pass over the bytes, without tables of Unicode.
 func cutASCII(s string) []string {
 	s = strings.ToLower(s)
 	var out []string
@@ -86,8 +96,8 @@ func cutASCII(s string) []string {
 	return out
 }
 
-// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, or in
-// their Unicode normal form.
+// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, or in their
+// Unicode normal form. Marks of other scripts are kept, since they tell words apart there: vowels in Devanagari, for example.
 func fold(s string) string {
 	s = norm.NFD.String(cases.Fold().String(norm.NFD.String(s)))
 	var b strings.Builder
@@ -126,8 +136,8 @@ func foldMore(r rune) rune {
 	return r
 }
 
-// cut splits a folded text into words. A mark belongs to the letter or digit before it. A mark after anything else, such as an
-// emoji or a character that is a word of its own, is skipped.
+// cut splits a folded text into words, which share its memory. A mark belongs to the letter or digit before it. A mark after
+// anything else, such as an emoji or a character that is a word of its own, is skipped.
 func cut(s string) []string {
 	var out []string
 	start := -1
