@@ -3,7 +3,8 @@ package reviews
 // maxAddress is how many bytes an imported_url may have.
 const maxAddress = 64 << 10
 
-// isWebAddress returns whether text begins with http:// or https:// and something that can begin a host.
+// isWebAddress returns whether text begins with http:// or https:// and a character that can begin a host. So an empty host is
+// refused. No other part of the URL is checked.
 func isWebAddress(text []byte) bool {
 	rest, ok := afterScheme(text, "http://")
 	if !ok {
@@ -19,7 +20,8 @@ func isWebAddress(text []byte) bool {
 	return rest[0] > ' '
 }
 
-// isPlainWebAddress returns whether text is a web address without white space and control characters.
+// isPlainWebAddress returns whether text is a web address without spaces and control characters of ASCII. It is the rule url for
+// an imported_url that is not empty.
 func isPlainWebAddress(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c == 0x7f {

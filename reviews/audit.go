@@ -12,13 +12,24 @@ import (
 // that writes rows past the Service, such as storage/archive, audits them first, so that no later
 // read meets a row that it cannot serve.
 //
-// Give it every collection of one network, each followed by its reviews, in the order in which a Reader yields them.
-// Each method returns an error that says which rule is broken. An Auditor keeps some 15 bytes of each
-// collection, and of each review of the collection that was given last.
+// Give it every collection of one network, each followed by its reviews, in the order in which a Reader yields them:
+//
+//	for each collection of the network {
+//		a.Collection(collection)
+//		for each review of the collection {
+//			a.Review(review)
+//		}
+//	}
+//	a.End()
+//
+// Each method returns an error that says which rule is broken and in which row; use the Auditor no further then. It checks each
+// row with the rules of an import, by building a record of a file around it. A row must also be in the stored form byte by byte:
+// otherwise the next import of the same record would report it as updated. An Auditor keeps some 15 bytes of each collection,
+// and of each review of the collection that was given last. It is used by one goroutine.
 type Auditor struct {
-	check *lineChecker
-	found auditFindings
-	line  []byte // memory for a record
+	check *lineChecker  // reads the records, as for an import
+	found auditFindings // of the record that was read last
+	line  []byte        // memory for a record
 
 	pairs set // the collections so far
 
@@ -41,13 +52,14 @@ func NewAuditor(network string) (*Auditor, error) {
 	return a, nil
 }
 
-// auditFindings keeps what a lineChecker finds in one record.
+// auditFindings keeps what a lineChecker finds in one record. Warnings are no fault of a row.
 type auditFindings struct {
-	err      error
+	err      error // the first problem of SeverityError
 	pair     fingerprint
-	incoming *incoming
+	incoming *incoming // what an import would store
 }
 
+// problem keeps the first error.
 func (f *auditFindings) problem(p Problem) {
 	if p.Severity == SeverityError && f.err == nil {
 		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
@@ -57,9 +69,11 @@ func (f *auditFindings) problem(p Problem) {
 	}
 }
 
+// result keeps what an import would store.
 func (f *auditFindings) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
 
-// read checks the record that the parts are together, and returns what an import would store of it.
+// read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
+// line end, since the record is a line of a file.
 func (a *Auditor) read(parts ...string) (*incoming, error) {
 	a.line = a.line[:0]
 	for _, p := range parts {
@@ -76,7 +90,9 @@ func (a *Auditor) read(parts ...string) (*incoming, error) {
 	return a.found.incoming, a.found.err
 }
 
-// Collection checks the next collection, and ends the one before.
+// Collection checks the next collection, and ends the one before: its error may be of either. The collection must be one that an
+// import accepts, with Fields in the stored form and the Key that they say, and must not have been given before. Its Tally is
+// compared when all of its reviews were given.
 func (a *Auditor) Collection(c Collection) error {
 	if err := a.End(); err != nil {
 		return err
@@ -115,7 +131,9 @@ func recordHead(dims int) []byte {
 	return append(head, `],"reviews":[`...)
 }
 
-// Review checks the next review of the collection that was given last.
+// Review checks the next review of the collection that was given last. Data must be a record that an import accepts, in the
+// stored form, with the ID and the Time of the row, and the collection must have no other review with this ID. Whether its
+// parent exists shows at the end of the collection, since a parent may be stored behind its replies.
 func (a *Auditor) Review(r Review) error {
 	if a.head == nil {
 		return fmt.Errorf("review %q is in no collection", r.ID)
@@ -147,8 +165,8 @@ func (a *Auditor) Review(r Review) error {
 	return nil
 }
 
-// End is called after the last review. It checks what only all reviews of a collection together show: that every reply has
-// its parent, and that the stored counts are those of the reviews.
+// End is called after the last review of the last collection. It checks what only all reviews of a collection together show:
+// that every reply has its parent, that no reply leads back to itself, and that the stored counts are those of the reviews.
 func (a *Auditor) End() error {
 	if a.head == nil {
 		return nil
@@ -164,13 +182,15 @@ func (a *Auditor) End() error {
 	return nil
 }
 
-// threads finds out whether every reply leads, over its parent and the parent of that, to a review that is no reply.
+// threads finds out whether every reply leads, over its parent and the parent of that, to a review that is no reply. Reviews may
+// come before their parents.
 type threads struct {
 	rooted  set                      // reviews that do
 	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
 }
 
-// add adds a review. parent is "" if it is no reply.
+// add adds a review. parent is "" if it is no reply. A review that is no reply, or whose parent is rooted, is rooted; and with it
+// the replies that have waited for it, and those that have waited for these.
 func (t *threads) add(h *hasher, id, parent string) {
 	if p := h.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
 		t.waiting[p] = append(t.waiting[p], id)
@@ -185,7 +205,8 @@ func (t *threads) add(h *hasher, id, parent string) {
 	}
 }
 
-// open returns a reply that does not lead to such a review; ok is false if there is none.
+// unrooted returns the lowest id of a reply that does not lead to a review that is no reply; ok is false if there is none. The
+// lowest, so that the error is the same at each run.
 func (t *threads) unrooted() (id string, ok bool) {
 	ids := []string{}
 	for _, list := range t.waiting {

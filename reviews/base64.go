@@ -1,12 +1,14 @@
 package reviews
 
-// rightID ends the messages about such an id.
+// rightID ends the messages about the form of an id.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
-// base64Fault returns what is wrong with the id of a collection; "" for nothing. It must be Base64 of at least one byte, in the
-// standard alphabet or in the one for URLs, but not in both, and padded fully or not at all.
+// base64Fault returns what is wrong with the id of a collection; "" for nothing. It must be Base64 (RFC 4648) of at least one
+// byte, in the standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, and padded with = fully
+// or not at all. encoding/base64 needs to be told which of these four forms to expect. The id is not decoded: it is stored and
+// compared as it is written.
 func base64Fault(text []byte) string {
-	n := len(text)
+	n := len(text) // without the padding, of which two characters are the most
 	for n > 0 && len(text)-n < 2 && text[n-1] == '=' {
 		n--
 	}

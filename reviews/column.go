@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// look returns the column of an offset in the window, and the text from there on, at most maxHead bytes of it.
+// look returns the column of an offset in the window, and the text from there on, at most maxHead bytes of it. It fills the
+// window if less is in memory. The text is a slice of the window.
 func (w *window) look(offset int64) (column int64, head []byte) {
 	for len(w.buf)-int(offset-w.base) < maxHead && w.fill() {
 	}
@@ -13,8 +14,9 @@ func (w *window) look(offset int64) (column int64, head []byte) {
 	return w.column(offset), head[:min(len(head), maxHead)]
 }
 
-// column returns the column of an offset in the window. Columns count characters from 1. The window keeps up to where it
-// has counted, and counts on from there, or back.
+// column returns the column of an offset in the window. Columns count characters (code points) from 1. The window keeps up to
+// where it has counted, and counts on from there, or back. So the columns of a line with many problems are found by counting
+// each part of it about once.
 func (w *window) column(offset int64) int64 {
 	if offset < w.base { // the carriage return before the end of the line
 		return w.column(w.base) - (w.base - offset)

@@ -13,7 +13,14 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// DeleteRequest is the request of Delete. Network is required, and at least one of the other members.
+// DeleteRequest is the request of Delete. Network is required, and at least one of the other members. These combinations are
+// allowed, and what each erases:
+//
+//	Source                          the collections of the source
+//	Collection [Source]             the collection
+//	Collection, Review [Source]     one review
+//	Author [Source] [Collection]    the reviews of the author, within the source or the collection if it is given
+//	Everything                      the collections of the network
 type DeleteRequest struct {
 	Network    string
 	Source     string // erase the collections of this source; with the members below, look for those in this source alone
@@ -30,20 +37,23 @@ type Deleted struct {
 	Replies     int64 `json:"replies"` // reviews that are left, and had replied to an erased one
 }
 
-// maxErased is about how many collections, or reviews of an author, one transaction erases.
+// maxErased is about how many collections, or reviews of an author, one transaction erases. Other writers of the network may
+// have to wait for a transaction, so it is bounded.
 const maxErased = 1000
 
-// Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means follow.
-// What is erased comes back only if it is imported again. A collection whose last review is erased by Review or Author stays,
-// without reviews. A reply to an erased review becomes a reply to the parent of that review, or to none if it had no parent.
+// Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means are
+// updated in the same transaction. What is erased comes back only if it is imported again. A collection whose last review is
+// erased by Review or Author stays, without reviews. A reply to an erased review becomes a reply to the parent of that review,
+// or is no reply any more if there is no parent.
 //
 // Delete uses several transactions if there is much to erase. After an error, what was erased before stays erased and is
 // counted, and the same request can be made again. An Author is looked for in every review of the Collection, the Source or the
-// network.
+// network, which takes time in proportion to these reviews. A review that is imported meanwhile may be missed.
 //
 // Delete returns ErrForbidden unless the caller moderates the network as a whole, and ErrNotFound if there is no such
-// Collection or Review. It returns ErrInvalid for a request without a Network, with nothing to erase, or with members that
-// exclude each other.
+// Collection or Review. A Source without collections, an Author without reviews and an empty network are no error: the result
+// is zero. Delete returns ErrInvalid for a request without a Network, with nothing to erase, or with members that exclude each
+// other, and if several sources have the Collection and the request names none of them.
 func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
@@ -68,7 +78,8 @@ func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done
 	return e.done, err
 }
 
-// check returns ErrInvalid unless the request says one thing to erase.
+// check returns ErrInvalid unless the request says one thing to erase. A request with a Network alone is refused, so that a
+// program that forgets to set the other members does not erase the network.
 func (in DeleteRequest) check() error {
 	parts := in.Source + in.Collection + in.Review + in.Author
 	switch {
@@ -94,7 +105,8 @@ type eraser struct {
 	done  Deleted
 }
 
-// update runs fn in a transaction and counts what it has erased.
+// update runs fn in a transaction, and adds what it has erased to the result once that is committed. The store may call fn
+// again after a rollback, so each call counts from zero.
 func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	var done Deleted
 	err := e.store.Update(e.ctx, e.in.Network, func(tx Tx) error {
@@ -120,7 +132,8 @@ func (e *eraser) collection() error {
 	})
 }
 
-// collections erases the collections of the source, or of the network.
+// collections erases the collections of the source, or of the network. Each transaction erases the first maxErased of those that
+// are left, so it needs no cursor.
 func (e *eraser) collections() error {
 	for more := true; more; {
 		err := e.update(func(tx Tx, done *Deleted) error {
@@ -143,7 +156,8 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next returns up to limit collections of the source, or of the network, behind a key.
+// next returns up to limit collections of the source, or of the network, behind a key, by source and then by id. The key
+// {Source, ""} stands before all collections of a source, since no id is empty.
 func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err error) {
 	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: limit}) {
 		if err != nil {
@@ -168,7 +182,7 @@ func (d *Deleted) collection(ctx context.Context, tx Tx, c Collection) error {
 	return tx.DeleteCollection(ctx, c.Key)
 }
 
-// review erases one review.
+// review erases one review, and returns ErrNotFound if the collection has no such review.
 func (e *eraser) review() error {
 	return e.update(func(tx Tx, done *Deleted) error {
 		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
@@ -189,8 +203,9 @@ type byAuthor struct {
 	ids []string
 }
 
-// author erases the reviews of an author. It looks for some of them in a View, which blocks no writer, erases these, and looks
-// for more.
+// author erases the reviews of an author. It looks for some of them in a View, which blocks no writer, erases these in an
+// Update, and looks for more behind the last collection that it has looked through. No index of authors is kept: every import
+// would pay for it, and people are erased rarely.
 func (e *eraser) author() error {
 	after := Key{Source: e.in.Source}
 	if e.in.Collection != "" {
@@ -230,8 +245,8 @@ func (e *eraser) authorOf() error {
 	return e.eraseFound(found)
 }
 
-// find looks through the collections behind a key until it has found about maxErased reviews. more says that it has not come to
-// the last collection.
+// find looks through the collections behind a key until it has found about maxErased reviews. It returns them, the key of the
+// last collection that it has looked through, and whether there may be more collections behind that.
 func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
 	count := 0
 	for count < maxErased {
@@ -282,7 +297,8 @@ func (e *eraser) isAuthors(data []byte) bool {
 	return json.Unmarshal(data, &review) == nil && review.Author == e.in.Author
 }
 
-// eraseFound erases the reviews that find has found, if they are still there and still the author's.
+// eraseFound erases the reviews that were found in a View, if they are still there and still the author's. What another
+// transaction has erased since then is skipped.
 func (e *eraser) eraseFound(found []byAuthor) error {
 	if len(found) == 0 {
 		return nil
@@ -307,9 +323,10 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 	})
 }
 
-// erase erases those of the reviews that are wanted, and returns how many. wanted is asked inside the transaction, since an import
-// may have replaced a review after it was found. Replies to the erased reviews get another parent, and the tally of the
-// collection is written without the erased ones.
+// erase erases those of the reviews with these ids that are there and wanted, and returns how many. wanted gets the record of a
+// review, and is asked inside the transaction, since an import may have replaced a review after it was found. Replies to the
+// erased reviews get another parent, and the tally of the collection is written without the erased ones. All reviews of the
+// collection are read for the replies, but only if something is erased.
 func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -354,8 +371,9 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	return len(erased), tx.PutCollection(e.ctx, Collection{Key: c.Key, Fields: c.Fields, Tally: counts.encode()})
 }
 
-// replies returns the reviews that stay and reply to an erased one, with the parent that they have from now on: the nearest one
-// above that stays. erased has the parent of each erased review.
+// replies returns the reviews that stay and reply to an erased one, each with another parent: the nearest of its ancestors that
+// stays, or none. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1, and 2 is erased, then 3 replies to
+// 1; if 1 and 2 are erased, 3 is no reply any more. No import stores replies in a circle, so the search for an ancestor ends.
 func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review, err error) {
 	for review, err := range tx.Reviews(e.ctx, k) {
 		if err != nil {
@@ -382,7 +400,8 @@ func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review,
 	return list, nil
 }
 
-// withParent returns the record of a review with another parent_id, or without one if parent is "".
+// withParent returns the record of a review with another parent_id, or without one if parent is "". All other members keep their
+// text, and the result is in the stored form, see canonical.
 func withParent(data []byte, parent string) ([]byte, error) {
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal(data, &members); err != nil {

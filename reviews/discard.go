@@ -2,8 +2,13 @@ package reviews
 
 import "strconv"
 
-// discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. It
-// reports only what no value may contain: a repeated name, U+0000, half of a surrogate pair.
+// discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. The caller
+// has reported that. discard reports only what no value may contain: a repeated name (member-repeated), U+0000 (text-nul), half
+// of a surrogate pair (text-surrogate). member is the pointer of the value; c.path is the way from there to the value inside
+// it that is read.
+//
+// The value may be of any size. What is not part of a pinned value is pinned here, so that a problem can show its text; and if
+// that is too long for the window, it is read over without any rule.
 func (c *lineChecker) discard(member string) (v verdict) {
 	first := c.peek()
 	pinnedHere := c.pinned < 0 && first != '[' // of an array, each element is pinned by itself
@@ -66,7 +71,8 @@ func (c *lineChecker) discardObject(member string) verdict {
 	}
 }
 
-// discardMember discards the value of a member whose name was just read. token is its token in a pointer.
+// discardMember discards the value of a member whose name was just read, and reports a name that the object had before. token is
+// the name as a token of a pointer.
 func (c *lineChecker) discardMember(name fingerprint, token, member string) verdict {
 	above := len(c.path)
 	if above < maxPath {
@@ -84,8 +90,8 @@ func (c *lineChecker) discardMember(name fingerprint, token, member string) verd
 	return v
 }
 
-// maxPath is how long the pointer into a discarded value becomes, so that problems stay small. Problems deeper inside have the
-// pointer of the value around them.
+// maxPath is about how many bytes a pointer goes into a discarded value, so that problems stay small: c.path gets no further
+// token when it has that many. Problems deeper inside have the pointer of a value around them.
 const maxPath = 2 * maxShown
 
 // forgetNames empties the set of unknown names for the object that was just entered.
@@ -103,7 +109,8 @@ func (c *lineChecker) namesHere() *nameSet {
 	return &c.unknown[c.depth]
 }
 
-// nameSet is a set of names. A few of them are in a list, which needs less memory and time than a set.
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs
+// less memory and time than a set.
 type nameSet struct {
 	few  []fingerprint
 	many set
@@ -111,11 +118,12 @@ type nameSet struct {
 
 const (
 	fewNames   = 16
-	maxUnknown = 4096                      // names of an object that is refused; further names are compared with these pinnedHere
+	maxUnknown = 4096                      // unknown names of an object; further names are only compared with these
 	maxNames   = maxStored / len(`"":"",`) // a review with more subparts is longer than what is stored of one
 )
 
-// add puts a name into the set and returns whether it is new. A set that has most names takes no more.
+// add puts a name into the set and returns whether it is new. A set that has most names takes no more: it then tells only
+// whether the name is one of these. So an object with very many names takes bounded memory.
 func (n *nameSet) add(name fingerprint, most int) bool {
 	if n.many.used >= most {
 		return !n.many.has(name)

@@ -18,10 +18,11 @@ type ExportRequest struct {
 // Export writes all collections of the network in the import format, one on each line, as they are at one moment. Collections
 // and reviews come in the order in which they were first imported, except that a parent comes before its replies. Importing the
 // file into another store gives the same records there, and importing it into this one changes nothing. Every member is in it,
-// also imported_email, which no other method returns.
+// also imported_email, which no other method returns. A network without reviews gives an empty file.
 //
-// Export returns ErrForbidden unless the caller moderates the network as a whole, ErrInvalid without a To, and otherwise the
-// error of the store or of To. After an error To may have got a part of the file.
+// Export returns ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid without a To, and without
+// a Network if the caller moderates several networks or is an operator. Otherwise its error is that of the store, of ctx or of
+// To. After an error To may have got a part of the file, which may end inside a line.
 func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -48,7 +49,9 @@ func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error
 	return out.Flush()
 }
 
-// exportCollection writes the line of a collection.
+// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. It holds one review in
+// memory at a time, and an id for each review that waits for its parent. Errors of out need no check here: a bufio.Writer
+// returns its first error from every later call.
 func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
@@ -84,7 +87,8 @@ type exporter struct {
 	out     *bufio.Writer
 }
 
-// add writes a review and the replies that have waited for it, or lets it wait.
+// add writes a review and the replies that have waited for it, or lets it wait for its parent. Replies that have waited are read
+// again by their ids.
 func (e *exporter) add(review Review) error {
 	parent, err := parentOf(review.Data)
 	if err != nil {
@@ -107,7 +111,7 @@ func (e *exporter) add(review Review) error {
 	return err
 }
 
-// write writes a review, and adds the ids of the replies that have waited for it to ready.
+// write writes a review, and appends the ids of the replies that have waited for it to ready, which it returns.
 func (e *exporter) write(ready []string, review Review) ([]string, error) {
 	if e.written.used > 0 {
 		e.out.WriteByte(',')

@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// maxLook is how many bytes at the beginning of a file show of what kind it may be.
+// maxLook is how many bytes at the beginning of a file fileKind looks at.
 const maxLook = 4 << 10
 
 // fileKind returns what a file that begins with head may be instead of NDJSON, and what to do about it; "" if it looks like
-// nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record.
+// nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record. So a wrong
+// guess does no harm to a file with records, and fileKind may guess from few signs.
 func fileKind(head []byte) string {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
-		for _, part := range []string{"[Content_Types].xml", "xl/", "opendocument.spreadsheet"} {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")): // a zip archive
+		for _, part := range []string{"[Content_Types].xml", "xl/", "opendocument.spreadsheet"} { // .xlsx, .ods
 			if bytes.Contains(head, []byte(part)) {
 				return kindSpreadsheet
 			}
 		}
 		return "this is a zip archive: unpack it, and check the files that are in it"
-	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
+	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // .xls
 		return kindSpreadsheet
 	case isUTF16(head):
 		return "this is UTF-16: convert it to UTF-8, for instance with iconv -f UTF-16 -t UTF-8"
@@ -36,11 +37,19 @@ func fileKind(head []byte) string {
 	return ""
 }
 
+// kindArray is the kind of a file that begins with [. It has a name because fileChecker compares with it.
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq -c '.[]'"
 
-// array is how far a file that begins with [ was read as a JSON array with an element on each line. Every element but the
-// last has a comma behind it, so its line is no record. The line of the last element is a record. It must not count as one:
-// it would be imported alone, and every other line would be an error.
+// array is how far a file that begins with [ was read as a JSON array with an element on each line:
+//
+//	[
+//	{"source":…},      a record and a comma: an error of the rule json
+//	{"source":…},
+//	{"source":…}       looks like a record of NDJSON
+//	]
+//
+// Every element but the last has a comma behind it, so its line is no record. The line of the last element is a record. It must
+// not count as one: it would be imported alone, and every other line would be an error in place of one file-kind.
 type array uint8
 
 const (
@@ -50,7 +59,7 @@ const (
 	arrayBehind              // that line was read; if there is another record, the file is no array
 )
 
-// next returns how far the file was read with the next line.
+// next returns how far the file was read once line is read too.
 func (a array) next(line lineResult) array {
 	switch {
 	case a == arrayInLast:
@@ -66,9 +75,11 @@ func (a array) next(line lineResult) array {
 // lastElement is the message for the last element of an array if another record follows.
 const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
 
+// kindSpreadsheet is the kind of a file of a spreadsheet program.
 const kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
 
-// isUTF16 returns whether text begins with the byte order mark of UTF-16, or has zeros where ASCII in UTF-16 has them.
+// isUTF16 returns whether text begins with the byte order mark of UTF-16 in either byte order, or has zeros where ASCII in UTF-16
+// has them: at every even index or at every odd one, and at no other.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return true
@@ -87,13 +98,14 @@ func isUTF16(text []byte) bool {
 	return half > 1 && (even == half && odd == 0 || odd == half && even == 0)
 }
 
-// breaksOff returns whether a line of JSON goes on in the next one, because no value can end as it does.
+// breaksOff returns whether a line of JSON goes on in the next one, because no value can end with its last character.
 func breaksOff(line []byte) bool {
 	line = bytes.TrimRight(line, " \t\r")
 	return bytes.HasSuffix(line, []byte("{")) || bytes.HasSuffix(line, []byte("[")) || bytes.HasSuffix(line, []byte(",")) || bytes.HasSuffix(line, []byte(":"))
 }
 
-// isTable returns whether a separator cuts the first two lines of text into the same number of columns, two at least.
+// isTable returns whether a comma, a semicolon or a tab cuts the first two lines of text into the same number of columns, two at
+// least. If text does not have all of the second line, the first one decides. A first line with `":` is taken for JSON.
 func isTable(text []byte) bool {
 	lines := strings.SplitN(string(text), "\n", 3)
 	for _, separator := range []string{",", ";", "\t"} {

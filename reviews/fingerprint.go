@@ -6,14 +6,18 @@ import (
 	"iter"
 )
 
-// fingerprint stands for a text of any length. It is 94 bits of two hashes with random seeds: nobody can write a file with two
-// texts of the same fingerprint, and by chance that takes some 10^13 texts.
+// fingerprint stands for a text of any length, such as an id. A check keeps fingerprints instead of ids, so that its memory for
+// each id is small and does not depend on the id.
+//
+// It is 94 bits of two hashes with random seeds. The seeds differ at each run, so nobody can write a file with two texts of the
+// same fingerprint, and by chance that takes some 10^13 texts. Two texts with the same fingerprint are taken for the same.
 type fingerprint struct {
 	hi uint64
-	lo uint32
+	lo uint32 // a set uses the two lowest bits for itself, so 30 of these count
 }
 
-// hasher makes the fingerprints of one check or import.
+// hasher makes the fingerprints of one check or import. Fingerprints of hashers with different seeds cannot be compared. A hasher
+// is used by one goroutine.
 type hasher struct {
 	hi, lo maphash.Hash
 }
@@ -38,7 +42,7 @@ func (h *hasher) of(text []byte) fingerprint {
 	return fingerprint{maphash.Bytes(h.hi.Seed(), text), uint32(maphash.Bytes(h.lo.Seed(), text))}
 }
 
-// ofPieces returns the fingerprint of a text that comes in pieces.
+// ofPieces returns the fingerprint of a text that comes in pieces. It is that of the whole text, however it is cut.
 func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	h.hi.Reset()
 	h.lo.Reset()
@@ -49,7 +53,7 @@ func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	return fingerprint{h.hi.Sum64(), uint32(h.lo.Sum64())}
 }
 
-// pair returns the fingerprint of two texts as one.
+// pair returns the fingerprint of two texts together, given those of both. The order of the two counts.
 func (h *hasher) pair(a, b fingerprint) fingerprint {
 	var both [24]byte
 	binary.LittleEndian.PutUint64(both[0:], a.hi)

@@ -5,17 +5,20 @@ package reviews
 const maxSmall = 1 << 20
 
 // A Gate bounds how many imports have a large review in memory at a time: a review of more than 1 MiB, or a collection of
-// more than that without its reviews. An import that meets one waits until the Gate has room, stores the review, and leaves.
-// It is inside only while it reads its own temporary file and writes to the store, and never while it waits for its client, so
-// that the others wait no longer than that.
+// more than that without its reviews. A server gives one Gate to all of its imports, see Options.Gate. An import that meets a
+// large review waits until the Gate has room, enters it, stores the review, and leaves. It is inside only while it reads its
+// own temporary file and writes to the store, and never while it waits for its client, so that the others wait no longer than
+// that. An import that has no large review never waits. Waiting ends with the context of the import.
 //
 // A Gate is safe for concurrent use. A nil *Gate bounds nothing.
 type Gate struct{ inside chan struct{} }
 
-// NewGate returns a Gate for so many imports at a time.
+// NewGate returns a Gate with room for so many imports at a time, at least 1. With 0 an import with a large review would wait for
+// ever.
 func NewGate(imports int) *Gate { return &Gate{make(chan struct{}, imports)} }
 
-// pass lets one import into a Gate and out again.
+// pass lets one import into a Gate and out again. It remembers whether the import is inside, so enter and leave may be called
+// more often than needed. It is used by the goroutine that reads the line.
 type pass struct {
 	gate   *Gate
 	done   <-chan struct{} // closed when nobody wants the rest of the import

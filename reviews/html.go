@@ -7,13 +7,24 @@ import (
 
 // markup applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing else: letters in
 // either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not nest, no paragraph is in
-// a link, and every tag is closed.
+// a link, and every tag is closed. An href is an http, https or mailto address in single or double quotes. A bare & or > is
+// text; a bare < is a fault, since it would begin a tag.
 //
-// It is a state machine that reads one byte after the other, so that a long text can come in pieces.
+// The rule refuses a text instead of repairing it. Programs show body_html as it is, so what is accepted must be harmless HTML;
+// and the owner of a file learns what is not.
+//
+// It is a state machine that reads one byte after the other, so that a long text can come in pieces:
+//
+//	var m markup
+//	m.begin()
+//	for piece := range pieces {
+//		m.read(piece)
+//	}
+//	at, message := m.fault()
 type markup struct {
 	state   htmlState
 	before  int  // bytes of the pieces that were read before
-	tag     int  // where the tag that is read begins
+	tag     int  // where the tag that is read begins, in bytes from the beginning of the text
 	p, a    int  // where the open paragraph and the open link begin
 	inP     bool // a paragraph is open
 	inA     bool // a link is open
@@ -23,6 +34,7 @@ type markup struct {
 	message string // what is wrong with the text; "" if nothing is so far
 }
 
+// htmlState says what was read last. The comments show the characters of the tag so far.
 type htmlState uint8
 
 const (
@@ -41,9 +53,10 @@ const (
 	afterValue            // href="…"
 )
 
-// maxHref is how many bytes an href may have.
+// maxHref is how many bytes an href may have, as it stands in the HTML. It bounds what is kept of a text that comes in pieces.
 const maxHref = 64 << 10
 
+// The faults of a tag. Those of an href are in hrefFault.
 const (
 	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; write &lt; for a '<' in the text`
 	faultNoHref   = `<a> needs href="…"`
@@ -70,7 +83,9 @@ func (m *markup) read(piece []byte) bool {
 	return m.message == ""
 }
 
-// fault returns the first thing that is wrong with the text that was read, and where in it that is; "" if nothing is.
+// fault returns the first thing that is wrong with the text that was read, and where the tag begins that is wrong, in bytes from
+// the beginning of the text. message is "" if nothing is wrong. It is called after the last piece, since a tag that is not
+// closed shows only there.
 func (m *markup) fault() (at int, message string) {
 	switch {
 	case m.message != "":
@@ -85,7 +100,8 @@ func (m *markup) fault() (at int, message string) {
 	return 0, ""
 }
 
-// step reads at least one byte of text from i on, and returns how many. If they have a fault, message says what it is.
+// step reads at least one byte of text from i on, and returns how many. If they have a fault, message says what it is. It reads
+// text up to the next '<', and the value of an href up to its closing quote, at once.
 func (m *markup) step(text []byte, i int) (n int, message string) {
 	switch m.state {
 	case inText:
@@ -107,7 +123,8 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 	return 1, m.byte(text[i])
 }
 
-// usual reads a tag at once if it is written as nearly all tags are. Of any other tag it reads the '<'.
+// commonTag reads a tag at once if it is written as nearly all tags are. Of any other tag it reads the '<', and byte reads the
+// rest. rest begins with the '<'.
 func (m *markup) commonTag(rest []byte) (n int, message string) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<p>")):
@@ -126,7 +143,7 @@ func (m *markup) commonTag(rest []byte) (n int, message string) {
 	return n, m.endTag()
 }
 
-// addHref adds a part to the value of href.
+// addHref adds a part to the value of href. It returns faultLong if the value is too long.
 func (m *markup) addHref(part []byte) string {
 	if len(m.href)+len(part) > maxHref {
 		return faultLong
@@ -135,7 +152,7 @@ func (m *markup) addHref(part []byte) string {
 	return ""
 }
 
-// byte reads one byte inside a tag.
+// byte reads one byte inside a tag, moves to the next state, and returns the fault of a tag that is none of the allowed ones.
 func (m *markup) byte(c byte) (message string) {
 	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
 	lower := c | 0x20
@@ -215,7 +232,7 @@ func (m *markup) byte(c byte) (message string) {
 	return ""
 }
 
-// endTag reads the '>' of a tag, and checks that the tag may stand where it does.
+// endTag reads the '>' of a tag, and checks that the tag may stand where it does. The state says which tag it is.
 func (m *markup) endTag() (message string) {
 	tag := m.state
 	m.state = inText
@@ -248,7 +265,9 @@ func (m *markup) endTag() (message string) {
 	return ""
 }
 
-// hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing.
+// hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing. It judges the value as a
+// browser does: entities are decoded first, so &#106;avascript: is no way around the rule. Control characters are refused,
+// because browsers ignore some of them inside a scheme.
 func hrefFault(value []byte) string {
 	if entitiesMatter(value) {
 		value = []byte(html.UnescapeString(string(terminated(value))))
@@ -281,7 +300,9 @@ func terminated(value []byte) []byte {
 	return out
 }
 
-// entitiesMatter returns whether value may have an entity in its scheme, or one for a control character: &#…; &Tab; &NewLine;.
+// entitiesMatter returns whether decoding the entities of value can change what hrefFault says: one may be in its scheme or at
+// the beginning of its host, or stand for a control character, as &#…; &Tab; and &NewLine; can. Most addresses have an & only
+// in their query, and need no decoding.
 func entitiesMatter(value []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(value[at:], '&')

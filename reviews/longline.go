@@ -11,7 +11,11 @@ var errStopped = errors.New("reviews: stopped")
 // longLine is what a lineChecker needs for a line that is longer than a block. It reads such a line through a window.
 //
 // An import stores no review before it knows the whole collection, so it copies the record to a temporary file first and
-// reads it from there. A check copies only reviews that stand before dimensions, whose number they must have.
+// reads it from there. A check copies only reviews that stand before dimensions, since it must know the number of dimensions
+// to judge their ratings.
+//
+// So a check reads a long line of the usual order once, and an import reads it twice: first from its client, with at most 1 MiB
+// of it in memory however slow the client is, and then from the file. Only then may a large review be in memory, behind a Gate.
 type longLine struct {
 	spool *spool       // the temporary file; nil: the line is all in memory
 	from  int64        // offset in the file of the first byte in spool
@@ -20,7 +24,10 @@ type longLine struct {
 }
 
 // longLine checks the line that begins with b. It is read in a goroutine of its own, so that the first of its reviews are
-// stored while the next are checked.
+// stored while the next are checked. Findings come back as from a worker, and the sink is called in the goroutine of run.
+//
+// A timer asks the sink every 100 ms whether it has stopped, since a line may give no finding for long. done then tells the
+// reading goroutine to end, which it notices before its next read and wherever it waits.
 func (p *pipeline) longLine(in *lines, b block) (err error) {
 	out := newSender(make(chan batch, 2), make(chan struct{}), newRecycled())
 	c := p.lineChecker(out)
@@ -56,7 +63,8 @@ func (p *pipeline) longLine(in *lines, b block) (err error) {
 	}
 }
 
-// readLong reads the line until it ends or nobody wants the rest.
+// readLong reads the line that begins with b until it ends, cannot be read on, or nobody wants the rest. It moves in to the next
+// line. Its temporary file is removed when it returns.
 func (c *lineChecker) readLong(in *lines, b block) error {
 	defer c.spool.close()
 	defer c.pass.leave()
@@ -77,7 +85,7 @@ func (c *lineChecker) readLong(in *lines, b block) error {
 	if c.err != nil {
 		return c.err
 	}
-	rest.finish(b)
+	rest.finish(b) // the record may have ended before the line, or may be no JSON
 	if in.failed() {
 		return in.err
 	}
@@ -106,7 +114,8 @@ func (c *lineChecker) copyRecord() verdict {
 	return c.readFrom(c.start)
 }
 
-// copyOut copies what read reads to the temporary file.
+// copyOut copies what read reads to the temporary file: all bytes from here on that leave the window, and those still in it when
+// read has returned.
 func (c *lineChecker) copyOut(read func() verdict) verdict {
 	c.from, c.tee, c.teed = c.offset(), c.spool, c.pos
 	v := read()
@@ -118,7 +127,7 @@ func (c *lineChecker) copyOut(read func() verdict) verdict {
 	return v
 }
 
-// readFrom sets the window to a position in the temporary file.
+// readFrom sets the window to a position in the file whose text is in the temporary file.
 func (c *lineChecker) readFrom(at position) verdict {
 	rest, err := c.spool.reader(at.offset-c.from, c.watch)
 	if err != nil {

@@ -6,15 +6,19 @@ import (
 	"strings"
 )
 
-// members are the members that the format knows of an object, the required ones first.
+// members are the members that the format knows of an object, the required ones first. A member is known by its index in names
+// from here on, and a set of members is a number with a bit for each index.
 type members struct {
 	names    []string
 	required int       // how many of them are required
-	follows  [16]uint8 // the member that came last time behind each one; at index 0, the one that came first
+	follows  [16]uint8 // the member that came last time behind each one; at index 0, the one that came first; see member
 }
 
-// object reads an object with the given members, and calls value at the value of each. seen has a bit for each member that
-// the object has. An unknown or repeated member is reported, and its value is discarded.
+// object reads an object with the given members, and calls value at the value of each, to read it. seen has a bit for each member
+// that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is reported, and its value is
+// discarded. A member counts as seen also if its value has a fault.
+//
+// A member of a collection is pinned while it is read. A member of a review is part of the review, which is pinned as a whole.
 func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdict) (seen uint, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -62,14 +66,16 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 // that the name was cut.
 const maxName = 2 * maxShown
 
-// unknownMember reports a member that the format does not know, and discards its value.
+// unknownMember reports a member that the format does not know, and discards its value. name is invalid once a problem is
+// reported, so all that is needed of it is taken first.
 func (c *lineChecker) unknownMember(at int64, name []byte) verdict {
 	id, token := c.fingerprint(name), pointerToken(name)
 	c.report(ruleUnknown, at, token, unknownMessage(name))
 	return c.discardMember(id, token, "")
 }
 
-// stepOverMember reads over a member of a collection that is longer than what is stored of a collection.
+// stepOverMember reads over a member of a collection that is longer than the window may grow. Its size counts for the rule
+// stored-size, which it breaks by itself.
 func (c *lineChecker) stepOverMember(at int64) verdict {
 	if c.stepOverName() == broken || c.stepOver() == broken {
 		return broken
@@ -78,8 +84,9 @@ func (c *lineChecker) stepOverMember(at int64) verdict {
 	return accepted
 }
 
-// member reads the name of a member and returns its index, or -1 and the name if the format does not know it. Nearly all
-// objects of a file have their members in the same order, so the member that came here last time is tried first.
+// member reads the name of a member and returns its index, or -1 and the name if the format does not know it. after is the index
+// of the member before it, plus 1; 0 for the first. Nearly all objects of a file have their members in the same order, so the
+// member that came here last time is tried first: comparing one name is faster than looking up any.
 func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdict) {
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
@@ -100,7 +107,8 @@ func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdi
 	return -1, name, accepted
 }
 
-// literally reads a string if it is in the window and is text, written without escapes. It returns whether it is.
+// literally reads a string if it is text, written without escapes, and is in the window. It returns whether it is, and reads
+// nothing otherwise.
 func (t *tokens) literally(text string) bool {
 	end := t.pos + len(text) + 1
 	if end >= len(t.buf) || t.buf[end] != '"' || t.buf[t.pos] != '"' || string(t.buf[t.pos+1:end]) != text {
@@ -133,8 +141,8 @@ var unknownMessages = func() map[string]string {
 	return all
 }()
 
-// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the
-// same one: "bodyHTML" and "body_html", "rating" and "ratings".
+// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the same
+// simple name: "bodyHTML" and "body_html", "rating" and "ratings". It looks at the first 32 bytes of a name.
 func simpleName(name []byte) string {
 	simple := make([]byte, 0, 32)
 	for _, c := range name[:min(len(name), cap(simple))] {

@@ -17,7 +17,10 @@ const (
 	SeverityWarning Severity = "warning" // the record is accepted
 )
 
-// Problem is one thing that is wrong in a file: where it is, which rule it breaks, and what would be right.
+// Problem is one thing that is wrong in a file: where it is, which rule it breaks, and what would be right. Its JSON is what the
+// HTTP API and the command answer. The package documentation says at which value each problem is reported.
+//
+// The text of a Problem may hold what people wrote, such as an id or an email address; see Report.WithoutEmail.
 type Problem struct {
 	File     string   `json:"file,omitzero"` // the name of the file; set by a caller that checks several
 	Line     int64    `json:"line"`          // from 1; blank lines count
@@ -33,7 +36,9 @@ type Problem struct {
 	Value      string `json:"value,omitzero"`      // the JSON text that is wrong, as it stands in the file, its first 80 characters; "" for what is missing or no JSON
 }
 
-// String returns the problem as one line of text.
+// String returns the problem as one line of text, such as
+//
+//	line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: <message> (timestamp): "2019-02-30T04:05:06Z"
 func (p Problem) String() string {
 	var out strings.Builder
 	if p.File != "" {
@@ -56,8 +61,9 @@ func (p Problem) String() string {
 	return out.String()
 }
 
-// WithoutEmail returns the report without the values of problems that may contain an imported_email. Whoever may not read
-// email addresses gets this one.
+// WithoutEmail returns the report without the values of problems that may contain an imported_email: those of that member, and
+// those of the objects and arrays around one. The problems stay. A program that shows a report to somebody who may not read
+// email addresses shows this one, as the HTTP API does. r is not changed.
 func (r Report) WithoutEmail() Report {
 	problems := r.Problems
 	r.Problems = slices.Clone(problems)
@@ -72,7 +78,7 @@ func (r Report) WithoutEmail() Report {
 // mayHoldEmail returns whether the value of the problem may contain an imported_email: it is one, or part of one, or a value
 // around one, which is a review, the list of reviews, the record or any object.
 func (p Problem) mayHoldEmail() bool {
-	steps := strings.Split(p.Pointer, "/")
+	steps := strings.Split(p.Pointer, "/") // "/reviews/0/title" is "", "reviews", "0", "title"
 	whole := len(steps) < 2 || steps[1] == "reviews" && len(steps) <= 3
 	object := strings.HasPrefix(p.Value, "{") || strings.HasPrefix(p.Value, "[") && strings.Contains(p.Value, "{")
 	return whole || object || slices.Contains(steps, "imported_email")
@@ -98,12 +104,12 @@ func pointerToken(name []byte) string {
 	return "/" + jsonpointer.Escape(shown(name))
 }
 
-// problem returns a problem with a rule. The caller adds the column, the ids and the value.
+// problem returns a problem with a rule, and with the severity of that rule. The caller adds the column, the ids and the value.
 func (r ruleID) problem(line, offset int64, pointer, message string) Problem {
 	return Problem{Line: line, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
 }
 
-// problemAt returns a problem of the file as a whole.
+// problemAt returns a problem of the file as a whole, which has no pointer, id and value.
 func (r ruleID) problemAt(line, column, offset int64, message string) Problem {
 	p := r.problem(line, offset, "", message)
 	p.Column = column

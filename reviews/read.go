@@ -16,7 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// Page is one page of a list.
+// Page is one page of a list. Go on with Next until it is "": a page may have fewer items than the limit, and still not be the
+// last one.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
@@ -28,7 +29,8 @@ const (
 	maxPageBytes = 16 << 20 // stored bytes of a page; a single item may have more
 )
 
-// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings.
+// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings. Its JSON is what the HTTP
+// API answers.
 type CollectionRecord struct {
 	ID         string      `json:"id"`
 	Source     string      `json:"source"`
@@ -38,7 +40,8 @@ type CollectionRecord struct {
 	Dimensions []Dimension `json:"dimensions"`
 }
 
-// ReviewRecord is a stored review. It has no imported_email, which leaves by Export only.
+// ReviewRecord is a stored review. It has no imported_email, which only Export returns. Its JSON is what the HTTP API answers. An
+// optional text that is absent, null or empty in the file is left out there.
 type ReviewRecord struct {
 	ID          string            `json:"id"`
 	Title       string            `json:"title"`
@@ -94,16 +97,21 @@ func (s *Service) Collection(ctx context.Context, by Caller, in CollectionReques
 	return out, err
 }
 
-// ListCollections returns a page of the collections of the network, by source and then by id. A page may end before the
-// limit if its rows are large. Every import keeps counts and means up to date, so no review is read for them. ListCollections
-// returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid if Limit is out of range or After is
-// not a cursor of this list.
+// ListCollections returns a page of the collections of the network, by source and then by id, both in byte order. A page may end
+// before the limit if its rows are large. Every import keeps counts and means up to date, so no review is read for them. A
+// network without reviews has an empty page.
+//
+// Each page is a snapshot of its own. A collection that is stored between two pages is on a later page if it belongs behind
+// the cursor; no collection is on two pages.
+//
+// ListCollections returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid if Limit is out of
+// range, or if After is not a cursor of this list or points into another Source.
 func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollectionsRequest) (out Page[CollectionRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
 		return out, err
 	}
-	after := Key{Source: in.Source}
+	after := Key{Source: in.Source} // stands before all collections of the source, since no id is empty
 	if in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
 			err = noCursor
@@ -141,8 +149,8 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 	return out, err
 }
 
-// AllCollections yields the collections of the network, by source and then by id. It calls ListCollections for each page; an error
-// of that is the last pair.
+// AllCollections yields the collections of the network, by source and then by id, beginning behind After. It calls
+// ListCollections for each page, of Limit items; an error of that is the last pair.
 func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
 		in.After = after
@@ -151,10 +159,13 @@ func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollecti
 	})
 }
 
-// ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id. A page may
-// end before the limit if its reviews are large. ListReviews returns ErrNotFound if the network has no such collection, and
-// ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid if the request leaves Source out and
-// several sources have the id, if Limit is out of range, or if After is not a cursor of this list.
+// ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id. A page
+// may end before the limit if its reviews are large. Each page is a snapshot of its own, so a review whose time is changed
+// between two pages may be on both of them, or on none.
+//
+// ListReviews returns ErrNotFound if the network has no such collection, and ErrForbidden unless the caller moderates the
+// network as a whole. It returns ErrInvalid if the request leaves Source out and several sources have the id, if Limit is out
+// of range, or if After is not a cursor of the reviews of this collection.
 func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequest) (out Page[ReviewRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
@@ -197,8 +208,8 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 	return out, err
 }
 
-// AllReviews yields the reviews of a collection, the latest first. It calls ListReviews for each page; an error of that is the last
-// pair.
+// AllReviews yields the reviews of a collection, the latest first, beginning behind After. It calls ListReviews for each page, of
+// Limit items; an error of that is the last pair.
 func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
@@ -207,7 +218,8 @@ func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsReque
 	})
 }
 
-// page returns the network of a request for a page, and how many items the page has: 100 if the request does not say.
+// page returns the network of a request for a page, and how many items the page has at most: 100 if the request does not say.
+// Its errors are those of admitted, and ErrInvalid for a limit below 0 or above 500.
 func (s *Service) page(by Caller, network string, limit int) (string, int, error) {
 	network, err := s.admitted(by, network)
 	switch {
@@ -256,18 +268,24 @@ func newReviewRecord(r Review) (out ReviewRecord, err error) {
 	return out, nil
 }
 
+// noCursor is the error for an After that no page of the list has returned as Next.
 var noCursor = invalid("after", "not a cursor of this list")
 
-// A cursor is base64url of a checksum and of the position behind which the list goes on. The checksum shows that a cursor is
-// damaged, or is of another list. It keeps nothing secret.
+// A cursor is base64url of a checksum and of the position behind which the list goes on:
+//
+//	list of collections   CRC-32 (4 bytes), source, 0x00, id
+//	list of reviews       CRC-32 (4 bytes), time in microseconds (8 bytes), id
+//
+// The numbers are big-endian. The checksum is also of the name of the list, so it shows that a cursor is damaged, or is of
+// another list. It is no signature: who writes a cursor of their own reads only what they may read anyhow.
 
-// seal returns the cursor of a position in a list.
+// seal returns the cursor of a position in a list. list is the name of the list.
 func seal(list string, position []byte) string {
 	sum := crc32.ChecksumIEEE(append([]byte(list+"\x00"), position...))
 	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), position...))
 }
 
-// open returns the position of a cursor, and ErrInvalid if it is none of this list.
+// unseal returns the position of a cursor, or noCursor if it is not one of this list.
 func unseal(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor { // the decoder skips line ends
@@ -276,12 +294,16 @@ func unseal(list, cursor string) ([]byte, error) {
 	return b[4:], nil
 }
 
+// listOfCollections names the list of a network's collections. The cursor does not name the network: the position is a key that
+// any network may have.
 const listOfCollections = "collections"
 
+// collectionCursor returns the cursor behind a collection.
 func collectionCursor(c CollectionRecord) string {
 	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID)) // neither holds U+0000
 }
 
+// parseCollectionCursor returns the key of the last collection of a page.
 func parseCollectionCursor(cursor string) (Key, error) {
 	position, err := unseal(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
@@ -294,10 +316,12 @@ func parseCollectionCursor(cursor string) (Key, error) {
 // listOfReviews names the list of a collection's reviews.
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
+// reviewCursor returns the cursor behind the review at a position in a collection.
 func reviewCursor(at reviewstore.Position, k Key) string {
 	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.Time)), at.ID...))
 }
 
+// parseReviewCursor returns the position of the last review of a page.
 func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
 	position, err := unseal(listOfReviews(k), cursor)
 	if err != nil || len(position) < 8 {

@@ -6,8 +6,15 @@ import (
 	"io"
 )
 
-// Rejects copies the lines of a file that have an error, so that they can be mended and imported again. It reads the file a
+// Rejects copies the lines of a file that have an error, so that people correct these and import them again. It reads the file a
 // second time, beside the check or the import that finds the problems, and keeps no more than a buffer of it in memory.
+//
+//	rejects := reviews.NewRejects(again, to) // again: the same file, opened once more
+//	report, err := service.Import(ctx, caller, reviews.ImportRequest{File: file, Problem: rejects.Add})
+//	err = errors.Join(err, rejects.End())
+//
+// A line with one bad review is copied whole. Importing it again reports its good reviews as unchanged. Rejects is used by one
+// goroutine.
 type Rejects struct {
 	file io.Reader
 	in   *bufio.Reader // nil before the first line is wanted
@@ -23,7 +30,8 @@ func NewRejects(file io.Reader, to io.Writer) *Rejects {
 
 // Add writes the line that a problem is in. It writes a line once, and none for a warning. The line is written as it is in the
 // file, without a byte order mark, and ends with LF, also if the file does not. The caller gives the problems in the order of
-// their lines. A problem of the rule file-kind is about the whole file, so no line is written for it.
+// their lines. A problem of the rule file-kind is about the whole file, so no line is written for it. After an error of reading
+// or writing, Add does nothing; End returns that error.
 func (r *Rejects) Add(p Problem) {
 	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
 		return
@@ -63,5 +71,5 @@ func (r *Rejects) line(wanted bool) error {
 	return nil
 }
 
-// End writes what is still in the buffer, and returns the first error of reading or writing.
+// End writes what is still in the buffer, and returns the first error of reading or writing, if any. It closes neither file.
 func (r *Rejects) End() error { return errors.Join(r.err, r.to.Flush()) }

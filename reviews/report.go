@@ -8,7 +8,8 @@ import (
 // maxReported is how many problems a report has at most.
 const maxReported = 1000
 
-// Counts are the numbers of a check or an import. Created to Rejected count reviews.
+// Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
+// they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines only.
 type Counts struct {
 	Lines       int64 `json:"lines"`       // with blank ones
 	Collections int64 `json:"collections"` // lines that are a record, rejected or not
@@ -22,7 +23,7 @@ type Counts struct {
 	DryRun      bool  `json:"dryRun"` // nothing was stored
 }
 
-// Add adds the counts of another file.
+// Add adds the counts of another file. DryRun stays as it is.
 func (c *Counts) Add(other Counts) {
 	for _, n := range [...]struct{ to, from *int64 }{
 		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections}, {&c.Reviews, &other.Reviews},
@@ -33,7 +34,7 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// Report is the outcome of a check or an import.
+// Report is the outcome of a check or an import. Its JSON is what the HTTP API answers.
 type Report struct {
 	Counts
 	Problems          []Problem `json:"problems"`          // the first 1000
@@ -60,10 +61,10 @@ func (r *Report) add(p Problem) {
 	r.Problems = append(r.Problems, p)
 }
 
-// Progress is how far a check or an import has got.
+// Progress is how far a check or an import has got. A program that knows the size of the file computes a percentage from Bytes.
 type Progress struct {
 	Bytes    int64 // that were read of the file, in the form in which it is given, compressed or not
-	Lines    int64
-	Reviews  int64
-	Problems int64
+	Lines    int64 // with blank ones
+	Reviews  int64 // accepted or not
+	Problems int64 // errors and warnings
 }

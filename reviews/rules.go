@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Rule is one rule of the import format.
+// Rule is one rule of the import format. Problem.Rule holds its ID.
 type Rule struct {
 	ID       string   `json:"id"`       // stable; what Problem.Rule holds
 	Severity Severity `json:"severity"` // of a problem with this rule
@@ -22,7 +22,8 @@ type Rule struct {
 // rightLine is a record that keeps every rule.
 const rightLine = `{"source":"example.test","title":"Lamp","created":"2019-04-03T00:00:00Z","id":"bGFtcA==","dimensions":["default"],"reviews":[]}`
 
-// Rules returns every rule of the format, in the order of the documentation.
+// Rules returns every rule of the format, in the order of rules.md: first JSON and members in general, then the collection, its
+// reviews, and last the rules about the file and the store. The caller may change the slice.
 func Rules() []Rule {
 	return slices.Clone(rules[:])
 }
@@ -68,13 +69,22 @@ const (
 	ruleCount
 )
 
+// The values of Rule.Source.
 const (
 	sourceFormat  = "format"
 	sourceJSON    = "RFC 8259"
 	sourceVitrine = "Vitrine"
 )
 
-// rules is the list of all rules. rules.md is written from it, and tests check every example.
+// rules is the list of all rules. rules.md is written from it, and tests check every example: that Wrong breaks the rule and no
+// other, and that Right keeps all rules. Each rule is applied by the code that reports its ruleID:
+//
+//	tokens.go                 json, utf-8, json-depth
+//	members.go, values.go     members, types, texts, times, addresses, body_html
+//	collection.go, review.go  the members of a collection and of a review, and the rules between them
+//	stored.go, review.go      stored-size
+//	filechecker.go            collection-repeated, file-kind, file-empty
+//	import.go                 stored-dimensions
 var rules = [ruleCount]Rule{
 	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
 	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},

@@ -6,13 +6,14 @@ import (
 )
 
 // Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a
-// program can be written for both. A single collection, the names of networks and Delete are methods of the Service alone.
+// program can declare an interface with those that it calls, and use either. A single collection, the names of networks and
+// Delete are methods of the Service alone. A Session is safe for concurrent use.
 type Session struct {
 	service *Service
 	by      Caller
 }
 
-// As returns a Session of the caller.
+// As returns a Session of the caller. It checks nothing: each method of the Session does.
 func (s *Service) As(by Caller) *Session { return &Session{s, by} }
 
 // Import is Service.Import for the caller of the session.

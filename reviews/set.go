@@ -3,11 +3,18 @@ package reviews
 import "math/bits"
 
 // set is a set of fingerprints that takes some 15 bytes for each. It grows without a second copy of itself and without
-// garbage, because a check of a large file has very many.
+// garbage, because a check of a large file has very many. Each entry may be marked: the set of a collection's reviews marks
+// the accepted ones. Entries are not removed one by one; clear empties the set. The zero set is empty.
 //
 // It is a hash table with linear probing. Its entries are in the order of their fingerprints: the home of an entry is the slot
 // at the fraction of the table that its fingerprint is of the highest fingerprint, and entries with the same home stand one
 // after the other behind it. So the table can grow in place: all entries move to the right, and then each to its new home.
+//
+// In a table of 8 homes, whose fingerprints go from 0 to 99, the entries 10, 30, 31 and 90 stand like this. 30 and 31 have the
+// home 2; the entry 31 is one slot behind it:
+//
+//	slot   0    1    2    3    4    5    6    7    8
+//	       10        30   31                  90
 //
 // A map of 12-byte arrays would be simpler. It takes 18 to 29 bytes for an id, up to 40 while it grows, and three times as long
 // for the ten ids of a usual collection.
@@ -17,22 +24,23 @@ type set struct {
 	used  int     // entries
 }
 
-const pageSlots = 4096
+const pageSlots = 4096 // slots of a page
 
-// page is a part of the slots. The table grows by pages.
+// page is a part of the slots. The table grows by pages, so it needs no second, larger copy while it grows. The two halves of a
+// fingerprint are in two arrays: a struct of both would be padded to 16 bytes.
 type page struct {
 	hi [pageSlots]uint64
 	lo [pageSlots]uint32 // the two lowest bits are the flags taken and marked
 }
 
 const (
-	taken  = 1
-	marked = 2
+	taken  = 1 // the slot has an entry
+	marked = 2 // the entry is marked
 	flags  = taken | marked
 )
 
 const (
-	firstHomes = 16
+	firstHomes = 16            // homes of a set with its first entry
 	manyHomes  = 8 * pageSlots // a set with so many homes or more becomes fuller, and grows by less, to save memory
 )
 
@@ -46,6 +54,7 @@ func (s *set) add(f fingerprint) bool {
 		s.grow()
 		at, _ = s.find(f)
 	}
+	// Make room at the place of f: the entries from there up to the next free slot move by one.
 	free := at
 	for s.slot(free).taken() {
 		free++
@@ -64,7 +73,7 @@ func (s *set) has(f fingerprint) bool {
 	return found
 }
 
-// mark marks f, which is in the set.
+// mark marks f. It does nothing if f is not in the set.
 func (s *set) mark(f fingerprint) {
 	if at, found := s.find(f); found {
 		slot := s.slot(at)
@@ -109,7 +118,8 @@ func (l slot) get() fingerprint  { return fingerprint{l.page.hi[l.i], l.page.lo[
 func (l slot) set(f fingerprint) { l.page.hi[l.i], l.page.lo[l.i] = f.hi, f.lo }
 func (l slot) taken() bool       { return l.page.lo[l.i]&taken != 0 }
 
-// find returns the slot of f, or the slot where f belongs if it is not in the set.
+// find returns the slot of f, or the slot where f belongs if it is not in the set. Entries are in order, so the search ends at
+// the first one that is not lower than f, or at a free slot.
 func (s *set) find(f fingerprint) (at int, found bool) {
 	if s.used == 0 {
 		return s.home(f), false
@@ -125,7 +135,7 @@ func (s *set) find(f fingerprint) (at int, found bool) {
 	}
 }
 
-// home returns the home of f.
+// home returns the home of f: f.hi/2^64 of all homes, rounded down.
 func (s *set) home(f fingerprint) int {
 	high, _ := bits.Mul64(f.hi, uint64(s.homes))
 	return int(high)
@@ -140,7 +150,7 @@ func (s *set) full() bool {
 	return 20*s.used >= 17*s.homes
 }
 
-// grow makes room for more entries.
+// grow makes room for more entries: it sets the new number of homes, and moves every entry to its new place.
 func (s *set) grow() {
 	switch {
 	case s.homes == 0:
@@ -168,7 +178,8 @@ func (s *set) grow() {
 	}
 }
 
-// gather moves all entries together in front of slot end, and returns the first slot.
+// gather moves all entries together in front of slot end, without free slots between them, and returns the slot of the first. It
+// moves the last entry first, so that none is overwritten.
 func (s *set) gather(end int) (first int) {
 	first = end
 	for i := len(s.pages)*pageSlots - 1; i >= 0; i-- {
@@ -184,7 +195,7 @@ func (s *set) gather(end int) (first int) {
 	return first
 }
 
-// shift moves the slots from first to end by a page.
+// shift moves the slots from first up to end by a page to the right.
 func (s *set) shift(first, end int) {
 	for i := end - 1; i >= first; i-- {
 		here := s.slot(i)

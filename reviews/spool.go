@@ -9,13 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// maxUncompressed is how many bytes at the beginning of a spool are not compressed.
+// maxUncompressed is how many bytes at the beginning of a spool are not compressed. Nearly all lines are shorter, and need no
+// time for it.
 const maxUncompressed = 256 << 20
 
 // spool is the temporary file of a line that is too long for memory. What is written behind a limit is compressed, so that a
-// small compressed file with a huge line takes little room on disk too. First everything is written, then it is read.
+// small compressed file with a huge line takes little room on disk too. First everything is written, then it is read, from any
+// offset on and more than once. The file is created by the first Write, and removed from its directory at once where the system
+// allows that, so that a killed program leaves nothing behind.
 type spool struct {
-	dir          string
+	dir          string   // "": the directory of the system
 	limit        int64    // of uncompressed
 	file         *os.File // nil before something is written
 	uncompressed int64    // bytes that are not compressed
@@ -24,8 +27,9 @@ type spool struct {
 	taken        int64  // bytes of the file
 }
 
-// Spool bounds the bytes that the temporary files of several imports take on disk together. It is safe
-// for concurrent use. A nil *Spool bounds nothing.
+// Spool bounds the bytes that the temporary files of several imports take on disk together. A server gives one Spool to all of
+// its imports, see Options.Spool. An import for which there is no room ends with ErrSpool. It is safe for concurrent use. A nil
+// *Spool bounds nothing.
 type Spool struct {
 	most int64
 	used atomic.Int64
@@ -34,7 +38,7 @@ type Spool struct {
 // NewSpool returns a Spool with room for so many bytes.
 func NewSpool(most int64) *Spool { return &Spool{most: most} }
 
-// Used returns how many bytes the temporary files take.
+// Used returns how many bytes the temporary files take at the moment.
 func (s *Spool) Used() int64 { return s.used.Load() }
 
 // take counts n bytes that are about to be written. It returns ErrSpool if there is no room for them.
@@ -49,16 +53,17 @@ func (s *Spool) take(n int64) error {
 	return nil
 }
 
-// give takes n bytes off the count, whose file is removed.
+// give takes n bytes off the count when their file is removed.
 func (s *Spool) give(n int64) {
 	if s != nil {
 		s.used.Add(-n)
 	}
 }
 
-// disk writes to the file of a spool if there is room for it.
+// disk writes to the file of a spool if there is room for it. It counts what reaches the disk, compressed or not.
 type disk struct{ *spool }
 
+// Write writes p to the file. If there is no room, it returns ErrSpool and writes nothing.
 func (d disk) Write(p []byte) (int, error) {
 	if err := d.all.take(int64(len(p))); err != nil {
 		return 0, err
@@ -67,7 +72,8 @@ func (d disk) Write(p []byte) (int, error) {
 	return d.file.Write(p)
 }
 
-// Write writes to the file, and creates it first if there is none.
+// Write writes to the file, and creates it first if there is none. It returns ErrSpool if there is no room, or the error of the
+// file system, such as that of a full disk.
 func (s *spool) Write(p []byte) (int, error) {
 	err := s.write(p)
 	if err != nil {
@@ -76,6 +82,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// write is Write without the beginning of its error.
 func (s *spool) write(p []byte) (err error) {
 	if s.file == nil {
 		if s.file, err = os.CreateTemp(s.dir, "vitrine-reviews-*"); err != nil {
@@ -102,6 +109,7 @@ func (s *spool) write(p []byte) (err error) {
 }
 
 // reader returns a reader of what was written, from an offset on. It calls watch before each read, whose error ends the reading.
+// Nothing is written after the first call. An offset in the compressed part is reached by decompressing what stands before it.
 func (s *spool) reader(from int64, watch func() error) (io.Reader, error) {
 	plain := io.NewSectionReader(s.file, 0, s.uncompressed)
 	if _, err := plain.Seek(min(from, s.uncompressed), io.SeekStart); err != nil {
@@ -129,6 +137,7 @@ type watched struct {
 	watch func() error
 }
 
+// Read calls watch, and then reads.
 func (w watched) Read(p []byte) (int, error) {
 	if err := w.watch(); err != nil {
 		return 0, err
@@ -136,7 +145,7 @@ func (w watched) Read(p []byte) (int, error) {
 	return w.Reader.Read(p)
 }
 
-// close removes the file.
+// close removes the file, and gives its bytes back to the Spool.
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()

@@ -7,7 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A collection without its reviews, and each review, is stored as one JSON object of at most 16 MiB, in a canonical form.
+// A collection without its reviews, and each review, is stored as one JSON object of at most 16 MiB, in a canonical form. The
+// object has the members of the file, also those that were null or empty, and no others. The tally of a collection and the time
+// of a review are stored beside it.
 
 const (
 	maxStored      = 16 << 20 // bytes of JSON of a review, or of a collection without its reviews
@@ -15,7 +17,8 @@ const (
 )
 
 // incoming is what an import is to store of a line: the collection, and those of its reviews that are accepted. A long line
-// has several, each with some of the reviews, so that an import stores the first ones while it reads the next.
+// has several, each with some of the reviews, so that an import stores the first ones while it reads the next. A lineChecker
+// fills it; an importer compares it with what is stored and writes the difference.
 type incoming struct {
 	collection Collection
 	dims       int    // number of dimensions
@@ -24,29 +27,30 @@ type incoming struct {
 	dimsColumn int64
 	dimsText   string // what a problem shows of dimensions
 	reviews    []incomingReview
-	size       int   // bytes of the reviews
+	size       int   // bytes of the reviews, before they were made canonical
 	line       int64 // number of the line
 	first      bool  // the line begins with this part
 	empty      bool  // the line ends with this part, and has no review, not even a rejected one
 }
 
-// incomingReview is an accepted review. It has its ratings beside its data, so that they are counted without decoding.
+// incomingReview is an accepted review. It has its ratings beside its data, one byte for each, so that they are counted without
+// decoding.
 type incomingReview struct {
 	Review
 	ratings []byte
 }
 
-// makes returns whether the collection is to be stored. A collection is not stored if all of its reviews were rejected. So a
-// part of a line stores it only with an accepted review, or at the end of a line without reviews.
+// makes returns whether the collection is to be made or changed. It is not if all of its reviews were rejected. So a part of a
+// line stores it only with an accepted review, or at the end of a line without reviews.
 func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
 
-// next returns an incoming for further reviews of the same collection.
+// next returns an incoming for further reviews of the same collection, without the reviews of in.
 func (in *incoming) next() *incoming {
 	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath, dimsColumn: in.dimsColumn, dimsText: in.dimsText}
 }
 
 // takeField counts the bytes of a member of the collection, and keeps it for an import. Its value begins at start and is
-// pinned.
+// pinned. The members are joined as ,"name":value,"name":value… and takeCollection makes that an object.
 func (c *lineChecker) takeField(name string, start int64) verdict {
 	raw := c.since(start)
 	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
@@ -74,7 +78,7 @@ func (c *lineChecker) keepDimensions(at position, pointer, text string) {
 }
 
 // takeCollection applies the rule stored-size to a collection of which everything but the reviews was read, and keeps the
-// collection for an import.
+// collection for an import. A collection that is refused by then needs neither.
 func (c *lineChecker) takeCollection() verdict {
 	if c.got.refused {
 		return accepted
@@ -87,7 +91,7 @@ func (c *lineChecker) takeCollection() verdict {
 		return accepted
 	}
 	object := append(c.fields, '}')
-	object[0] = '{'
+	object[0] = '{' // instead of the first comma
 	if c.collection.large {
 		c.fields = nil
 	} else {
@@ -129,7 +133,7 @@ func (c *lineChecker) keepReview(start int64) verdict {
 
 // canonical returns the form in which an accepted record is stored (RFC 8785): members in order, no white space, no needless
 // escapes. Records with the same content have the same bytes, so comparing them shows what an import changes. canonical
-// overwrites raw, and its result may share the memory.
+// overwrites raw, and its result may share the memory. It panics if raw is not JSON, which no accepted record is.
 func canonical(raw []byte) []byte {
 	v := jsontext.Value(raw)
 	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has found none
@@ -138,7 +142,7 @@ func canonical(raw []byte) []byte {
 	return v
 }
 
-// mismatchMessage is the message of the rule stored-dimensions.
+// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
 func mismatchMessage(dims, stored int) string {
 	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

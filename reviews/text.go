@@ -8,11 +8,15 @@ import (
 	"unicode/utf8"
 )
 
+// A string is read by one of two methods. scan finds its end, and what no string may contain, without making its text: for
+// titles and other strings whose text no rule looks at. text also returns the text, that is, without quotes and with escapes
+// decoded. Most strings have no escapes, so their text is a slice of the window and costs nothing.
+
 // str is what is known of the string that was read last.
 type str struct {
 	offset    int64  // of the opening quote
 	nul       int64  // offset of the first U+0000; -1: there is none
-	surrogate int64  // offset of the first half of a surrogate pair; -1: there is none
+	surrogate int64  // offset of the first half of a surrogate pair that lacks the other half; -1: there is none
 	escaped   bool   // it has escapes, and its text is not what stands in the file
 	decoded   []byte // memory for such a text
 	long      bool   // it has escapes and more than maxDecoded bytes of text, which pieces yields
@@ -23,8 +27,12 @@ type str struct {
 // the string already: a second copy of a string of 16 MiB would double the memory of a check.
 const maxDecoded = 128 << 10
 
-// text reads a string, which is pinned, and returns its text. The text is valid until the next byte is read or a problem is
-// reported. Of a long string, text returns the first of its pieces.
+// text reads a string and returns its text. The string is part of the pinned value, so it is all in the window once it was
+// read. The text is valid until the next byte is read or a problem is reported. Of a long string, text returns the first of its
+// pieces, and str.long is true: a method that needs all of the text uses pieces, wholeText or fingerprint.
+//
+// It tries decode first. If that gives up, because the window does not hold all of the string or the string has a fault, scan
+// reads the string, moves the window and finds the fault. Then decode is tried again.
 func (t *tokens) text() (text []byte, v verdict) {
 	if text, ok := t.decode(); ok {
 		return text, accepted
@@ -80,8 +88,9 @@ func (t *tokens) wholeText(text []byte) string {
 	return all.String()
 }
 
-// decode reads a string that is all in the window, is no long string and has no fault. ok is false for any other, and
-// nothing of it is read.
+// decode reads a string that is all in the window, has no fault, and is short enough: if it has escapes, its text has at most
+// maxDecoded bytes. ok is false for any other string, and nothing of it is read. An escaped character that no string may contain
+// is no fault here; str notes it.
 func (t *tokens) decode() (text []byte, ok bool) {
 	rest := t.buf[t.pos+1:]
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
@@ -124,7 +133,8 @@ func (t *tokens) decode() (text []byte, ok bool) {
 	return text, true
 }
 
-// note keeps the offset of an escaped character that no string may contain.
+// note keeps the offset of an escaped character that no string may contain: U+0000, or half of a surrogate pair. Only the first
+// of each is kept.
 func (s *str) note(r rune, offset int64) {
 	switch {
 	case r == 0 && s.nul < 0:
@@ -134,7 +144,8 @@ func (s *str) note(r rune, offset int64) {
 	}
 }
 
-// scan reads a string of any length without decoding it, and notes the characters that no string may contain.
+// scan reads a string of any length without making its text, and notes the characters that no string may contain. It fails at a
+// control character, at an escape that JSON does not have, and at a byte that is not UTF-8 (RFC 8259, sections 7 and 8.1).
 func (t *tokens) scan() verdict {
 	t.str.offset, t.str.nul, t.str.surrogate, t.str.long = t.offset(), -1, -1, false
 	t.pos++
@@ -178,7 +189,8 @@ func (t *tokens) scan() verdict {
 	}
 }
 
-// at returns the offset in the file of byte i of the text that was read last.
+// at returns the offset in the file of byte i of the text that was read last. An escape takes more bytes in the file than in the
+// text: byte 1 of the text of "\u0041b" is the seventh byte behind the quote.
 func (t *tokens) at(i int) int64 {
 	from := t.str.offset + 1
 	if !t.str.escaped {
@@ -200,7 +212,8 @@ func (t *tokens) at(i int) int64 {
 }
 
 // unescapedPrefix returns how many bytes at the beginning of b are neither a quote, a backslash nor a control character, and
-// whether they are ASCII. It looks at eight bytes at a time.
+// whether they are ASCII. It looks at eight bytes at a time, as one number: subtracting a value from each byte sets the highest
+// bit of the bytes that are lower. Nearly all of a file is the text of strings, so the speed of a check depends on this loop.
 func unescapedPrefix(b []byte) (n int, ascii bool) {
 	const (
 		ones  = 0x0101010101010101
@@ -209,7 +222,7 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 	var seen uint64
 	for ; len(b)-n >= 8; n += 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
-		quote, back := w^(ones*'"'), w^(ones*'\\')
+		quote, back := w^(ones*'"'), w^(ones*'\\') // a byte is 0 where w has a quote, or a backslash
 		if (w|(w-ones*' ')|(quote-ones)|(back-ones))&highs == 0 {
 			continue // eight bytes of ASCII
 		}
@@ -229,7 +242,7 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 	return n, ascii
 }
 
-// validPrefix returns how many bytes at the beginning of b are valid UTF-8.
+// validPrefix returns how many bytes at the beginning of b are whole characters of valid UTF-8.
 func validPrefix(b []byte) int {
 	if utf8.Valid(b) {
 		return len(b)
@@ -245,14 +258,14 @@ func validPrefix(b []byte) int {
 	return n
 }
 
-// simpleEscapes are the characters of the escapes with one letter.
+// simpleEscapes are the characters of the escapes with one letter, by that letter; 0 for a letter that is none.
 var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // maxEscape is the length of the longest escape, a surrogate pair.
 const maxEscape = len(`\ud83d\ude00`)
 
-// readEscape decodes the escape at the beginning of b and returns how many bytes it takes; 0 if b does not begin with an
-// escape. A surrogate that is not half of a pair is returned as it is.
+// readEscape decodes the escape at the beginning of b, which begins with a backslash. It returns how many bytes the escape takes;
+// 0 if JSON has no such escape, or b ends inside it. A surrogate that is not half of a pair is returned as it is.
 func readEscape(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return 0, 0

@@ -11,8 +11,13 @@ const maxTimestamp = 64 << 10
 // rightTime ends the messages about the form of a time.
 const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
 
-// timestampFault returns what is wrong with a time; "" for nothing. The form is YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm], and the
-// date must exist.
+// timestampFault returns what is wrong with a time; "" for nothing. It applies the whole rule timestamp:
+//
+//	YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm]
+//
+// This is the form of ISO 8601 that RFC 3339 gives, with these differences: the zone may be absent, which means UTC; T and Z are
+// capital letters; the second 60 and the year 0000 do not exist. The date exists in the Gregorian calendar. The fraction may
+// have any number of digits. time.Parse is not used, since it takes other forms too, such as hours of one digit.
 func timestampFault(text []byte) string {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form) || !hasForm(text[:len(form)], form) {
@@ -36,12 +41,14 @@ func timestampFault(text []byte) string {
 	return zoneFault(afterFraction(text[len(form):]))
 }
 
-// instant returns a valid time in microseconds since 1970. What is finer is cut off. A time without a zone is UTC.
+// instant returns a valid time in microseconds since 1970, as Review.Time has it. What is finer is cut off. A time without a
+// zone is UTC. For example, 1970-01-01T01:00:00.5+01:00 is 500,000.
 func instant(text []byte) int64 {
 	const form = "0000-00-00T00:00:00"
 	at := time.Date(number(text[0:4]), time.Month(number(text[5:7])), number(text[8:10]), number(text[11:13]), number(text[14:16]), number(text[17:19]), 0, time.UTC)
 	rest := text[len(form):]
 	zone := afterFraction(rest)
+	// The first six digits of the fraction, which begins with its dot at rest[0].
 	micros := int64(0)
 	for i, unit := 1, int64(100_000); i < len(rest)-len(zone) && unit > 0; i, unit = i+1, unit/10 {
 		micros += int64(rest[i]-'0') * unit
@@ -57,7 +64,8 @@ func instant(text []byte) int64 {
 	return seconds*1_000_000 + micros
 }
 
-// afterFraction returns text without the fraction that it begins with. A dot without digits is no fraction.
+// afterFraction returns text without the fraction that it begins with. A dot without digits is no fraction, so it is left to
+// zoneFault, which refuses it.
 func afterFraction(text []byte) []byte {
 	if len(text) < 2 || text[0] != '.' {
 		return text
@@ -104,7 +112,7 @@ func hasForm(text []byte, form string) bool {
 	return true
 }
 
-// number returns the value of digits.
+// number returns the value of digits, which hasForm has found to be digits.
 func number(digits []byte) (n int) {
 	for _, c := range digits {
 		n = n*10 + int(c-'0')

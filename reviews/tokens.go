@@ -2,11 +2,18 @@ package reviews
 
 import "unicode/utf8"
 
-// maxDepth is how deep the arrays and objects of a record may be nested.
+// maxDepth is how deep the arrays and objects of a record may be nested, the record itself included. It bounds the stack of the
+// methods that call themselves for a value inside a value.
 const maxDepth = 64
 
-// tokens reads the JSON of one line, byte after byte. The line is either all in buf, or buf is a window that fill moves
-// along it, so every method that reads a byte may move the window. A method that reads a value returns a verdict.
+// tokens reads the JSON (RFC 8259) of one line, byte after byte. It knows nothing of the format of reviews. The line is either
+// all in buf, or buf is a window that fill moves along it. So every method that reads a byte may move the window, and a slice of
+// the window is invalid afterwards.
+//
+// A method that reads a value begins at its first byte, which peek finds, ends behind its last byte, and returns a verdict.
+// Callers compare the verdict with broken and return it at once, as with an error.
+//
+// It is written by hand because a check gives the offset of each fault, and reads a value of any length in bounded memory.
 type tokens struct {
 	window
 	depth int    // arrays and objects that are open
@@ -15,10 +22,11 @@ type tokens struct {
 	str   str    // the string that was read last
 }
 
-// pin pins the value that is next.
+// pin pins the value that is next: the window keeps it until unpin. One value is pinned at a time.
 func (t *tokens) pin() { t.pinned, t.outer = t.pos, t.depth }
 
-// fault is why a line cannot be read on.
+// fault is why a line cannot be read on: it breaks one of the rules json, utf-8 and json-depth. It is the only problem of the
+// line, because nothing behind it can be understood.
 type fault struct {
 	offset  int64
 	column  int64
@@ -35,7 +43,7 @@ const (
 	accepted                // it was read, and has no error
 )
 
-// unless returns broken if broke, else accepted.
+// brokenIf returns broken if broke is true, and accepted otherwise.
 func brokenIf(broke bool) verdict {
 	if broke {
 		return broken
@@ -43,7 +51,8 @@ func brokenIf(broke bool) verdict {
 	return accepted
 }
 
-// fail sets the fault for which the line cannot be read on, unless there is one already.
+// fail sets the fault for which the line cannot be read on, unless there is one already, and returns broken. It is also called
+// when err is set, as the fastest way out of all open values; then nobody reports the fault.
 func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	if t.fault == nil {
 		t.fault = &fault{offset, t.column(offset), rule, message}
@@ -51,7 +60,8 @@ func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	return broken
 }
 
-// next skips white space and returns the byte that follows, without reading it; 0 at the end of the line.
+// peek skips white space and returns the byte that follows, without reading it; 0 at the end of the line. A byte 0 is 0 too: it
+// can begin nothing either.
 func (t *tokens) peek() byte {
 	if t.pos < len(t.buf) && t.buf[t.pos] > ' ' {
 		return t.buf[t.pos]
@@ -59,6 +69,8 @@ func (t *tokens) peek() byte {
 	return t.skipSpace()
 }
 
+// skipSpace is peek for the case that white space, or the end of the window, is next. A CR is white space of JSON, so a line
+// that ends with CR and LF needs no rule of its own.
 func (t *tokens) skipSpace() byte {
 	for {
 		for ; t.pos < len(t.buf); t.pos++ {
@@ -72,7 +84,7 @@ func (t *tokens) skipSpace() byte {
 	}
 }
 
-// unexpected fails at the next byte, where something else is wanted.
+// unexpected fails at the next byte, where something else is wanted. want says what, in the words of the message.
 func (t *tokens) unexpected(want string) verdict {
 	if c, ok := t.current(); ok {
 		if c >= utf8.RuneSelf && !mayBegin(c) { // as in a file in UTF-16
@@ -93,10 +105,10 @@ func (t *tokens) unexpected(want string) verdict {
 // notUTF8 is the message of ruleUTF8.
 const notUTF8 = "this byte is no part of a UTF-8 character"
 
-// mayBegin returns whether a character of UTF-8 can begin with this byte, which is 0x80 or more.
+// mayBegin returns whether a character of UTF-8 can begin with this byte, which is 0x80 or more (RFC 3629).
 func mayBegin(c byte) bool { return c >= 0xc2 && c <= 0xf4 }
 
-// byteName names a byte in a message.
+// byteName names a byte in a message: by its character, or in hexadecimal if it is not a visible one.
 func byteName(c byte) string {
 	if c > ' ' && c < 0x7f {
 		return string(rune(c))
@@ -105,7 +117,8 @@ func byteName(c byte) string {
 	return "byte 0x" + string(hex[c>>4]) + string(hex[c&15])
 }
 
-// step is what follows in an array or an object.
+// step is what follows in an array or an object. An array is read with enter, then element until it returns another step than
+// stepElement, and ended for the verdict. An object is read in the same way, with a name and a colon before each value.
 type step uint8
 
 const (
@@ -133,7 +146,7 @@ func (t *tokens) element(end byte, first bool) step {
 	return stepElement
 }
 
-// ended is the verdict on an array or object that has no further element.
+// ended returns the verdict on an array or object after a step that is not stepElement.
 func (s step) ended() verdict { return brokenIf(s == stepBroken) }
 
 // colon reads the colon behind the name of a member.
@@ -155,7 +168,7 @@ func (t *tokens) enter() verdict {
 	return accepted
 }
 
-// stepOver reads a value that has only to be JSON.
+// stepOver reads a value that has only to be JSON. It applies no rule of the format, and reports nothing.
 func (t *tokens) stepOver() verdict {
 	switch c := t.peek(); {
 	case c == '"':
@@ -175,6 +188,7 @@ func (t *tokens) stepOver() verdict {
 	return t.unexpected("a value")
 }
 
+// stepOverInside is stepOver for an object or an array.
 func (t *tokens) stepOverInside(object bool) verdict {
 	if t.enter() == broken {
 		return broken
@@ -201,7 +215,7 @@ func (t *tokens) stepOverName() verdict {
 	return t.colon()
 }
 
-// quote fails unless the name of a member is next.
+// quote fails unless the name of a member is next. It reads nothing of the name.
 func (t *tokens) quote() verdict {
 	if t.peek() != '"' {
 		return t.unexpected("a member name in quotes")
@@ -220,8 +234,9 @@ func (t *tokens) literal(word string) verdict {
 	return accepted
 }
 
-// number reads a number of any length. It is accepted if it is written as an integer, without fraction and exponent. Then n
-// is its value, or ±tooLarge if it is larger.
+// number reads a number of any length. It is accepted if it is written as an integer, without fraction and exponent, and refused
+// if it is not. Of an integer n is its value, or ±tooLarge if it is larger; of another number n is of no use. A zero before
+// other digits, as in 05, is not JSON: the caller meets the 5 where a comma or bracket belongs.
 func (t *tokens) number() (n int, v verdict) {
 	v = accepted
 	c, _ := t.current()
@@ -258,9 +273,10 @@ func (t *tokens) number() (n int, v verdict) {
 	return n, v
 }
 
+// tooLarge is more than any rule allows, and small enough that ten times as much fits into an int.
 const tooLarge = 1_000_000
 
-// digits reads one digit or more.
+// digits reads one digit or more, and returns their value, at most tooLarge.
 func (t *tokens) digits() (n int, v verdict) {
 	for ; ; v = accepted {
 		c, more := t.current()

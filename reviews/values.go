@@ -6,11 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Each kind of value has a method that reads it, applies its rules and reports what is wrong. member is the pointer of the
-// value from its review or collection.
+// Each kind of value has a method that reads it, applies its rules and reports what is wrong. member is the JSON pointer of the
+// member that the value belongs to, from its review or collection: "/title". The verdict is broken if the line cannot be read
+// on. The methods that return a text return accepted only if it has no fault, so that the caller may use it. The others may
+// return accepted after they have reported a fault, since report counts the faults.
 
-// is returns accepted, and reads nothing, if the value begins with first, as a value of the wanted kind does. Any other value
-// is reported and discarded.
+// expect returns accepted, and reads nothing, if the value begins with first, as every value of the wanted kind does. It reports
+// any other value with the rule value-type, discards it, and returns refused. want names the kind in the message.
 func (c *lineChecker) expect(first byte, member, want string) verdict {
 	if c.peek() == first {
 		return accepted
@@ -19,7 +21,8 @@ func (c *lineChecker) expect(first byte, member, want string) verdict {
 	return min(c.discard(member), refused)
 }
 
-// kind names the JSON type of the value that is next.
+// kind names the JSON type of the value that is next, for a message. What begins no value is called a number; reading it fails
+// afterwards, and the line then has that fault alone.
 func (c *lineChecker) kind() string {
 	switch c.peek() {
 	case '"':
@@ -36,7 +39,8 @@ func (c *lineChecker) kind() string {
 	return "a number"
 }
 
-// items reads an array and calls item at each of its elements, with the index in c.item. It returns how many there are.
+// items reads an array and calls item at each of its elements, which reads the element. c.item has the index meanwhile, for the
+// pointer of a problem. It returns how many elements there are. The caller has seen the opening bracket.
 func (c *lineChecker) items(item func(*lineChecker) verdict) (n int64, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -86,7 +90,8 @@ func (c *lineChecker) anyText(member string) verdict {
 	return accepted
 }
 
-// judged reads a string and calls judge with its text, which returns what is wrong with it; "" for nothing.
+// judged reads a string and calls judge with its text, which returns what is wrong with it; "" for nothing. What is wrong is
+// reported with the rule. judge gets only the first piece of a long string, so it refuses texts that are longer than its limit.
 func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte) string) verdict {
 	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
@@ -116,7 +121,7 @@ func (c *lineChecker) timestamp(member string) verdict {
 	})
 }
 
-// nullOr reads null, or any other value with value.
+// nullOr reads null, which has no rule, or any other value with value.
 func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
 	if c.peek() == 'n' {
 		return c.literal("null")
@@ -138,7 +143,7 @@ func (c *lineChecker) address(member string) verdict {
 	})
 }
 
-// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported.
+// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported, at its tag.
 func (c *lineChecker) bodyHTML(member string) verdict {
 	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
@@ -164,7 +169,7 @@ func (c *lineChecker) bodyHTML(member string) verdict {
 	return accepted
 }
 
-// fingerprint fingerprints the text of the string that was just read. text is what the method text returned of it.
+// fingerprint returns the fingerprint of the string that was just read. text is what the method text returned of it.
 func (c *lineChecker) fingerprint(text []byte) fingerprint {
 	if c.str.long {
 		return c.hash.ofPieces(c.pieces())
@@ -172,8 +177,8 @@ func (c *lineChecker) fingerprint(text []byte) fingerprint {
 	return c.hash.of(text)
 }
 
-// identity reads a string that may not be empty. Its text is valid until the next byte is read. A text with a flaw is
-// returned too, as refused.
+// nonEmpty reads a string that may not be empty (text-empty): an id, a source or a name. Its text is valid until the next byte is
+// read. A text with a flaw is returned too, with the verdict refused, so that a problem can show it.
 func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
 	if v := c.expect('"', member, "a string"); v != accepted {
 		return nil, v
@@ -192,7 +197,8 @@ func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
 	return text, refused
 }
 
-// limited reads an identity of at most limit characters. A longer one is a problem with the given rule.
+// limited reads a string of 1 to limit characters. A longer one is a problem with the given rule, and refused; the text that is
+// returned is then cut, since it is only shown.
 func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
 	text, v = c.nonEmpty(member)
 	if len(text) > limit && utf8.RuneCount(text) > limit {

@@ -8,6 +8,9 @@ import "io"
 // A review, or a member of a collection, is pinned while it is read: the window does not move beyond its beginning, so that
 // a problem can show the text and an import can store it. The window grows with what is pinned, up to most bytes. What is
 // longer overflows: it is read over and judged by its size alone.
+//
+// The window of a short line is a slice of its block, and fill does nothing. The window of a long line begins as its block, and
+// fill moves what stays to the front and reads on behind it, from the file or from the temporary file.
 type window struct {
 	buf  []byte
 	pos  int       // the next byte in buf
@@ -20,8 +23,8 @@ type window struct {
 	most     int          // bytes up to which it grows
 	pinned   int          // where in buf the pinned value begins; -1: nothing is pinned
 	overflow bool         // the pinned value is longer than the window grows
-	admit    func() error // called before the window grows beyond maxSmall; nil: it may grow
-	shed     func()       // called when the window is small again; nil: it keeps its memory
+	admit    func() error // called before the window grows beyond maxSmall, to wait for a Gate; nil: it may grow
+	shed     func()       // called when the window gives its large memory back; nil: it keeps that
 	tee      io.Writer    // gets the bytes that leave the window; nil: nobody does
 	teed     int          // how much of buf tee has got
 
@@ -54,7 +57,8 @@ func (w *window) current() (c byte, ok bool) {
 	return w.buf[w.pos], true
 }
 
-// unpin ends pinning. It returns whether the value has overflowed: then pos is at its first byte again.
+// unpin ends pinning. It returns whether the value has overflowed: then pos is at its first byte again, and the caller reads
+// over the value.
 func (w *window) unpin() (overflow bool) {
 	if w.overflow {
 		w.pos = w.pinned
@@ -66,8 +70,8 @@ func (w *window) unpin() (overflow bool) {
 // since returns what was read from an offset in the window on.
 func (w *window) since(offset int64) []byte { return w.buf[offset-w.base : w.pos] }
 
-// fill moves the window on, or makes it grow, and returns whether there is more to read than before. Slices of the window
-// are invalid afterwards.
+// fill moves the window on, or makes it grow, and returns whether there is more to read than before. It returns false at the end
+// of the line, if the pinned value overflows, and if reading fails, which sets err. Slices of the window are invalid afterwards.
 func (w *window) fill() bool {
 	if w.rest == nil {
 		return false
@@ -99,7 +103,8 @@ func (w *window) fill() bool {
 }
 
 // memory returns the memory for the window when so many of its bytes stay; nil if there is none, because the pinned value
-// overflows or because admit has refused.
+// overflows or because admit has refused. A quarter of the memory is to be free, so that fill is not called for every few
+// bytes. The memory doubles up to maxSmall, then grows by four and at last to most: a large value is copied a few times only.
 func (w *window) memory(left int) []byte {
 	size := cap(w.small)
 	for size-left < size/4 && size < w.most {
@@ -118,7 +123,7 @@ func (w *window) memory(left int) []byte {
 	}
 	have := cap(w.buf)
 	switch {
-	case size == cap(w.small) && have > size && w.shed != nil:
+	case size == cap(w.small) && have > size && w.shed != nil: // the large value was read, so its memory becomes garbage
 		w.shed()
 		return w.small
 	case size <= have:
