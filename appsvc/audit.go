@@ -17,10 +17,19 @@ import (
 // rows past the Service, such as storage/archive, audits them first, so that no later read meets a
 // row that it cannot serve.
 //
-// Give it every row in the order in which a Reader yields them: the components, then each app's
-// versions from 0 upwards, each followed by its Restoration if it has one, then its tags, and the moves of each tag;
-// then the answers. End checks what only the end shows. Each method returns an error that says which rule its row breaks. Whether a configSchema is still accepted is not checked: a Service
-// judges that whenever it uses one.
+// Give it every row, in this order:
+//
+//  1. the components, by name, and those of one name in the order in which they were added;
+//  2. the apps by id, and for each of them its versions from 0 upwards, each followed by its Restoration if it has one,
+//     then its tags by name, and then the moves of its tags, by name and from the first to the newest;
+//  3. the answers, by caller and then by key;
+//
+// and call End. Each method returns an error that says which rule its row breaks. The error of a rule that spans rows may
+// come with a later row: that a tag is where its last move leads shows at the next app. Whether a configSchema is
+// still accepted is not checked: a Service judges that whenever it uses one.
+//
+// An Auditor keeps little in memory: an id for each component and each app, and a digest for each manifest. It is not safe
+// for concurrent use.
 type Auditor struct {
 	limits    Limits
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
@@ -63,7 +72,8 @@ func (a *Auditor) Component(c Component) error {
 	return nil
 }
 
-// checkStored reports what keeps manifest from being the stored manifest of c.
+// checkStored returns an error unless manifest is the stored manifest of c: all rules of CreateComponent hold but those of
+// the configSchema, and the bytes are in the form that manifest.text writes.
 func (l Limits) checkStored(manifest []byte, c Component) error {
 	m, extra, err := l.readManifest(manifest)
 	switch {
@@ -108,7 +118,8 @@ func (a *Auditor) Restoration(r Restoration) error {
 	return nil
 }
 
-// checkMeta returns an error if m cannot follow the version that was checked last.
+// checkMeta returns an error unless m can follow the version that was checked last: as the next version of the same app,
+// with the same owner and time of creation, or as version 0 of an app with a higher id.
 func (a *Auditor) checkMeta(m Meta) error {
 	if wrong := a.limits.checkName(m.ID); wrong != "" {
 		return fmt.Errorf("id: %s", wrong)
@@ -162,7 +173,8 @@ func checkStoredURN(field, s string) error {
 // storedDepth is how deep a stored body may nest: a manifest lies in an element of a list.
 const storedDepth = strictjson.MaxDepth + 3
 
-// checkBody reports what keeps the body of app from being one that a Service writes.
+// checkBody returns an error unless the body of app is one that a Service writes: within the limits, and in exactly the
+// form that draft.body writes.
 func (a *Auditor) checkBody(app App) error {
 	if err := strictjson.Check(app.Body, storedDepth); err != nil {
 		return err
@@ -185,7 +197,8 @@ func (a *Auditor) checkBody(app App) error {
 	return app.checkSize(a.limits.AppBytes)
 }
 
-// checkElement reports what keeps a kept element from being one that a Service writes.
+// checkElement returns an error unless a kept element is one that a Service writes. Whether its config conforms to the
+// schema is not checked.
 func (a *Auditor) checkElement(e draftElement) error {
 	manifest, config, err := e.split()
 	if err != nil {
@@ -206,7 +219,8 @@ func (a *Auditor) checkElement(e draftElement) error {
 	return nil
 }
 
-// checkCopied reports what keeps manifest from being the stored manifest of some component.
+// checkCopied returns an error unless manifest, the copy in an element, is the stored manifest of some component. The
+// component itself may have been deleted since.
 func (l Limits) checkCopied(manifest []byte) error {
 	m, _, err := l.readManifest(manifest)
 	switch {
@@ -303,7 +317,8 @@ func (a *Auditor) checkOrder(m TagMoveRecord) error {
 	return nil
 }
 
-// endMoves returns an error if the tag whose moves were given last is not where the newest leads.
+// endMoves returns an error if the tag whose moves were given last does not point where the newest of them leads, or is
+// there although the newest deleted it.
 func (a *Auditor) endMoves() error {
 	if at := a.tags[a.move.Name]; a.move.Number > 0 && a.move.To != at {
 		return fmt.Errorf("the last move of tag %q of app %q leads to version %q, and the tag points to %q", a.move.Name, a.move.AppID, a.move.To, at)
@@ -318,10 +333,11 @@ func (a *Auditor) endApp() error {
 	return err
 }
 
-// End checks that nothing is missing at the end.
+// End checks the last app, after all rows were given.
 func (a *Auditor) End() error { return a.endApp() }
 
-// Answer checks the next answer.
+// Answer checks the next answer. Its result must have one of the forms that a write stores, and name a version that is in
+// the store.
 func (a *Auditor) Answer(x Answer) error {
 	if err := a.endApp(); err != nil {
 		return err
@@ -345,7 +361,8 @@ func (a *Auditor) Answer(x Answer) error {
 	return nil
 }
 
-// checkResult reports what keeps text from being the result of some write, and one of this store.
+// checkResult returns an error unless text has the form of a stored result: {} of a deletion, {"ID":…} of a component,
+// {"ID":…,"Version":…} of an app, or {"AppID":…,"Name":…,"AppVersion":…} of a tag. The app must have the version.
 func (a *Auditor) checkResult(text []byte) error {
 	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
 		return err
@@ -355,7 +372,7 @@ func (a *Auditor) checkResult(text []byte) error {
 	var tag keptTag
 	var component Component // of which an earlier release kept all
 	switch {
-	case isResult(text, &nothing), isResult(text, &component):
+	case isResult(text, &nothing), isResult(text, &component) && component.ID != "":
 		return nil
 	case isResult(text, &ref):
 		return a.checkThere(ref.ID, ref.Version)
@@ -365,12 +382,14 @@ func (a *Auditor) checkResult(text []byte) error {
 	return errors.New("is none that a write has")
 }
 
+// isResult decodes text into result, and reports whether result has a field for every member of text.
 func isResult(text []byte, result any) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(result) == nil
 }
 
+// checkThere returns an error unless the store has this version of the app.
 func (a *Auditor) checkThere(app string, number int64) error {
 	if latest, ok := a.heads[app]; !ok || number < 0 || number > latest.Number() {
 		return fmt.Errorf("there is no version %d of app %q", number, app)

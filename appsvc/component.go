@@ -21,7 +21,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Component is one version of a component. Elements of apps name it and configure it.
+// Component is one version of a component: a script that powers elements of apps, with the JSON Schema of its configs.
+// Elements name a component by name and version and carry a config for it. A version of a component never changes, but
+// all versions of a name can be deleted, and created anew.
+//
+// An element copies the Manifest when it is written. So apps read the same after their components are gone.
 type Component struct {
 	ID       string // unique among all components
 	Name     string
@@ -30,7 +34,8 @@ type Component struct {
 	Manifest []byte // the whole component as one compact JSON object, as elements copy it
 }
 
-// manifest holds the members of a component that the service knows; the others are kept as sent.
+// manifest holds the members of a component that the service knows. A manifest may have any others; they are kept as
+// they were sent.
 type manifest struct {
 	ID           *string         `json:"id"`
 	Name         string          `json:"name"`
@@ -94,7 +99,9 @@ func (c Component) ConfigSchema() ([]byte, error) {
 }
 
 // parseManifest reads a component as it is sent: name, version, main and configSchema are
-// required, id and description are optional, and members of other names are kept.
+// required, id and description are optional, and members of other names are kept. Without an id the component gets a
+// random one. It returns ErrTooLarge if there are too many bytes, and ErrInvalid if a rule of manifests is broken or if
+// the configSchema is refused. It reads no store.
 func (s *Service) parseManifest(data []byte) (Component, error) {
 	if len(data) > s.limits.ManifestBytes {
 		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
@@ -140,6 +147,8 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 	return m, extra, nil
 }
 
+// decodeManifest splits a manifest into the members that the service knows and the others, in their order. It checks
+// only that it is strict JSON and that the known members have the right types.
 func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
 	var m manifest
 	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
@@ -169,7 +178,8 @@ func (m manifest) component(extra []strictjson.Member) Component {
 	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}
 }
 
-// text writes the manifest as it is stored: the known members, then the others in their order.
+// text returns the manifest as it is stored, compact: name, version, id, description (null if there is none), main and
+// configSchema, then the others in their order. The Auditor relies on this form.
 func (m manifest) text(extra []strictjson.Member) []byte {
 	var b bytes.Buffer
 	member := func(sep byte, name string, value []byte) {
@@ -228,6 +238,7 @@ func checkMain(main string) error {
 	return nil
 }
 
+// checkScheme refuses a URL whose scheme runs script, whatever white space and control characters are in it.
 func checkScheme(main string) error {
 	seen := strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -249,10 +260,15 @@ type CreateComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// CreateComponent stores a version of a component. It returns ErrForbidden unless the caller may manage
-// components, ErrTooLarge if the manifest has more than 1 MiB, and ErrInvalid if the manifest is
-// malformed, if the guard refuses its configSchema, or if there is a component with the same id or with the
-// same name and version.
+// CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id. Apps do not
+// change: an element gets the new version when a patch names it. CheckComponent says before what that would break.
+//
+// It returns:
+//   - ErrForbidden unless the caller may manage components;
+//   - ErrTooLarge if the manifest has more than 1 MiB;
+//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (doc.go says under "Schemas" what it may
+//     be), or if there is a component with the same id or with the same name and version;
+//   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return Component{}, err
@@ -334,8 +350,8 @@ type ListComponentsRequest struct {
 	After string // only names after this one
 }
 
-// ListComponents returns a page of components, each as its latest version, without manifests. Every
-// caller may read them.
+// ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
+// Component returns it. A page ends when it has about 16 MiB. Every caller may read components.
 func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponentsRequest) (Page[Component], error) {
 	if err := by.check(); err != nil {
 		return Page[Component]{}, err
@@ -391,7 +407,10 @@ type latestComponent struct {
 	highest, newest Component
 }
 
+// add takes the version that was created next. Of versions that are equal in the order of semantic versions, such as
+// 1.0.0+a and 1.0.0+b, the one created last is the highest.
 func (l *latestComponent) add(c Component) {
+	c.Manifest = nil // a store need not leave it out
 	if !isSemver(c.Version) {
 		l.odd = true
 	}
@@ -421,9 +440,10 @@ type DeleteComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteComponent removes every version of a component. Elements keep their copies of the manifest. It
-// returns ErrForbidden unless the caller may manage components, and ErrNotFound if there is no component of
-// this name.
+// DeleteComponent removes every version of a component. Elements keep their copies of the manifest, so apps read as
+// before; but a patch that changes the config of such an element is ErrUnprocessable from then on. It returns ErrForbidden
+// unless the caller may manage components, ErrNotFound if there is no component of this name, and ErrUnprocessable if the
+// idempotency key was used for another request.
 func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteComponentRequest) error {
 	if err := by.mayManageComponents("deleteComponent"); err != nil {
 		return err
@@ -445,7 +465,7 @@ func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteCompo
 	return err
 }
 
-// ComponentRef names a version of a component.
+// ComponentRef names a version of a component. Both strings have 1 to 128 characters.
 type ComponentRef struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

@@ -84,7 +84,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 			}
 			for _, c := range page {
 				got = append(got, c.Name)
-				if c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" {
+				if c.Version != "2.0.0" || c.ID == "" || c.Main != "m.js" || c.Manifest != nil {
 					t.Errorf("%+v", c)
 				}
 			}

@@ -21,6 +21,9 @@ import (
 // the new configSchema, the configs of all elements that have a component of this name, whatever version of it. It looks
 // at what is or may be delivered, the latest and the tagged versions of apps, and stores nothing.
 
+// The cursor of an answer is a place in a fixed order: apps by id, the versions of an app from the lowest on, and the
+// elements of a version. A check that goes on begins at this place, in the apps as they are by then.
+
 // CheckComponentRequest is a component to check.
 type CheckComponentRequest struct {
 	Name     string // the name that the manifest must have
@@ -162,24 +165,24 @@ func absentComponent(ctx context.Context, r Reader, c Component) error {
 	return nil
 }
 
-// checker validates elements and collects those that are broken.
+// checker validates elements and collects those that are broken, for one answer of a check.
 type checker struct {
 	r      Reader
 	name   string // of the component
 	schema *compiledSchema
-	from   checkPosition // where the answer before ended
-	until  time.Time
-	now    func() time.Time
+	from   checkPosition    // where the answer before ended
+	until  time.Time        // when this answer ends
+	now    func() time.Time // the clock
 
-	at   checkPosition // what was looked at last
+	at   checkPosition // the place after the element that was looked at last
 	page *gathering[BrokenElement]
 	out  ComponentCheck
 }
 
-// errPageEnds says that the answer is full.
+// errPageEnds ends the walk through apps, versions and elements: the answer is full, or its time is up.
 var errPageEnds = errors.New("the answer is full")
 
-// users checks apps until the answer is full.
+// users checks the apps that q asks for until the answer is full, and fills k.out.
 func (k *checker) users(ctx context.Context, q UserQuery) error {
 	for user, err := range k.r.Users(ctx, q) {
 		if err != nil {
@@ -198,7 +201,8 @@ func (k *checker) users(ctx context.Context, q UserQuery) error {
 	return nil
 }
 
-// app checks the latest and the tagged versions of an app, from the lowest on.
+// app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
+// tags, is checked once. It returns errPageEnds if the answer is full; k.at is where the next one begins.
 func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	tags := map[Version][]string{user.Version: {}}
 	for _, tag := range user.Tags {
@@ -252,10 +256,11 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 }
 
 // overtime reports whether the time of the answer is up. An answer looks at one element or version at least, so that
-// answers come to an end.
+// a check with many answers comes to an end, however slow the machine is.
 func (k *checker) overtime() bool { return k.at.app != "" && !k.now().Before(k.until) }
 
-// version checks the elements of a version from the index first on. Each broken one is like in.
+// version checks the elements of a version from the index first on. in has the app, the version and its tags; a broken
+// element is added as in with its id and its violations.
 func (k *checker) version(in BrokenElement, body Body, first int) error {
 	_, elements, err := body.parts()
 	if err != nil {

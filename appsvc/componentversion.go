@@ -17,10 +17,10 @@ type ListComponentVersionsRequest struct {
 	After string // only versions created before this one; "" = from the newest on
 }
 
-// ListComponentVersions returns a page of the versions of a component. The Manifest of each has only id,
-// name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
-// them. It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of
-// range or After is not a version of the component.
+// ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
+// has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
+// them. Next is the last version of the page. It returns ErrNotFound if there is no component of this name, and
+// ErrInvalid if Limit is out of range or After is not a version of the component.
 func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
 	var out Page[Component]
 	if err := by.check(); err != nil {
@@ -99,7 +99,8 @@ func (c Component) listed() (Component, error) {
 	return c, err
 }
 
-// AllComponentVersions yields the versions of a component from in.After on, page by page.
+// AllComponentVersions yields the versions of a component from in.After on, page by page. in.Limit is how many are read at
+// a time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
 	return paging.All(in.After, func(after string) ([]Component, string, error) {
 		in.After = after

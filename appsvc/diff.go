@@ -41,7 +41,8 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 const diffSteps = 100_000_000
 
 // Diff returns the patch that turns the version From of an app into the version To: the title, the groups and the
-// elements. Manifests are not part of it, since Patch copies those that components have at that time.
+// elements. Manifests are not part of it, since Patch copies those that components have at that time. From may be the
+// later one: then the patch leads back. The same versions always have the same diff.
 //
 // A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
 // one remove. An element that was inserted, removed or moved is one operation too, since elements are matched by
@@ -49,7 +50,8 @@ const diffSteps = 100_000_000
 // longer than a replacement of all that differs by a fifth, or if the comparison takes too long, the operations
 // are coarser: they replace whole configs, or all elements.
 //
-// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version.
+// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the
+// patch: if it is longer than 1 MiB, if a component of To is gone, or if the caller may not change the groups.
 func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, error) {
 	if err := by.check(); err != nil {
 		return Diff{}, err
@@ -98,8 +100,9 @@ func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, er
 	return Diff{from.Version, to.Version, append(patch, ']')}, nil
 }
 
-// diff returns the operations that turn the version a into b, without the test of the version: as many as a patch
-// may have besides the test, where they can be so few.
+// diff returns the operations that turn the version a into b, without the test of the version. There are at most as many
+// as Patch accepts besides the test: the limit of operations, and fewer if the work of applying them would exceed the
+// limits of a patch. One operation for each of title, groups and elements is always allowed.
 func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.Op, error) {
 	ops, err := diffWithin(a, b, l.PatchOps-1, budget)
 	if err != nil {
@@ -112,7 +115,8 @@ func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.
 	return ops, nil
 }
 
-// diffWithin is diff with at most so many operations, where they can be so few.
+// diffWithin is diff with at most so many operations, or with the fewest that there can be: one for each of title, groups
+// and elements, and one for each element whose config is too deep for a list.
 func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []jsondiff.Op, err error) {
 	if !bytes.Equal(a.title, b.title) {
 		ops = append(ops, jsondiff.Op{Kind: "replace", Path: appPath + "/title", Value: b.title})
@@ -127,13 +131,14 @@ func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []
 	return append(ops, elements...), err
 }
 
-// comparedVersion is the content of a version that is compared. Its parts share the bytes of the body.
+// comparedVersion is the content of a version that is compared: the title, the groups and the elements as JSON. They
+// share the bytes of the body.
 type comparedVersion struct {
 	body          Body
 	title, groups []byte
-	starts        []int    // where in the body each element begins; the last one is where another would begin
+	starts        []int    // where in the body each element begins, and at the end where another one would begin
 	elements      [][]byte // as draftElement.kept
-	scanned       int      // bytes that were read to find the elements; about
+	scanned       int      // about how many bytes were read to find the elements
 }
 
 // compared takes a stored body apart. before is a version that was taken apart already, or the zero value. What the
@@ -169,7 +174,10 @@ func (b Body) compared(before comparedVersion) (comparedVersion, error) {
 	return v, nil
 }
 
-// findElements fills in where the elements begin. Their list begins at at, and the body ends behind it.
+// findElements fills v.starts. The list of elements begins at at, and the body ends behind it.
+//
+// The starts in the common prefix of the two bodies are those of before. So are the starts in the common suffix, shifted
+// by the difference in length, once an element begins at the same place in both. Only what lies between is scanned.
 func (v *comparedVersion) findElements(at int, before comparedVersion) error {
 	b, old := v.body, before.starts
 	end := len(b) - 1 // behind the list

@@ -11,44 +11,49 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// elementDiff finds the operations that turn one list of elements into another. First it decides which element of
-// b is which element of a:
+// elementDiff finds the operations that turn one list of elements, a, into another one, b. Stored elements have no lasting
+// identity: the id of an element is its index. So elementDiff first decides which element of b is which element of a:
 //
 //  1. Elements with equal content, along a longest common subsequence; then the others with equal content, which
 //     have moved.
 //  2. Elements whose configs share at least half of their members and words by size, the most similar ones first.
-//  3. Between elements that stay in their order, those that remain, in order: first those with the same component,
-//     then any.
+//  3. What remains in a gap, that is between the same two elements that need not move: pairs in their order, first those
+//     with the same component, then any.
 //
-// Elements of a that remain are removed, and elements of b that remain are added. The fewest possible elements are
+// Elements of a without a partner are removed, and elements of b without one are added. The fewest possible elements are
 // moved. The operations come in this order: removals, moves, additions, and then the changes inside elements, so
 // that additions and changes have the indices of b.
+//
+// The steps of all comparisons come from one budget. When it is spent, one operation replaces all elements.
 type elementDiff struct {
-	a, b   []comparedElement // without those at both ends that are the same
-	first  int               // index of the first of them
+	a, b   []comparedElement // the two lists without the equal elements at both ends
+	first  int               // how many equal elements at the beginning were left out
 	whole  [][]byte          // all elements of b
 	budget *jsondiff.Budget
-	most   int   // operations
+	most   int   // how many operations there may be
 	from   []int // for each element of b its element of a, -1 = none
 	to     []int // for each element of a its element of b, -1 = none
-	err    error // of a stored element that cannot be read
+	err    error // the first error of a stored element that cannot be read
 }
 
-// comparedElement is an element of one of the two versions. The other fields are set by open.
+// comparedElement is an element of one of the two versions. Most elements of two versions are equal, and their text is all
+// that is looked at. The fields after kept are set by elementDiff.split.
 type comparedElement struct {
 	kept     []byte // as in draftElement
-	opened   bool
+	done     bool   // the fields below are set
 	manifest []byte
 	config   []byte
 	ref      ComponentRef
 }
 
-// elementChange is what changes inside one element.
+// elementChange is the change inside one element, in two forms: many operations that are easy to read, and one that
+// is short if much has changed.
 type elementChange struct {
-	ops   []jsondiff.Op // one for each field
+	ops   []jsondiff.Op // one for each field that changed
 	whole jsondiff.Op   // one that does the same as all of ops
 }
 
+// newElementDiff returns the elementDiff of two lists of elements, given as in draftElement.kept.
 func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDiff {
 	d := &elementDiff{whole: b, budget: budget, most: most}
 	for len(a) > 0 && len(b) > 0 && bytes.Equal(a[0], b[0]) {
@@ -63,7 +68,7 @@ func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDi
 	return d
 }
 
-// uncompared returns elements without partners.
+// uncompared returns the elements of a list, with -1 as the partner of each.
 func uncompared(list [][]byte) (elements []comparedElement, partners []int) {
 	elements, partners = make([]comparedElement, len(list)), make([]int, len(list))
 	for i, kept := range list {
@@ -101,13 +106,15 @@ func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 // path returns the JSON pointer of the element of d.a or d.b with this index.
 func (d *elementDiff) path(index int) string { return elementPath(d.first + index) }
 
+// set makes the element of a at i and the element of b at j partners.
 func (d *elementDiff) set(i, j int) { d.to[i], d.from[j] = j, i }
 
-// open takes an element apart.
-func (d *elementDiff) open(e *comparedElement) *comparedElement {
-	if !e.opened {
+// split sets the manifest, the config and the component of an element, if this has not been done, and returns e. It
+// sets d.err if the stored element cannot be read.
+func (d *elementDiff) split(e *comparedElement) *comparedElement {
+	if !e.done {
 		var err error
-		e.opened = true
+		e.done = true
 		if e.manifest, e.config, err = (draftElement{kept: e.kept}).split(); err != nil && d.err == nil {
 			d.err = err
 		}
@@ -116,7 +123,8 @@ func (d *elementDiff) open(e *comparedElement) *comparedElement {
 	return e
 }
 
-// pair decides which elements of a and b belong together. It returns false if the budget is spent.
+// pair decides which elements of a and b belong together, by the three rules of elementDiff. It returns false if the
+// budget is spent.
 func (d *elementDiff) pair() bool {
 	texts := func(list []comparedElement) [][]byte {
 		out := make([][]byte, len(list))
@@ -134,12 +142,12 @@ func (d *elementDiff) pair() bool {
 	}
 	d.pairEqual()
 	d.pairSimilar()
-	d.pairInPlace(func(e *comparedElement) []byte { return []byte(d.open(e).ref.Name) })
+	d.pairInPlace(func(e *comparedElement) []byte { return []byte(d.split(e).ref.Name) })
 	d.pairInPlace(func(*comparedElement) []byte { return nil })
 	return !d.budget.Spent()
 }
 
-// rest returns the indices that have no partner yet.
+// rest returns the indices of the elements that have no partner yet.
 func rest(partners []int) (out []int) {
 	for i, p := range partners {
 		if p < 0 {
@@ -149,7 +157,8 @@ func rest(partners []int) (out []int) {
 	return out
 }
 
-// pairEqual pairs elements that have the same content in other places.
+// pairEqual pairs elements of equal content that the longest common subsequence did not pair, since they have moved. If
+// several have the same content, they are paired in their order.
 func (d *elementDiff) pairEqual() {
 	left := rest(d.to)
 	if len(left) == 0 || len(rest(d.from)) == 0 {
@@ -167,14 +176,18 @@ func (d *elementDiff) pairEqual() {
 	}
 }
 
-// candidate is a pair of elements whose configs share traits.
+// candidate is a pair of elements whose configs share traits: the element of a at i and the element of b at j.
 type candidate struct {
-	i, j, shared int
+	i, j, shared int     // shared is the weight of the traits that both have
 	score        float64 // the part of the two configs that is shared, 0 to 1
 }
 
-// pairSimilar pairs elements whose configs share traits, the most similar ones first. Those that would have to
-// move must share half of what they have; otherwise one was removed and the other one added.
+// pairSimilar pairs elements whose configs share traits, the most similar ones first. They must share half of what they
+// have; otherwise one was removed and the other one added. Only elements that are in the same gap and have the same
+// component may share less.
+//
+// To compare each element with each other one would take too long. So the traits of the elements of a are indexed, and
+// an element of b is compared with those alone that share a trait with it.
 func (d *elementDiff) pairSimilar() {
 	left, right := rest(d.to), rest(d.from)
 	if len(left) == 0 || len(right) == 0 {
@@ -231,6 +244,7 @@ func (d *elementDiff) pairSimilar() {
 	}
 }
 
+// distance is how far apart the two elements of a candidate are in their lists.
 func distance(c candidate) int { return max(c.i-c.j, c.j-c.i) }
 
 // similar is the part that two configs must share to count as versions of one element.
@@ -251,9 +265,11 @@ const (
 	common        = 64 // a trait that more elements have says nothing about which one is which
 )
 
-// traits returns what is compared of the element's config.
+// traits returns the traits of the config of an element: each member, with its name and value, and each of the first 64
+// words of a long string. So an element whose text was edited still shares most of its words. It returns nil if the
+// budget is spent.
 func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
-	d.open(e)
+	d.split(e)
 	members := d.budget.Members(e.config)
 	out := make([]trait, 0, len(members))
 	for _, m := range members {
@@ -281,9 +297,10 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	return out
 }
 
+// notInWord separates words at spaces, and at quotes, brackets, periods, commas and hyphens, which ASCII has before '0'.
 func notInWord(r rune) bool { return r < '0' }
 
-// stays returns the pairs that need not move.
+// stays returns the pairs that need not move: a longest list of pairs that are in the same order in a and in b.
 func (d *elementDiff) stays() []jsondiff.Pair {
 	var list []int
 	var of []int
@@ -299,7 +316,8 @@ func (d *elementDiff) stays() []jsondiff.Pair {
 	return out
 }
 
-// gaps numbers the gaps between pairs that stay. It returns the gap of each element of a and of b.
+// gaps numbers the gaps between pairs that stay, from 0 before the first pair on. It returns the gap of each element of
+// a and of b. An element of a and one of b with the same number are between the same two elements.
 func (d *elementDiff) gaps() (a, b []int) {
 	a, b = make([]int, len(d.a)), make([]int, len(d.b))
 	i, j := 0, 0
@@ -314,7 +332,8 @@ func (d *elementDiff) gaps() (a, b []int) {
 	return a, b
 }
 
-// pairInPlace pairs elements without partners that have the same key and stand between the same elements.
+// pairInPlace pairs elements without partners that have the same key and are in the same gap, along a longest common
+// subsequence of the keys in each gap.
 func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
 	left, right := rest(d.to), rest(d.from)
 	if len(left) == 0 || len(right) == 0 {
@@ -363,14 +382,15 @@ func (d *elementDiff) structure() (ops []jsondiff.Op, ok bool) {
 	ops = append(ops, moves...)
 	for j, i := range d.from {
 		if i < 0 {
-			ops = append(ops, jsondiff.Op{Kind: "add", Path: d.path(j), Value: d.open(&d.b[j]).asNew()})
+			ops = append(ops, jsondiff.Op{Kind: "add", Path: d.path(j), Value: d.split(&d.b[j]).asNew()})
 		}
 	}
 	return ops, true
 }
 
-// moves returns the operations that bring the elements that are kept into the order of b. Going through b, each
-// element that cannot stay is moved behind the element before it.
+// moves returns the operations that bring the elements with partners into the order of b. It goes through b, and moves each
+// element that cannot stay to the place after the element before it. ok is false if the budget is spent: a move takes about
+// two steps for each element.
 func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 	fixed := map[int]bool{} // indices of a
 	for _, p := range d.stays() {
@@ -407,9 +427,10 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 	return ops, true
 }
 
-// change compares the element of a at i with the element of b at j.
+// change returns the change from the element of a at i to the element of b at j. The component may differ in its version,
+// which is one operation. If it differs in its name and the configs are not alike, the element is replaced.
 func (d *elementDiff) change(i, j int) elementChange {
-	was, is := d.open(&d.a[i]), d.open(&d.b[j])
+	was, is := d.split(&d.a[i]), d.split(&d.b[j])
 	if d.err != nil {
 		return elementChange{}
 	}
@@ -437,7 +458,7 @@ func (d *elementDiff) change(i, j int) elementChange {
 	return elementChange{ops, whole}
 }
 
-// alike reports whether the configs of two elements are similar.
+// alike reports whether the configs of two elements share half of their traits by weight.
 func (d *elementDiff) alike(a, b *comparedElement) bool {
 	seed := maphash.MakeSeed()
 	having := map[uint64]bool{}
@@ -455,7 +476,7 @@ func (d *elementDiff) alike(a, b *comparedElement) bool {
 	return float64(shared) >= similar*float64(sum)
 }
 
-// asNew returns the JSON of the element as one that a patch adds.
+// asNew returns the JSON of the element as a patch adds it: {"component":{"name":…,"version":…},"config":…}.
 func (e *comparedElement) asNew() []byte {
 	out := make([]byte, 0, len(e.config)+len(e.ref.Name)+len(e.ref.Version)+64)
 	out = appendString(append(out, `{"component":{"name":`...), e.ref.Name)
@@ -463,7 +484,12 @@ func (e *comparedElement) asNew() []byte {
 	return append(append(append(out, `},"config":`...), e.config...), '}')
 }
 
-// fit makes the operations coarser if they are too many, or much longer than a replacement of all elements.
+// fit makes the operations coarser if they are too many, or much longer than a replacement of all elements. ops are those
+// that remove, move and add elements; changes are those inside elements. It tries, in this order:
+//
+//  1. all operations, after replacing the elements with the most changes as a whole while there are too many operations;
+//  2. the shorter form of each change;
+//  3. one operation that replaces all elements.
 func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondiff.Op, error) {
 	all := func() []jsondiff.Op {
 		out := slices.Clip(ops)
@@ -486,6 +512,7 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 		c.ops = []jsondiff.Op{c.whole}
 	}
 	out := all()
+	// A replacement of all elements is at least so long. To write it is worth its time only if ops are longer than that.
 	const least = len(`{"component":{"name":"","version":""},"config":{}}`)
 	if len(out) <= d.most && shortEnough(jsondiff.Size(out...), least*len(d.whole)) {
 		return out, nil
@@ -516,7 +543,7 @@ func (d *elementDiff) coarse() []jsondiff.Op {
 	list := []byte{'['}
 	var deep []jsondiff.Op
 	for j, kept := range d.whole {
-		e := d.open(&comparedElement{kept: kept})
+		e := d.split(&comparedElement{kept: kept})
 		if isDeep(e.config) {
 			deep = append(deep, jsondiff.Op{Kind: "add", Path: elementPath(j), Value: e.asNew()})
 			continue

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Event is an entry of the feed of changes. Which members are set depends on the type. In JSON the members that do not
-// apply are left out, and those that are stands in:
+// Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
+// those that do not apply are left out:
 //
 //	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "tag", "from", "to", "component": {"name", "version"}}
 type Event struct {
@@ -33,7 +33,7 @@ type Event struct {
 	Component ComponentRef
 }
 
-// eventText is an Event in JSON.
+// eventText is the JSON of an Event.
 type eventText struct {
 	Cursor    string          `json:"cursor,omitzero"`
 	Type      ChangeType      `json:"type"`
@@ -96,6 +96,7 @@ func (e *Event) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
+// versionOrNull returns the JSON of a version where the zero Version is null and not left out.
 func versionOrNull(v Version) json.RawMessage {
 	if v.IsZero() {
 		return json.RawMessage("null")
@@ -110,7 +111,8 @@ func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
 	return v, json.Unmarshal(text, &v)
 }
 
-// record is what the feed keeps of a change: more than its readers are told.
+// record is what the feed keeps of a change. The groups are for the Service alone: by those that the app left it finds who
+// gets an event of type AppLeft, and both tell whom to wake.
 type record struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
@@ -135,9 +137,15 @@ func recordOf(by Caller, c Change, at int64) record {
 // for another type.
 var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
 
-// An entry begins with a byte: the number of its type, and hasUUID if the id of the app is a UUID, whose 16 bytes
-// follow. Another id follows with its length. Then a new version of an app follows as a number, or the two versions of
-// a tag, each plus one, and its name, or the name of a component with its length, and its version.
+// The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
+//
+//	1 byte            index of the type in storedTypes, plus hasUUID if the id of the app is a UUID
+//	id of the app     16 bytes if it is a UUID, otherwise its length and its text; empty for components
+//	of apps:          the new version
+//	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag
+//	of components:    the length of the name, the name and the version; no version for ComponentDeleted
+//
+// Its Names are the URN of the caller, then, if there are any, the groups of the app, and then the groups that it left.
 const hasUUID = 0x80
 
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
@@ -177,7 +185,7 @@ func appendText(b []byte, text string) []byte {
 
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readRecord reads what entry wrote.
+// readRecord reads what entry wrote. It returns errStoredEntry for anything else.
 func readRecord(e FeedEntry) (r record, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
 		return r, errStoredEntry
@@ -212,12 +220,14 @@ func readRecord(e FeedEntry) (r record, err error) {
 	return r, nil
 }
 
-// fields reads the fields of an entry. Data that ends too early sets short.
+// fields reads the fields of an entry, one after the other. If the data ends too early, short is set, and all later fields
+// are zero, so that a reader needs to look at short only once.
 type fields struct {
-	data  []byte
+	data  []byte // what was not read yet
 	short bool
 }
 
+// cut reads n bytes.
 func (f *fields) cut(n int) []byte {
 	if n < 0 || n > len(f.data) {
 		f.short = true
@@ -228,7 +238,7 @@ func (f *fields) cut(n int) []byte {
 	return out
 }
 
-// version reads the version of a tag.
+// version reads the version of a tag: 0 for none, otherwise its number plus one.
 func (f *fields) version() Version {
 	if n := f.number(); n > 0 {
 		return NewVersion(n - 1)
@@ -236,6 +246,7 @@ func (f *fields) version() Version {
 	return Version{}
 }
 
+// number reads an unsigned varint.
 func (f *fields) number() int {
 	n, size := binary.Uvarint(f.data)
 	if size <= 0 || n > 1<<62 {

@@ -13,8 +13,13 @@ import (
 )
 
 // The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
-// change. A call that changes nothing adds no entry. A caller sees the changes of the apps that it may read at the time of
-// reading, and those of components.
+// change (a transactional outbox): so there is no change without an entry, and no entry of a change that was rolled
+// back. A call that changes nothing adds no entry.
+//
+// Every caller reads the same entries and sees some of them: the changes of components, and those of the apps that it may
+// read at the time of reading. Rights are judged when the feed is read, since they may have changed since the entry
+// was written. The stored entry has the groups that an app left by the change, so that their readers learn that they
+// have to forget the app.
 
 // Now, as ChangesRequest.After, begins with what comes after the call.
 const Now = "now"
@@ -31,7 +36,9 @@ const (
 // feedName distinguishes the cursors of this feed from those of other feeds of the store.
 const feedName = "apps"
 
-// ChangesRequest asks for entries of the feed of changes.
+// ChangesRequest asks for entries of the feed of changes. A program stores Next of the last page that it has handled, or
+// the Cursor of the last event, and goes on from there after a restart. A cursor does not depend on Types, AppID, Limit
+// or the caller, so these may change.
 type ChangesRequest struct {
 	After string       // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
 	Types []ChangeType // only these; nil = all
@@ -51,8 +58,9 @@ type ChangesPage struct {
 // once. A change that removed all groups by which the caller could read the app is an event of type AppLeft.
 //
 // It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and
-// ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A page
-// looks at 10,000 entries at most, so it may be empty although More is true.
+// ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets
+// ErrGone asks for the cursor of Now first, and then reads the apps anew. A page looks at 10,000 entries at most, so it
+// may be empty although More is true.
 func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (ChangesPage, error) {
 	if err := by.check(); err != nil {
 		return ChangesPage{}, err
@@ -112,7 +120,7 @@ func (s *Service) Follow(ctx context.Context, by Caller, in ChangesRequest) iter
 // read the feed, and then wait.
 func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
 
-// OutboxRequest asks for entries of the feed for a program that acts for the operator.
+// OutboxRequest asks for entries of the feed for a program that acts for the operator of the store, not for a Caller.
 type OutboxRequest struct {
 	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = what comes
 	Limit int    // 1 to 500; 0 = 100
@@ -155,8 +163,8 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 	return out, nil
 }
 
-// walkFeed calls take with each entry after a cursor, until take returns full or a page has looked at its 10,000 entries. It
-// returns the cursor at which it stopped, and whether there are more entries.
+// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were looked at. It returns
+// the cursor at which it stopped, and whether there are more entries.
 func walkFeed(ctx context.Context, r Reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	state, err := r.Feed(ctx)
 	if err != nil {
@@ -180,14 +188,20 @@ func walkFeed(ctx context.Context, r Reader, after string, take func(change reco
 	return next, more, err
 }
 
-// viewer judges which changes a caller sees, by the rights that it has in one snapshot.
+// viewer judges which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
+// however many entries the app has on the page.
 type viewer struct {
 	r     Reader
 	by    Caller
 	heads map[string]*Head // of the apps that were asked for; nil = absent
 }
 
-// sees returns the change as an event for the caller. ok is false if the caller does not see it.
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. There are three cases:
+//
+//   - A change of a component is seen by everybody.
+//   - A change of an app that the caller may read now is seen as it is.
+//   - A change that took the app out of a group which the caller may read is AppLeft, with the id of the app and the time
+//     alone.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
 	if change.AppID == "" {
 		return change.Event, true, nil
@@ -221,7 +235,8 @@ func (c Caller) readsOneOf(groups []string) bool {
 	})
 }
 
-// addToFeed writes the entry of a change. Some calls also remove old entries.
+// addToFeed writes the entry of a change. Every 64th call also removes up to 256 old entries. So no task of its own has
+// to remove them, and no write takes long because of it.
 func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version

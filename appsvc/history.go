@@ -11,7 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// HistoryEntry says how a version of an app came about. It has no content.
+// HistoryEntry says how a version of an app came about: who made it, when, and what changed. It has no content, so that
+// a page of the history stays small however large the app is. Changes are for people who look for the version in which
+// something happened; Diff has the whole difference.
 type HistoryEntry struct {
 	Version      Version
 	UpdatedAt    int64    // milliseconds since the epoch
@@ -34,7 +36,8 @@ type HistoryChange struct {
 	Path string `json:"path"`           // JSON pointer; of what was not removed, into the new version
 }
 
-// Bounds of the changes of a version, and of the work for a page.
+// Bounds of the changes of a version, and of the work for a page. The steps are counted and not measured by a clock, so
+// equal histories have equal changes on every machine.
 const (
 	historyChanges = 20
 	historyBytes   = 1 << 10
@@ -123,7 +126,8 @@ func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequ
 	return out, err
 }
 
-// AllHistory yields the history of an app, newest version first, page by page.
+// AllHistory yields the history of an app, newest version first, page by page. in.Limit is how many entries are read at a
+// time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
 	return paging.All(in.After, func(after string) ([]HistoryEntry, string, error) {
 		in.After = after
@@ -132,7 +136,9 @@ func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryReque
 	})
 }
 
-// historyPage returns one entry less than q.Limit: the last version is read to compare the one above with it.
+// historyPage returns one entry less than q.Limit: a version is compared with the one before it, so one version more than
+// entries is read. The page also ends when the bodies that were read have historyPages times PageBytes. It holds two bodies
+// in memory at a time.
 func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Page[HistoryEntry], error) {
 	tags, err := tagNames(ctx, r, q.AppID)
 	if err != nil {
@@ -187,7 +193,7 @@ func tagNames(ctx context.Context, r Reader, id string) (map[Version][]string, e
 	return out, nil
 }
 
-// restorations returns, for each restored version that q asks for, the version whose content it has.
+// restorations returns, for each version that q asks for and that Restore made, the version whose content it has.
 func restorations(ctx context.Context, r Reader, q VersionQuery) (map[Version]Version, error) {
 	out := map[Version]Version{}
 	for rest, err := range r.Restorations(ctx, q) {
@@ -199,7 +205,8 @@ func restorations(ctx context.Context, r Reader, q VersionQuery) (map[Version]Ve
 	return out, nil
 }
 
-// changeLog compares each version with the one before, going down.
+// changeLog compares each version with the one before it, from the newest to the oldest. Each version is taken apart once:
+// it is the older one of a comparison first, and then the newer one of the next comparison.
 type changeLog struct {
 	limits Limits
 	budget *jsondiff.Budget

@@ -10,6 +10,13 @@ import (
 	"time"
 )
 
+// A program whose connection broke cannot know whether its write was done. It sends the write again with the same
+// idempotency key, and the service does it at most once. The header Idempotency-Key over HTTP has this purpose.
+//
+// The stored result of a write is an Answer: only ids and versions, from which the service reads what it returned the first
+// time. A version never changes, so this is the same. The caller's rights are checked again: they may have been
+// taken away, or the app may have left the groups of the caller.
+
 // resultLife is how long the result of a write is stored for a retry.
 const resultLife = 24 * time.Hour
 
@@ -33,6 +40,9 @@ type idempotentWrite struct {
 	may     func(Head) error // further rights that the caller needs then; nil = none
 }
 
+// newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the
+// input go into a digest that is stored for a day. So both must stay as they are: otherwise a retry that comes after
+// an upgrade would be refused as another request. It returns ErrInvalid for a malformed key.
 func newIdempotentWrite(by Caller, key, operation string, input any) (idempotentWrite, error) {
 	w := idempotentWrite{by: by, key: key}
 	if key == "" {
@@ -50,6 +60,8 @@ func newIdempotentWrite(by Caller, key, operation string, input any) (idempotent
 	return w, nil
 }
 
+// checkKey returns ErrInvalid unless a key has 1 to 255 visible ASCII characters. The empty key is no key; callers
+// have handled it before.
 func checkKey(key string) error {
 	ok := len(key) <= 255
 	for i := range len(key) {
@@ -104,8 +116,10 @@ func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result 
 	return tx.KeepAnswer(ctx, Answer{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
 }
 
-// write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result. If the
-// write was done before, write calls neither, and fills result with the result of then.
+// write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is
+// stored with the write. If the write was done before, write calls neither; it fills result with what was stored and
+// returns repeated as true. A retry may arrive while the first attempt is running: so the result is looked for twice,
+// before prepare, and again in the Update, which is serializable.
 func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(Tx) error) (repeated bool, err error) {
 	if w.key != "" {
 		err := s.store.View(ctx, func(r Reader) error { return w.replay(ctx, r, s.millis(), result) })
@@ -131,6 +145,7 @@ func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prep
 	return errors.Is(err, errRepeated), ignore(err, errRepeated)
 }
 
+// ignore returns err, or nil if err is target.
 func ignore(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -144,7 +159,8 @@ type versionRef struct {
 	Version int64
 }
 
-// writeVersion is write for operations that return the version that they make.
+// writeVersion is write for operations that return the version that they make. A repeat reads this version again, by
+// Service.Version with the rights that the caller has now.
 func (s *Service) writeVersion(ctx context.Context, w idempotentWrite, prepare func() error, fn func(Tx) (App, error)) (App, error) {
 	var ref versionRef
 	var app App

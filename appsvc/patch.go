@@ -11,6 +11,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
+// The way of a patch, from its bytes to the next version:
+//
+//	decodePatch       the operations; refuses what is no JSON Patch or does not test the version
+//	readLatest        a View: the app, if the caller may change it
+//	patched           the draft of the next version: applies the operations and judges the result
+//	admitGroups       a View, if the groups change: whether the caller may change them so
+//	completeCached    the components of the changed elements; validates their configs
+//	storePatch        an Update: checks that all of this still holds, and stores the version
+//
+// Only storePatch keeps other writers waiting. What is checked before it is checked for the sake of an early error.
+
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
@@ -24,15 +35,18 @@ const versionPath = appPath + "/version"
 // {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of
 // /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
 //
-// Applying and validating take time, so they work on a snapshot, and the store has other writers meanwhile. The
-// transaction that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the caller,
-// and the components that the configs were validated against.
+// Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
+// that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
+// caller, and the components that the configs were validated against. So of two patches for the same version one is
+// stored, and the other one gets ErrConflict.
 //
 // It returns:
 //   - ErrInvalid if the text is not a JSON Patch or does not test the version;
 //   - ErrTooLarge if the patch has more than 1,000 operations or 1 MiB, or the patched document more than 4 MiB;
-//   - ErrConflict if the app has another version, a test operation fails, or a component was replaced meanwhile;
-//   - ErrUnprocessable if an operation does not apply, or if the result breaks a rule of apps;
+//   - ErrConflict if the app has another version or a component was replaced meanwhile (CodeStaleVersion), or if another
+//     test fails (CodeTestFailed);
+//   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if a component
+//     is unknown, if a config breaks its schema, or if the result breaks a limit;
 //   - ErrNotFound if there is no such app, or the caller may not read it;
 //   - ErrForbidden if the caller may only read the app, or may not change its groups as the patch does.
 func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte) (App, error) {
@@ -77,8 +91,10 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	return s.storePatch(ctx, by, head, app.Body, valid, used)
 }
 
-// storePatch stores d as the version after head. old is the body of that version. It returns ErrConflict if the app has
-// another version by now, and a componentChanged if one of the components in used is not the same any more.
+// storePatch stores d as the version after head, in one transaction. old is the body of the version of head, and used are
+// the components that d was validated against. It returns ErrConflict if the app has another version by now, and a
+// componentChanged if one of the components is not the same any more. It checks the rights of the caller again, since the
+// groups of the app may have changed.
 func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
@@ -112,7 +128,7 @@ func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []s
 	return s.store.View(ctx, func(r Reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
 }
 
-// readLatest reads the version that a patch is applied to.
+// readLatest reads the version that a patch is applied to, and its head. It returns the errors of usable.
 func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head, app App, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
 		if h, err = usable(ctx, r, by, id); err != nil {
@@ -124,10 +140,13 @@ func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head,
 	return h, app, err
 }
 
+// stale is the error of a patch that tests another version than the app has.
 func stale(tested string, now Version) error {
 	return conflict(CodeStaleVersion, now, "the patch is for version %q, but the app is at version %q", tested, now)
 }
 
+// decodePatch returns the operations of a patch. It returns ErrTooLarge if it has too many bytes or operations, and
+// ErrInvalid if it is no JSON Patch or has no test of the version.
 func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	if len(patch) > s.limits.PatchBytes {
 		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
@@ -144,16 +163,13 @@ func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	return nil, invalid("", "the patch needs a test of %s with a string, the version it was made for", versionPath)
 }
 
-// testedVersion returns the version that op tests for.
-func testedVersion(op jsonpatch.Op) (string, bool) {
-	version, ok := "", op.Op == "test" && *op.Path == versionPath
-	if ok {
-		version, ok = rawjson.Text(op.Value)
-	}
-	if !ok {
+// testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
+// test for null, for instance, passes for no app, and does not tell which version the patch was made for.
+func testedVersion(op jsonpatch.Op) (version string, ok bool) {
+	if op.Op != "test" || *op.Path != versionPath {
 		return "", false
 	}
-	return version, true
+	return rawjson.Text(op.Value)
 }
 
 // patchError returns an error of package jsonpatch as an error of this package. A failed test carries current,
@@ -177,7 +193,8 @@ func patchError(err error, current Version) error {
 	return out
 }
 
-// patched applies ops to app. It returns the resulting content, and whether it differs from the old.
+// patched applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
+// ErrConflict if a test fails, and ErrUnprocessable if the operations do not apply or the result is not allowed.
 //
 // A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
 // before the test may fail first, or may write the version that is then tested.

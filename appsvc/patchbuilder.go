@@ -15,8 +15,12 @@ import (
 // Service.Patch requires. Each method adds one operation; later operations see the effect of
 // earlier ones, so indices are those of the elements as they stand at that moment.
 //
-// After the first mistake, such as an index that is out of range, the methods do nothing; Err and Bytes return
-// the mistake.
+//	p := appsvc.NewPatchBuilder(app).SetTitle("Spring").SetConfig(0, "/color", "green").RemoveElement(2)
+//	patch, err := p.Bytes()
+//
+// It applies each operation to a copy of the app, so a mistake is found where it is made. After the first mistake, such
+// as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still refuse
+// the patch: a PatchBuilder knows no limits, schemas or rights.
 type PatchBuilder struct {
 	version Version
 	doc     []byte // {"apps":[App]} with the operations so far applied
@@ -32,7 +36,7 @@ type patchOp struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// NewPatchBuilder returns a PatchBuilder for app. It does not change app.
+// NewPatchBuilder returns a PatchBuilder for app, which should be the latest version. It does not change app.
 func NewPatchBuilder(app App) *PatchBuilder {
 	doc := append(app.AppendJSON([]byte(docBegin)), docEnd...)
 	return &PatchBuilder{version: app.Version, doc: doc}
@@ -62,7 +66,7 @@ func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
 	return p.do(patchOp{Op: "remove", Path: elementPath(element) + "/config" + pointer})
 }
 
-// SetComponent changes the component of an element, or its version.
+// SetComponent makes c the component of an element, which keeps its config.
 func (p *PatchBuilder) SetComponent(element int, c ComponentRef) *PatchBuilder {
 	at := elementPath(element) + "/component"
 	return p.set(at+"/name", c.Name).set(at+"/version", c.Version)
@@ -92,7 +96,7 @@ func (p *PatchBuilder) RemoveElement(at int) *PatchBuilder {
 	return p.do(patchOp{Op: "remove", Path: elementPath(at)})
 }
 
-// MoveElement moves the element at index from, so that its index becomes to.
+// MoveElement moves the element at index from, so that its index becomes to. The elements between them move by one.
 func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
 	return p.do(patchOp{Op: "move", From: elementPath(from), Path: elementPath(to)})
 }
@@ -134,6 +138,7 @@ func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 	return p.do(patchOp{Op: "add", Path: path, Value: text})
 }
 
+// do adds an operation, after applying it to the document.
 func (p *PatchBuilder) do(op patchOp) *PatchBuilder {
 	if p.err != nil {
 		return p
@@ -146,6 +151,7 @@ func (p *PatchBuilder) do(op patchOp) *PatchBuilder {
 	return p
 }
 
+// apply returns the document after op. It has no limits: the patch is the program's own, and the service limits it.
 func (p *PatchBuilder) apply(op patchOp) ([]byte, error) {
 	text, err := json.Marshal([]patchOp{op})
 	if err != nil {
@@ -158,6 +164,7 @@ func (p *PatchBuilder) apply(op patchOp) ([]byte, error) {
 	return jsonpatch.Apply(p.doc, ops, jsonpatch.Limits{Document: math.MaxInt, Looks: math.MaxInt, Moves: math.MaxInt})
 }
 
+// fail keeps the first mistake.
 func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	if p.err == nil {
 		p.err = fmt.Errorf("operation %d of the patch: %w", len(p.ops), err)
@@ -165,7 +172,7 @@ func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	return p
 }
 
-// Patcher reads and patches apps for one caller.
+// Patcher reads and patches apps for one caller. Session implements it, and so does the client of a remote service.
 type Patcher interface {
 	App(ctx context.Context, id string) (App, error)
 	Patch(ctx context.Context, id string, patch []byte) (App, error)
@@ -180,10 +187,11 @@ func (s *Service) Edit(ctx context.Context, by Caller, id string, fn func(App, *
 // editAttempts is how often EditApp reads and sends before it gives up on a busy app.
 const editAttempts = 10
 
-// EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch.
-// If somebody else has changed the app meanwhile, it starts over with the new latest version. It returns
-// ErrConflict after ten attempts. It returns an error of fn at once. It does not send a patch without
-// operations, and returns the version that it read then.
+// EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch. It returns the new
+// version. If fn adds no operation, it sends nothing and returns the version that it read.
+//
+// If somebody else has changed the app meanwhile, it starts over with the new latest version, so fn may be called up to
+// ten times. After that it returns ErrConflict. It returns an error of fn at once, and so all other errors.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)

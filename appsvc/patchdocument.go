@@ -9,10 +9,12 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// reach marks the elements that the operations read or write. It returns nil if an operation concerns the array of
-// elements as a whole, or a value that contains it. An element that is not marked cannot change, so it is neither put into
-// the document nor compared afterwards. Most patches change one element of many: with ten elements this makes a patch
-// take two thirds of the time.
+// reach marks the elements that the operations read or write: those with an operation at a pointer inside the element,
+// such as /apps/0/elements/3/config. It returns nil if an operation may add, remove, move or replace an element, since
+// then each element may get another index.
+//
+// An element that is not marked cannot change, so it is neither put into the document nor compared afterwards. Most
+// patches change one element of many: with ten elements this makes a patch take two thirds of the time.
 func reach(ops []jsonpatch.Op, elements int) []bool {
 	reached := make([]bool, elements)
 	for _, op := range ops {
@@ -33,10 +35,11 @@ func reach(ops []jsonpatch.Op, elements int) []bool {
 	return reached
 }
 
-const elementsPath = "/apps/0/elements"
+// elementsPath is the JSON pointer of the elements in the document.
+const elementsPath = appPath + "/elements"
 
-// document returns the document that a patch is applied to: the app as a read returns it over HTTP. An
-// element that is not reached is replaced by 0.
+// document returns the document that a patch is applied to: {"apps":[app]}, as a read returns it over HTTP. In place of
+// an element that is not reached it has the number 0, so that the others keep their indices.
 func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool) []byte {
 	short := fmt.Appendf(make([]byte, 0, 512), `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
 	for i, element := range elements {
@@ -52,4 +55,5 @@ func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool)
 	return append(app.AppendJSON([]byte(docBegin)), docEnd...)
 }
 
+// docBegin and docEnd are what the document has around the app.
 const docBegin, docEnd = `{"apps":[`, `]}`

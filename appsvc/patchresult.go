@@ -13,8 +13,18 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// judge applies the rules of what a patch may change. It compares the documents before and after; of the
-// elements it compares only those that reached marks. Only title, groups and elements may differ. The
+// The result of a patch is judged, not its operations: two patches with the same result are both allowed, or neither is.
+// The rules are:
+//
+//   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
+//   - An element without an id is a new one: exactly {component:{name,version},config}.
+//   - An element with an id is the old element with this id, from whatever index. Only its config, component.name and
+//     component.version may differ. A copied element may have the same id as the original: both are that old element.
+//
+// Whatever else is different is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
+
+// judge applies these rules to the documents before and after a patch, and returns the draft of the next version. old
+// is the draft of the version before. Elements that reached does not mark are the old ones; they are not compared. The
 // pointer of an error is one into the document.
 func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 	was, err := onlyApp(before)
@@ -53,8 +63,8 @@ func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 	return d, nil
 }
 
-// sameMembers returns an error about the first member that only one object has, or that differs and is not
-// among the free ones.
+// sameMembers returns ErrUnprocessable for the first member that only one object has, or that differs and is not
+// among the free ones. Values are compared as JSON Patch compares them, except that numbers must have the same text.
 func sameMembers(was, is rawjson.Object, free ...string) error {
 	for _, m := range is {
 		if was.Get(m.Name) == nil {
@@ -74,7 +84,7 @@ func sameMembers(was, is rawjson.Object, free ...string) error {
 	return nil
 }
 
-// onlyApp returns the members of the app in {"apps":[App]}.
+// onlyApp returns the members of the app in {"apps":[App]}. It returns ErrUnprocessable for any other document.
 func onlyApp(doc []byte) (rawjson.Object, error) {
 	if inside, ok := bytes.CutPrefix(doc, []byte(docBegin)); ok { // as it is unless it was replaced
 		if app, end := rawjson.Cut(inside); string(end) == docEnd && bytes.HasPrefix(app, []byte{'{'}) {
@@ -96,8 +106,8 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 	return app, nil
 }
 
-// judgeElement reads an element of a result. It is either new, {component:{name,version},config},
-// or one of the old ones, named by its id, with at most another config or component.
+// judgeElement reads an element of a result, by the rules above. The element of the draft is kept if neither its config
+// nor its component differs from the old one, and written otherwise. The pointer of an error begins at the element.
 func judgeElement(raw []byte, old draft) (draftElement, error) {
 	members, err := rawjson.Members(raw)
 	if err != nil {
@@ -127,6 +137,7 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 	return e, nil
 }
 
+// keptElement reads an element with an id.
 func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
 	id, ok := rawjson.Text(rawID)
 	if !ok {
@@ -151,8 +162,8 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 	return draftElement{ref: ref, config: config}, nil
 }
 
-// keptComponent compares the component of a kept element with the manifest that it had: name and
-// version may differ, nothing else.
+// keptComponent compares the component of an element with the manifest that the old element has. It returns
+// ErrUnprocessable if more than name and version differ: a patch names the component, and the service copies its manifest.
 func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 	if bytes.Equal(raw, manifest) {
 		return storedRef(manifest), nil

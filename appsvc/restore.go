@@ -12,9 +12,16 @@ type RestoreRequest struct {
 	IdempotencyKey string  // "" = none
 }
 
-// Restore stores the content of a version of an app as its new latest version. It copies the stored
-// content, validates no config again, and moves no tag. It returns ErrNotFound if there is no such
-// app or version, and ErrForbidden if the caller may not add or remove the groups that differ.
+// Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies
+// the stored content, with the manifests in the elements. It validates no config again, since the components may be gone,
+// and it moves no tag. Restoring the latest version makes a new version too.
+//
+// It returns:
+//   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
+//   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of the
+//     latest version;
+//   - ErrInvalid for the zero Version;
+//   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -65,9 +72,9 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 	return restored, s.missing(ctx, by, in.AppID, "/appId", err)
 }
 
-// missing adds to an ErrNotFound the JSON pointer of the member that names the missing thing: the pointer app if
-// the app is missing, "/appVersion" if only its version is. The pointer app is "" if the request body does
-// not name the app.
+// missing adds to an ErrNotFound the JSON pointer of the member of the request that names the missing thing: the pointer
+// app if the app is missing, "/appVersion" if only its version is. The pointer app is "" if the request body does
+// not name the app. Other errors are returned unchanged, also an ErrNotFound of Options.Check.
 func (s *Service) missing(ctx context.Context, by Caller, id, app string, err error) error {
 	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, ErrNotFound) {
 		return err

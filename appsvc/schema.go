@@ -24,7 +24,8 @@ type SchemaEngine interface {
 	Compile(schema []byte) (Schema, error)
 }
 
-// Schema validates configs. Implementations must be safe for concurrent use.
+// Schema validates configs against one compiled schema. Implementations must be safe for concurrent use: the service
+// caches schemas, and validates several configs at the same time.
 type Schema interface {
 	// Validate returns the violations of config, none if it is valid. Their order must depend only on schema and
 	// config; the service reports the first 100. It returns an error if it could not decide; the service
@@ -67,7 +68,13 @@ func (v violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// schemas checks configSchemas and validates configs, with an engine behind the guard.
+// schemas checks configSchemas and validates configs. Two parts work together:
+//
+//   - The guard, package schemaguard, refuses schemas that could harm the service, and estimates the cost of each
+//     validation from the schema and the config. It is the same for every engine.
+//   - The engine, Options.Schemas, compiles the schemas that the guard lets pass, and finds the violations.
+//
+// So an engine need not defend itself against its input. A panic in one is an error all the same.
 type schemas struct {
 	engine SchemaEngine
 	cache  schemaCache
@@ -88,7 +95,8 @@ type compiledSchema struct {
 	free   bool // accepts every config, so none is validated
 }
 
-// check returns an error if a configSchema is not accepted. The error says what is wrong, and where.
+// check returns an error if a configSchema is not accepted. The error says what is wrong, and where. The result is not
+// cached: a component may be created and never be used.
 func (s *schemas) check(schema []byte) error {
 	_, err := s.compile(schema)
 	return err
@@ -109,7 +117,8 @@ func (s *schemas) validateWithin(budget *schemaguard.Budget, schema, config []by
 	return compiled.judge(budget, config)
 }
 
-// judge returns an error that says where and why config breaks the schema, or that validating it exceeds the budget.
+// judge returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it exceeds the budget. Any
+// other error means that the engine could not decide. The config is not accepted then either.
 func (c *compiledSchema) judge(budget *schemaguard.Budget, config []byte) error {
 	if c.free {
 		return nil
@@ -158,7 +167,7 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	return &compiledSchema{guard, own, false}, nil
 }
 
-// isFree reports whether a schema has no keyword that could refuse a config.
+// isFree reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded then.
 func isFree(schema []byte) bool {
 	members, err := rawjson.Members(schema)
 	return err == nil && !slices.ContainsFunc(members, func(m rawjson.Member) bool {
@@ -170,6 +179,8 @@ func isFree(schema []byte) bool {
 	})
 }
 
+// validate returns what the engine finds wrong with a config, which is decoded already. The default engine takes the
+// decoded form; others decode the text again.
 func (c *compiledSchema) validate(config []byte, decoded any) (_ []Violation, err error) {
 	defer rescue("validating the config", &err)
 	if own, ok := c.schema.(defaultSchema); ok {

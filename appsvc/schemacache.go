@@ -13,13 +13,17 @@ const (
 	maxCachedBytes   = 64 << 20
 )
 
-// schemaCache keeps the compiled schemas that were used last. Its keys are digests of the schemas, so two components
-// share an entry only if they have the same schema. The zero value is empty.
+// schemaCache keeps the compiled schemas that were used last. Compiling takes much longer than validating one config, and
+// a patch usually validates one. The keys are digests of the schemas, so two components share an entry only if they have
+// the same schema, and a component that was deleted and created anew gets no old entry. It is safe for concurrent use. The
+// zero value is empty.
 type schemaCache struct {
 	mu      sync.Mutex
 	entries *lru.Cache[[sha256.Size]byte, *schemaEntry] // nil before the first
 }
 
+// schemaEntry is a schema in the cache. Its once compiles it, so that all calls that want it at the same time wait for one
+// compilation; the lock of the cache is not held meanwhile.
 type schemaEntry struct {
 	key      [sha256.Size]byte
 	once     sync.Once
@@ -27,10 +31,11 @@ type schemaEntry struct {
 	err      error
 }
 
-// leastSize is the size of a schema in the cache at least, which bounds their number.
+// leastSize is the size that a schema counts at least, which bounds the number of schemas.
 const leastSize = maxCachedBytes / maxCachedSchemas
 
-// get returns the compiled form of schema. Calls at the same time compile it only once.
+// get returns the compiled form of schema, or the error of compiling it. Calls at the same time compile it only once. An
+// error is not cached for later calls.
 func (c *schemaCache) get(schema []byte, compile func([]byte) (*compiledSchema, error)) (*compiledSchema, error) {
 	entry := c.entry(schema)
 	entry.once.Do(func() {
@@ -40,6 +45,7 @@ func (c *schemaCache) get(schema []byte, compile func([]byte) (*compiledSchema, 
 	return entry.compiled, entry.err
 }
 
+// entry returns the entry of a schema, and adds one if there is none.
 func (c *schemaCache) entry(schema []byte) *schemaEntry {
 	key := sha256.Sum256(schema)
 	c.mu.Lock()

@@ -23,24 +23,30 @@ const (
 	maxDefaultBytes   = 16 << 20
 )
 
-// WithDefaults returns config completed with the defaults of schema: what a component is run with.
-// A stored config holds only what its creator said, so that a new version of a component may bring
-// new defaults.
+// WithDefaults returns config completed with the defaults of schema: the values that a component is run with.
+// A stored config holds only what its creator gave, so a new version of a component may bring new defaults. For example:
 //
-// The rule: where config has an object and the schema for that place has properties, each property
-// that the object lacks is added with its default, if there is one. The default of a property is
-// that of its schema, else that of the schema its $ref names, else the first one in its allOf; the
-// same order decides between several properties of one name. A value of the creator is never
-// changed, null is a value, and an absent object without a default is not made up. Objects and
-// arrays that are there, creator's or default, are completed inside: objects by properties, arrays
-// by items and prefixItems, both through $ref and allOf, but a default is not put into itself.
-// What only one of several alternatives says (anyOf, oneOf, if, not) is not a default. $ref is
-// followed within the document, by JSON pointer or anchor, and the keywords beside it count in every
-// draft. The creator's members come first, in their order, then the added ones in the schema's.
-// Numbers and strings keep their text; white space between values is dropped.
+//	schema  {"properties":{"size":{"default":10},"font":{"properties":{"bold":{"default":false}}}}}
+//	config  {"font":{}}
+//	result  {"font":{"bold":false},"size":10}
 //
-// Neither schema nor config is validated; a keyword of the wrong type is ignored. It is an error if
-// one of them is not strict JSON, or if the result would be larger than 16 MiB or much larger than both.
+// Where the config has an object and the schema of that place has properties, each property that the object lacks
+// is added with its default, if it has one. JSON Schema leaves open what a default does; these are the rules here:
+//
+//   - The default of a property is that of its schema, else that of the schema that its $ref names, else the first
+//     one in its allOf. If several schemas of a place have a property of the same name, the same order decides.
+//   - A value of the creator is never changed, and null is a value.
+//   - An absent object without a default of its own is not added, even if its properties have defaults.
+//   - Objects and arrays are completed inside, those of the creator and those that are defaults: objects by properties,
+//     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside itself.
+//   - A default in anyOf, oneOf, if or not does not count, since it belongs to one of several alternatives.
+//   - A $ref is followed within the document, by JSON pointer or anchor. The keywords beside it count in every draft.
+//
+// The members of the creator come first, in their order, and then those that were added, in the order of the schema.
+// Numbers and strings keep their text. White space between values is dropped.
+//
+// Neither schema nor config is validated; a keyword of the wrong type is ignored. WithDefaults returns an error if
+// one of them is not strict JSON, if the result would be larger than 16 MiB, or if it takes more than 1,048,576 steps.
 func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(schema, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the schema: %w", err)
@@ -48,7 +54,7 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 	if err := strictjson.Check(config, strictjson.MaxDepth); err != nil {
 		return nil, fmt.Errorf("the config: %w", err)
 	}
-	d := defaulter{root: newTree(compact(schema)), work: maxDefaultWork, bytes: maxDefaultBytes}
+	d := defaulter{root: newNode(compact(schema)), work: maxDefaultWork, bytes: maxDefaultBytes}
 	merged, ok := d.merged(nil, compact(config))
 	if !ok {
 		return nil, errors.New("the schema: its defaults make the config too large")
@@ -56,10 +62,12 @@ func WithDefaults(schema, config []byte) ([]byte, error) {
 	return merged, nil
 }
 
-// WithDefaults returns the app with each config completed, as the function WithDefaults does it, with
-// the configSchema of the manifest that the element copied. What is returned is for showing alone: it
-// is stored nowhere. The answer of the app has at most so many bytes; 0 means 16 MiB. An answer beyond
-// that, or one that takes too much work, is an error of kind ErrUnprocessable with the code CodeCost.
+// WithDefaults returns the app with each config completed, as the function WithDefaults does it, by the configSchema in
+// the manifest that the element has copied. The result is for display: it is not stored, and a patch is made for the
+// app without defaults.
+//
+// The JSON of the app, as it is answered over HTTP, may have up to most bytes; 0 means 16 MiB. WithDefaults returns
+// ErrUnprocessable with CodeCost if it would have more, or if completing all configs would take too long.
 func (a App) WithDefaults(most int) (App, error) {
 	if most == 0 {
 		most = maxDefaultBytes
@@ -85,7 +93,7 @@ func (a App) WithDefaults(most int) (App, error) {
 			if err != nil {
 				return App{}, err
 			}
-			d.root, last = newTree(schema), manifest
+			d.root, last = newNode(schema), manifest
 		}
 		out = append(out, "[,"[min(i, 1)])
 		out = append(append(appendHead(out, i), manifest...), configName...)
@@ -110,83 +118,86 @@ func tooMuchDefault(most int) error {
 		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
 }
 
-// tree is a JSON value that keeps the order of members and the text of what has no members. It is taken
-// apart when somebody looks into it; what nobody looks into stays the text it was.
-type tree struct {
-	kind     byte // '{', '[', or 0 for all the rest
-	opened   bool
-	text     []byte // compact
-	names    []string
-	children []*tree
+// node is a JSON value of a schema or a config. It is parsed one level at a time, and only where somebody looks into it.
+// A value that is never parsed is written as the text that it was read from, so numbers and strings keep their text, and
+// a large config of which a small part has defaults costs little. Members keep their order.
+type node struct {
+	kind     byte     // '{' for an object, '[' for an array, 0 for any other value
+	parsed   bool     // names and children are set
+	text     []byte   // compact JSON; out of date if members were added after parsing
+	names    []string // of the members of an object
+	children []*node  // the values of the members of an object, or the items of an array
 }
 
-// newTree returns the tree of a compact JSON text.
-func newTree(text []byte) *tree {
-	t := &tree{text: text}
+// newNode returns the node of a compact JSON text. It does not parse it.
+func newNode(text []byte) *node {
+	n := &node{text: text}
 	if text[0] == '{' || text[0] == '[' {
-		t.kind = text[0]
+		n.kind = text[0]
 	}
-	return t
+	return n
 }
 
-// open takes the value apart, one level deep. The text was checked when it was stored or given.
-func (t *tree) open() *tree {
-	if t.opened || t.kind == 0 {
-		return t
+// parse sets names and children, if this has not been done, and returns n. It ignores errors: the text was checked
+// when it was stored or given.
+func (n *node) parse() *node {
+	if n.parsed || n.kind == 0 {
+		return n
 	}
-	t.opened = true
-	if t.kind == '{' {
-		members, _ := rawjson.Members(t.text)
-		t.names, t.children = make([]string, len(members)), make([]*tree, len(members))
+	n.parsed = true
+	if n.kind == '{' {
+		members, _ := rawjson.Members(n.text)
+		n.names, n.children = make([]string, len(members)), make([]*node, len(members))
 		for i, m := range members {
-			t.names[i], t.children[i] = m.Name, newTree(m.Value)
+			n.names[i], n.children[i] = m.Name, newNode(m.Value)
 		}
-		return t
+		return n
 	}
-	items, _ := rawjson.Items(t.text)
-	t.children = make([]*tree, len(items))
+	items, _ := rawjson.Items(n.text)
+	n.children = make([]*node, len(items))
 	for i, item := range items {
-		t.children[i] = newTree(item)
+		n.children[i] = newNode(item)
 	}
-	return t
+	return n
 }
 
-func (t *tree) append(out []byte) []byte {
-	if !t.opened {
-		return append(out, t.text...)
+// append appends the JSON of the value, with what was added to it.
+func (n *node) append(out []byte) []byte {
+	if !n.parsed {
+		return append(out, n.text...)
 	}
-	out = append(out, t.kind)
-	for i, child := range t.children {
+	out = append(out, n.kind)
+	for i, child := range n.children {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if t.kind == '{' {
-			out = append(appendString(out, t.names[i]), ':')
+		if n.kind == '{' {
+			out = append(appendString(out, n.names[i]), ':')
 		}
 		out = child.append(out)
 	}
-	return append(out, t.kind+2) // the closing one
+	return append(out, n.kind+2) // in ASCII, '}' is '{'+2 and ']' is '['+2
 }
 
-// member returns the member of that name, nil when there is none.
-func (t *tree) member(name string) *tree {
-	if i := slices.Index(t.open().names, name); i >= 0 {
-		return t.children[i]
+// member returns the value of the member of this name. It returns nil if n is no object or has no such member.
+func (n *node) member(name string) *node {
+	if i := slices.Index(n.parse().names, name); i >= 0 {
+		return n.children[i]
 	}
 	return nil
 }
 
-// list returns the elements of the member that is an array of that name.
-func (t *tree) list(name string) []*tree {
-	if m := t.member(name); m != nil && m.kind == '[' {
-		return m.open().children
+// list returns the items of the member of this name, if its value is an array.
+func (n *node) list(name string) []*node {
+	if m := n.member(name); m != nil && m.kind == '[' {
+		return m.parse().children
 	}
 	return nil
 }
 
-// str returns the member that is a string of that name, "" when there is none.
-func (t *tree) str(name string) string {
-	m := t.member(name)
+// str returns the value of the member of this name if it is a string, and "" otherwise.
+func (n *node) str(name string) string {
+	m := n.member(name)
 	if m == nil || m.kind != 0 {
 		return ""
 	}
@@ -197,39 +208,43 @@ func (t *tree) str(name string) string {
 	return string(s)
 }
 
-// defaulter completes one config. Its work and bytes go below zero when there is too much to do.
+// defaulter completes configs within a budget of steps and bytes. Schemas can refer to themselves, and one default can
+// contain others, so a small schema may ask for a result of any size. Whoever spends from the budget lets it go below
+// zero, and merged looks at it at the end: functions on the way just stop.
 type defaulter struct {
-	root  *tree
-	work  int
-	bytes int
-	open  []*tree // the defaults that are being completed
+	root       *node   // the configSchema, in which references are resolved
+	work       int     // steps that are left; below zero = too much to do
+	bytes      int     // bytes that may be added; below zero = too large
+	completing []*node // the defaults that are being completed now, from the outermost on; none is added inside itself
 }
 
-// merged appends config, completed, to out. It reports false if there was too much to do.
+// merged appends config, completed, to out. It returns false if there was too much to do; out is not complete then.
 func (d *defaulter) merged(out, config []byte) ([]byte, bool) {
-	value := newTree(config)
-	d.complete(value, []*tree{d.root})
+	value := newNode(config)
+	d.complete(value, []*node{d.root})
 	if d.work < 0 || d.bytes < 0 {
 		return out, false
 	}
 	return value.append(out), true
 }
 
-// opened takes a config apart, if there is work left for what is in it.
-func (d *defaulter) opened(value *tree) bool {
-	if most := len(value.text) / 2; !value.opened && most > d.work && rawjson.Widest(value.text) > d.work {
+// parse parses a value of the config, if there is work left for what is in it. It returns false otherwise. Counting the
+// items of a value is cheap, but done only for a text that is long enough to have too many.
+func (d *defaulter) parse(value *node) bool {
+	if most := len(value.text) / 2; !value.parsed && most > d.work && rawjson.Widest(value.text) > d.work {
 		d.work = -1
 		return false
 	}
-	d.work -= len(value.open().children)
+	d.work -= len(value.parse().children)
 	return d.work >= 0
 }
 
-// together returns schemas and, each in the order of their precedence, those that apply with them.
-func (d *defaulter) together(schemas []*tree) []*tree {
-	var all []*tree
-	var add func(*tree)
-	add = func(schema *tree) {
+// together returns the schemas and those that apply wherever they apply, each once, in the order in which defaults are
+// looked for: a schema, then what its $ref names, then its allOf.
+func (d *defaulter) together(schemas []*node) []*node {
+	var all []*node
+	var add func(*node)
+	add = func(schema *node) {
 		d.work -= 1 + len(all)/16
 		if schema == nil || d.work < 0 || slices.Contains(all, schema) {
 			return
@@ -248,8 +263,9 @@ func (d *defaulter) together(schemas []*tree) []*tree {
 	return all
 }
 
-// resolve returns what a reference names in the document, nil when that is nothing.
-func (d *defaulter) resolve(ref string) *tree {
+// resolve returns the schema that a $ref names in the document: "#", "#/a/pointer" or "#anchor". It returns nil if there is
+// no such schema, or if the reference leads out of the document.
+func (d *defaulter) resolve(ref string) *node {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	if !ok {
 		return nil
@@ -269,7 +285,7 @@ func (d *defaulter) resolve(ref string) *tree {
 			at = at.member(jsonpointer.Unescape(token))
 		case '[':
 			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at.open().children) {
+			if err != nil || i < 0 || i >= len(at.parse().children) {
 				return nil
 			}
 			at = at.children[i]
@@ -283,14 +299,16 @@ func (d *defaulter) resolve(ref string) *tree {
 	return at
 }
 
-func (d *defaulter) anchor(t *tree, name string) *tree {
+// anchor returns the first schema in n, or inside it, that has this anchor: as $anchor or $dynamicAnchor, or as $id or id
+// with "#" before it, as older drafts have it.
+func (d *defaulter) anchor(n *node, name string) *node {
 	if d.work--; d.work < 0 {
 		return nil
 	}
-	if t.str("$anchor") == name || t.str("$dynamicAnchor") == name || t.str("$id") == "#"+name || t.str("id") == "#"+name {
-		return t
+	if n.str("$anchor") == name || n.str("$dynamicAnchor") == name || n.str("$id") == "#"+name || n.str("id") == "#"+name {
+		return n
 	}
-	for _, child := range t.open().children {
+	for _, child := range n.parse().children {
 		if found := d.anchor(child, name); found != nil {
 			return found
 		}
@@ -298,8 +316,8 @@ func (d *defaulter) anchor(t *tree, name string) *tree {
 	return nil
 }
 
-// complete adds to value what schemas, which all apply to it, have as defaults.
-func (d *defaulter) complete(value *tree, schemas []*tree) {
+// complete adds to value, and to everything in it, the defaults of schemas, all of which apply to it.
+func (d *defaulter) complete(value *node, schemas []*node) {
 	if d.work--; d.work < 0 || d.bytes < 0 || value.kind == 0 {
 		return
 	}
@@ -313,9 +331,10 @@ func (d *defaulter) complete(value *tree, schemas []*tree) {
 	}
 }
 
-func (d *defaulter) completeObject(value *tree, schemas []*tree) {
+// completeObject completes the members that the object has, and adds those that have a default.
+func (d *defaulter) completeObject(value *node, schemas []*node) {
 	names, properties := d.properties(schemas)
-	if len(names) == 0 || !d.opened(value) {
+	if len(names) == 0 || !d.parse(value) {
 		return
 	}
 	for _, name := range names {
@@ -325,28 +344,28 @@ func (d *defaulter) completeObject(value *tree, schemas []*tree) {
 			continue
 		}
 		given := d.defaultOf(properties[name])
-		if given == nil || slices.Contains(d.open, given) {
+		if given == nil || slices.Contains(d.completing, given) {
 			continue
 		}
 		added := d.clone(given)
 		value.names = append(value.names, name)
 		value.children = append(value.children, added)
 		d.bytes -= len(name) + 4
-		d.open = append(d.open, given)
+		d.completing = append(d.completing, given)
 		d.complete(added, properties[name])
-		d.open = d.open[:len(d.open)-1]
+		d.completing = d.completing[:len(d.completing)-1]
 	}
 }
 
-// properties returns what schemas say of each property, and the names in their order.
-func (d *defaulter) properties(schemas []*tree) (names []string, properties map[string][]*tree) {
-	properties = map[string][]*tree{}
+// properties returns the names of the properties that the schemas define, in their order, and the schemas of each.
+func (d *defaulter) properties(schemas []*node) (names []string, properties map[string][]*node) {
+	properties = map[string][]*node{}
 	for _, schema := range schemas {
 		of := schema.member("properties")
 		if of == nil || of.kind != '{' {
 			continue
 		}
-		d.work -= len(of.open().names)
+		d.work -= len(of.parse().names)
 		for i, name := range of.names {
 			if properties[name] == nil {
 				names = append(names, name)
@@ -357,7 +376,8 @@ func (d *defaulter) properties(schemas []*tree) (names []string, properties map[
 	return names, properties
 }
 
-func (d *defaulter) defaultOf(schemas []*tree) *tree {
+// defaultOf returns the default of a property that has these schemas, nil if it has none.
+func (d *defaulter) defaultOf(schemas []*node) *node {
 	for _, schema := range d.together(schemas) {
 		if given := schema.member("default"); given != nil {
 			return given
@@ -366,20 +386,23 @@ func (d *defaulter) defaultOf(schemas []*tree) *tree {
 	return nil
 }
 
-// clone copies a default, which is completed by itself at each place.
-func (d *defaulter) clone(t *tree) *tree {
+// clone copies a default, since it is completed at each place on its own.
+func (d *defaulter) clone(n *node) *node {
 	d.work--
-	d.bytes -= len(t.text) + 2
-	return newTree(t.text)
+	d.bytes -= len(n.text) + 2
+	return newNode(n.text)
 }
 
-func (d *defaulter) completeArray(value *tree, schemas []*tree) {
-	says := func(schema *tree) bool { return schema.member("items") != nil || schema.list("prefixItems") != nil }
-	if !slices.ContainsFunc(schemas, says) || !d.opened(value) {
+// completeArray completes the items of an array. It adds no items. An item has the schema at its index in prefixItems, or
+// that of items if there is none. Before draft 2020-12, items may be a list with the meaning of prefixItems, and
+// additionalItems has the meaning of items then.
+func (d *defaulter) completeArray(value *node, schemas []*node) {
+	says := func(schema *node) bool { return schema.member("items") != nil || schema.list("prefixItems") != nil }
+	if !slices.ContainsFunc(schemas, says) || !d.parse(value) {
 		return
 	}
 	for i, element := range value.children {
-		var apply []*tree
+		var apply []*node
 		for _, schema := range schemas {
 			items, prefix := schema.member("items"), schema.list("prefixItems")
 			if list := schema.list("items"); list != nil {

@@ -48,6 +48,8 @@ func NewSchemaEngine(opts *SchemaOptions) SchemaEngine {
 	return defaultEngine{schemaguard.Formats{Standard: opts.AssertFormats, Own: maps.Clone(opts.Formats)}}
 }
 
+// defaultEngine is the engine of NewSchemaEngine. It needs no work of its own: the guard compiles schemas with the same
+// library, to check them, and defaultEngine takes over what the guard has compiled.
 type defaultEngine struct{ formats schemaguard.Formats }
 
 func (e defaultEngine) Compile(schema []byte) (Schema, error) {
@@ -121,6 +123,8 @@ func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 	return out
 }
 
+// compareErrors orders violations by the place in the config, then by the schema and its keyword. The library finds them in
+// the order of a Go map, which differs from call to call.
 func compareErrors(a, b *jsonschema.ValidationError) int {
 	return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
 		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))

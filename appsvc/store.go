@@ -10,9 +10,11 @@ import (
 // This file and storequery.go are for authors of drivers: they declare what a Service needs of a Store. Programs that only
 // use a Service need none of it.
 
-// Store keeps apps, tags, components and answers. It is implemented by storage drivers and called by the
-// Service alone. A driver stores rows and answers queries by key, order and limit; the Service applies the rules of
+// Store keeps apps, tags, components, answers and the feed of changes. It is implemented by storage drivers and called by
+// the Service alone. A driver stores rows and answers queries by key, order and limit; the Service applies the rules of
 // the domain. The suite storage/storagetest.Apps tests the rules of this file.
+//
+// All methods are called by many goroutines at the same time. A Reader or a Tx is used by one goroutine at a time.
 //
 // A driver returns the errors ErrNotFound, ErrExists, ErrBusy, ErrFull, ErrUnknown and ErrClosed of this package, or
 // errors that wrap them. Every method may return ErrBusy when the data cannot be reached in time, and the error of ctx
@@ -32,7 +34,9 @@ type Store interface {
 	// an error or panics, none of them is, and the error or the panic reaches the caller of Update. Updates
 	// are serializable: what fn read is still current when its writes are committed. When Update returns nil,
 	// the writes are as durable as the store can make them. Update may call fn again, after it has rolled back
-	// what the call before wrote. fn does not call the Store.
+	// what the call before wrote; the Service writes every fn so that the last call counts. fn does not call the Store.
+	//
+	// A driver may commit several updates together. It then answers each of them as if it had been alone.
 	//
 	// It returns ErrBusy when nothing was committed and the same call may succeed later, ErrFull when
 	// nothing was committed for want of room, and ErrUnknown when the outcome of the commit is not known.
@@ -100,9 +104,9 @@ type Reader interface {
 // ErrNotFound or ErrExists has changed nothing, and the transaction goes on.
 type Tx interface {
 	Reader
-	// Announce tells the driver that the transaction is going to read the latest version of an app and these versions of
-	// components, each of which may be absent. A driver for which each read is a round trip reads them together. It
-	// changes nothing that can be read.
+	// Announce tells the driver that the transaction is going to read the Head of an app and these versions of
+	// components, each of which may be absent. A driver for which each read is a round trip reads them together; for
+	// other drivers it does nothing. It changes nothing that can be read.
 	Announce(ctx context.Context, appID string, components []ComponentRef) error
 	// AddVersion adds a version of an app, which is the latest from now on. It returns ErrExists, and adds nothing,
 	// unless h.Version is one above the latest version, or 0 if there is no app with this id.
@@ -171,8 +175,8 @@ type (
 )
 
 // Answer is the stored result of a write with an idempotency key. If the caller repeats the write, the Service returns
-// this result and does not write again. It has only ids and versions, and nothing that may be hidden from the caller
-// later.
+// this result and does not write again; see idempotency.go. It has only ids and versions, so that a repeat can tell a
+// caller nothing that was hidden from it meanwhile.
 type Answer struct {
 	By      string // URN of the caller
 	Key     string

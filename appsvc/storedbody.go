@@ -11,21 +11,25 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// A Body is the text {"title":…,"owner":{"urn":…},"groups":[…],"elements":[…]}. An element in it is
-// {"id":"0","component":<manifest>,"config":<config>}. Its id is its index, so the text up to the manifest, called the
-// head, changes when the element moves. What follows the head is copied from version to version.
+// A Body is compact JSON of this form, with the members in this order:
+//
+//	{"title":"…","owner":{"urn":"…"},"groups":["…"],"elements":[{"id":"0","component":<manifest>,"config":<config>}]}
+//
+// The id of an element is its index. So the text of an element up to the manifest, called its head, changes when the
+// element moves, and the text after the head does not. The latter is copied from version to version without being parsed.
+// Since the form is fixed, a body is read with package rawjson, which looks for the places of values and decodes little.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
 
-// appendHead appends the head of the element with this index.
+// appendHead appends the head of the element with this index: {"id":"0","component":
 func appendHead(dst []byte, index int) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
 	return append(dst, `","component":`...)
 }
 
-// body writes the draft as it is stored, and returns the names of the components it uses.
+// body returns the draft as it is stored, and the names of the components that it uses. Each element gets its index as id.
 func (d draft) body(owner string) (Body, []string) {
 	size := 128 + len(d.title) + len(owner)
 	for _, g := range d.groups {
@@ -58,7 +62,7 @@ func (d draft) body(owner string) (Body, []string) {
 	return append(b, `]}`...), d.components()
 }
 
-// draft parses a stored body. The elements of the draft are slices of the body.
+// draft parses a stored body into a draft whose elements are all kept. They are slices of the body and share its bytes.
 func (b Body) draft() (draft, error) {
 	body, elements, err := b.parts()
 	if err != nil {
@@ -68,7 +72,7 @@ func (b Body) draft() (draft, error) {
 }
 
 // parts returns the elements of a stored body, and its other members. The elements come last and are
-// most of the body, so the body is scanned only once.
+// most of the body. So they are cut off first, and scanned only once.
 func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
 	at, _, err := rawjson.Lookup(b, "elements", 0)
 	if err != nil || at < 0 {
@@ -83,7 +87,7 @@ func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
 	return body, elements, nil
 }
 
-// storedDraft returns the draft of a stored body, whose elements are all kept.
+// storedDraft returns the draft of a stored body of which parts has returned these parts.
 func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	title, isText := rawjson.Text(body.Get("title"))
 	groups, areTexts := texts(body.Get("groups"))

@@ -21,8 +21,9 @@ const (
 	UpdatedDescending Sort = "-updatedAt"
 )
 
-// AppQuery asks a Store for latest versions of apps; drivers answer it. Match and Compare define its meaning: the
-// memory driver calls them, and the suite compares every driver with them.
+// AppQuery asks a Store for latest versions of apps; drivers answer it. The fields that are set must all hold, but of
+// Owner and Groups one is enough: together they are what a caller may read. Match and Compare define the meaning of a
+// query exactly: the memory driver calls them, and the suite compares every driver with them.
 type AppQuery struct {
 	Owner     string       // apps of this owner, or
 	Groups    []string     // with a group that one of these URNs contains
@@ -74,8 +75,8 @@ func (q AppQuery) compare(a, b AppPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// UserQuery asks a Store for apps of which some version has an element of a component. Match defines its meaning as far
-// as a Head tells.
+// UserQuery asks a Store for the users of a component: apps of which some version, the latest or an older one, has an
+// element of it. They are ordered by ID. Match defines the meaning of the other fields.
 type UserQuery struct {
 	Component string
 	Owner     string   // apps of this owner, or
@@ -83,8 +84,8 @@ type UserQuery struct {
 	From      string   // only apps with this ID or a higher one
 }
 
-// Match reports whether an app with this head is one of the owner or of the groups, and not before From. Which components
-// its versions have had is not in a head.
+// Match reports whether an app with this head is one of the owner or of the groups, and not before From. It does not look
+// at Component: a head has only the components of the latest version.
 func (q UserQuery) Match(h Head) bool {
 	return h.ID >= q.From && AppQuery{Owner: q.Owner, Groups: q.Groups}.Match(h)
 }
@@ -112,7 +113,8 @@ type TagMoveQuery struct {
 	Limit  int   // at most so many; 0 = all
 }
 
-// ComponentQuery asks a Store for components, by name in byte order and then in the order of adding.
+// ComponentQuery asks a Store for components, by name in byte order, and those of one name in the order in which they were
+// added.
 type ComponentQuery struct {
 	Name    string // of this name alone; "" = all
 	Version string // of this version alone; "" = all

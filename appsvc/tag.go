@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Tag is a named pointer to a version of an app; it can be moved.
+// Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
+// to any version, and it does not move by itself when the app changes. An app has up to 1,000 tags.
 type Tag struct {
 	AppID      string  `json:"appId"`
 	Name       string  `json:"name"`
@@ -39,8 +40,9 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app. A page ends before the limit when it has reached 16 MiB. It
-// returns ErrInvalid if Limit is out of range.
+// ListTags returns a page of the tags of an app, by name in byte order. A page ends before the limit when it has reached
+// 16 MiB, which matters with Embed. Two tags that point to the same version both have it. It returns ErrInvalid if Limit
+// is out of range.
 func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
 	if err := by.check(); err != nil {
 		return Page[Tag]{}, err
@@ -73,6 +75,7 @@ func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) it
 	})
 }
 
+// tagPage reads the tags that q asks for. q asks for one more than limit, unless limit is 0.
 func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (Page[Tag], error) {
 	page := newGathering[Tag](ctx, limit, s.limits.PageBytes)
 	for tag, err := range r.Tags(ctx, q) {
@@ -116,7 +119,8 @@ func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error
 	return s.tag(ctx, by, in)
 }
 
-// tag is Tag for a caller who may be restricted to some tags.
+// tag is Tag for a caller who may be restricted to some tags. The rights come before the name: such a caller gets
+// ErrForbidden for any other tag, whether or not the app has it.
 func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.View(ctx, func(r Reader) error {
@@ -146,9 +150,9 @@ func noTag(appID, name string) error {
 	return notFound("app %q has no tag %q", appID, name)
 }
 
-// TaggedApp returns the version of an app that a tag points to. It returns ErrNotFound if the app has no tag
-// of this name. A caller with TagsOnly gets the app without its owner, its editor and its groups, and
-// ErrForbidden for a tag that is not among its Tags.
+// TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method that a
+// caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
+// ErrForbidden for a tag that is not among its Tags. TaggedApp returns ErrNotFound if the app has no tag of this name.
 func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
 	if err := by.wellFormed(); err != nil {
 		return App{}, err
@@ -281,8 +285,13 @@ func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error
 	return Version{}, nil
 }
 
-// checkTags returns ErrUnprocessable if the app may not have one more tag: it has as many as it may have, or the
-// name is new, because last is no move, and the app has had as many names as it may ever have.
+// checkTags returns ErrUnprocessable if the app may not have one more tag. last is the last move of the tag; its Number is
+// 0 if the app never had a tag of this name. There are two limits:
+//
+//   - the tags that the app has now;
+//   - the names of tags that it has ever had, which count for a name that is new. Moves are kept for good, so this
+//     bounds what the history of tags can take. Releases that recorded no moves left tags without any: these are counted
+//     among the tags of now.
 func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) error {
 	names := map[string]bool{}
 	for tag, err := range r.Tags(ctx, TagQuery{AppID: last.AppID, Limit: l.Tags}) {
@@ -323,7 +332,8 @@ type DeleteTagRequest struct {
 }
 
 // DeleteTag removes a tag, and records that. Its history stays. It returns ErrNotFound if the app has no tag of
-// this name, and ErrForbidden if the tag is protected and the caller does not moderate every group of the app.
+// this name, ErrForbidden if the caller may only read the app, or if the tag is protected and the caller does not moderate
+// every group of the app, and ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest) error {
 	if err := by.check(); err != nil {
 		return err
@@ -365,8 +375,8 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 	return err
 }
 
-// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs. It leaves out apps
-// without such a tag and apps that the caller may not use. It returns ErrInvalid unless there are 1 to 100
+// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
+// without such a tag and apps that the caller may not read. It returns ErrInvalid unless there are 1 to 100
 // ids, and ErrNotFound if no tag can have the name.
 func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
 	if err := by.check(); err != nil {

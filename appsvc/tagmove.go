@@ -68,10 +68,12 @@ type ListTagMovesRequest struct {
 	Limit int    // 1 to 500; 0 = 50
 }
 
-// ListTagMoves returns a page of the history of a tag, newest first; the tag may have been deleted. A tag that
-// has not moved since a release that recorded no moves has an empty history. It returns ErrNotFound if the app
-// never had a tag of this name, and ErrInvalid if Limit is out of range or After is not a cursor of this
+// ListTagMoves returns a page of the history of a tag, newest first; the tag may have been deleted. The From of a move is
+// the To of the move before it in time. A tag that has not moved since a release that recorded no moves has an empty
 // history.
+//
+// It returns ErrNotFound if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After is not a
+// cursor of this history.
 func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) (Page[TagMove], error) {
 	if err := by.check(); err != nil {
 		return Page[TagMove]{}, err
@@ -160,15 +162,17 @@ func lastMove(ctx context.Context, r Reader, appID, name string) (TagMoveRecord,
 	return TagMoveRecord{AppID: appID, Name: name}, nil
 }
 
-// recordMove adds a move after the last one of the tag.
+// recordMove adds a move after the last one of the tag. Its time is never before that of the last one, even if the clock
+// was set back.
 func (s *Service) recordMove(ctx context.Context, tx Tx, by Caller, last TagMoveRecord, from, to Version) error {
 	last.Number++
 	last.TagMove = TagMove{At: max(s.millis(), last.At), By: by.URN, From: from, To: to}
 	return tx.AddTagMove(ctx, last)
 }
 
-// TagGuard is a condition of PutTag: where the tag must point before the call. The zero TagGuard sets no
-// condition. In JSON it is a version as a string, or null if there must be no tag.
+// TagGuard is a condition of PutTag: where the tag must point before the call. It keeps two people who move a tag at the
+// same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
+// or null if there must be no tag.
 type TagGuard struct {
 	kind guardKind
 	at   Version
@@ -204,7 +208,8 @@ func errNoGuard() *Error {
 	return invalid("/from", "want a version, or null if the tag must not be there")
 }
 
-// holds returns ErrConflict unless the tag, which points to at in an app at the version head, meets the condition.
+// holds returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, zero if there is
+// no such tag; head is the latest version of the app. Both are in the error.
 func (g TagGuard) holds(name string, at, head Version) error {
 	if g.kind == noGuard || g.at == at {
 		return nil
@@ -243,7 +248,8 @@ func (g TagGuard) MarshalJSON() ([]byte, error) {
 	return json.Marshal(g.at)
 }
 
-// noGuardError tells a decoder of a larger document what is wanted, which knows the place.
+// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the place of the guard in it and takes
+// only the Sentence; for everybody else the error is an *Error with the pointer /from.
 type noGuardError struct{ err *Error }
 
 func (e noGuardError) Error() string    { return e.err.Error() }

@@ -25,7 +25,8 @@ const (
 	mostOwners = 10_000
 )
 
-// Watch waits for changes that a follower of the feed may see: see Service.Watch.
+// Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
+// but one follower has one Watch: each Next takes over from the one before.
 type Watch struct {
 	all *watches
 	by  Caller
@@ -33,13 +34,15 @@ type Watch struct {
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed
-	// No entry after from and up to until concerns the watch. until is set when the watch is woken; before that,
-	// watches.at takes its place. If unknown is true, nothing is known of the entries after from.
+	// No entry after from and up to until concerns the watch, so Next may return until as the cursor, and the follower
+	// need not read what lies between. until is set when the watch is woken; before that, watches.at takes its place. If
+	// unknown is true, nothing is known of the entries after from.
 	from, until feed.Position
 	unknown     bool
 }
 
-// watches are the watches of a Service.
+// watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
+// with each watch: byApp and byURN lead from the app, its owner and its groups to the watches that it may concern.
 type watches struct {
 	store Store
 
@@ -55,6 +58,7 @@ type watches struct {
 	owners map[string]string // of apps
 }
 
+// newWatches returns no watches, and starts no goroutine.
 func newWatches(store Store) *watches {
 	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{},
 		byURN: map[string]map[*Watch]struct{}{}, owners: map[string]string{}}
@@ -153,7 +157,8 @@ func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, k
 	}
 }
 
-// run looks at new entries until ctx is done.
+// run looks at new entries until ctx is done. It takes the channel of the store before it reads, so that it misses nothing,
+// and pauses after each read, so that many commits in a short time cost one read.
 func (a *watches) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := a.store.Changed()
@@ -180,8 +185,9 @@ type watchedEntry struct {
 	owner string // of its app
 }
 
-// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. When it
-// cannot look at all of them, it wakes everybody.
+// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. It cannot
+// look at all of them at its first call, if there are more than 10,000, if some were removed, or if the feed has another
+// identity. Then it wakes everybody.
 func (a *watches) advance(ctx context.Context) error {
 	a.mu.Lock()
 	begun, before, last := a.begun, a.state, a.at
@@ -250,7 +256,8 @@ func (a *watches) advance(ctx context.Context) error {
 	return nil
 }
 
-// owner returns the owner of an app, which never changes.
+// owner returns the owner of an app, which never changes, so it is cached. It returns "" for a change of a component, and
+// for an app that does not exist.
 func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error) {
 	if id == "" {
 		return "", nil
@@ -274,7 +281,8 @@ func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error
 	return head.Owner, nil
 }
 
-// look wakes those whom an entry, which comes after a.at, may concern.
+// look wakes those whom an entry, the first after a.at, may concern. The readers of a group are also those who moderate
+// or read what contains it: the network of a site.
 func (a *watches) look(e watchedEntry) {
 	wake := func(list map[*Watch]struct{}) {
 		for w := range list {
@@ -298,7 +306,8 @@ func (a *watches) look(e watchedEntry) {
 	}
 }
 
-// concerns reports whether the caller may see the entry, and asks for it.
+// concerns reports whether the caller could see the entry when it was written, and asks for it. It goes by the owner of the
+// app and by the groups that the app had then, so it reads no store. Changes decides what the caller sees.
 func (w *Watch) concerns(e watchedEntry) bool {
 	if w.in.AppID != "" && w.in.AppID != e.AppID {
 		return false

@@ -15,7 +15,7 @@ var allMutants = flag.Bool("mutants", false, "look at every mutant, not at some"
 // it is the one.
 var mutants = []mutant.Mutant{
 	mutant.New("a test of null is a test of the version", "TestPatches/a_test_of_null", "appsvc/patch.go",
-		"if !ok {\n\t\treturn \"\", false", "if !ok {\n\t\treturn \"0\", MUTANT && op.Op == \"test\" && *op.Path == versionPath"),
+		"return rawjson.Text(op.Value)", "if version, ok = rawjson.Text(op.Value); !ok && MUTANT {\n\t\treturn \"0\", true\n\t}\n\treturn version, ok"),
 	mutant.New("the version is tested in the patched document", "TestPatches/a_test_of_the_tested", "appsvc/patch.go",
 		"ok && v != app.Version.String() {", "ok && v != app.Version.String() && !MUTANT {"),
 	mutant.New("what is read-only may be written", "TestPatches/(replace|copy)_", "appsvc/patchresult.go",
