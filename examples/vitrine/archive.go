@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// exportStore writes everything that a store holds to standard output.
+// exportStore is the command export: it writes everything that a store holds to standard output, as an archive.
 func exportStore(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("export")
 	db := dbFlag(f)
@@ -31,7 +31,8 @@ func exportStore(ctx context.Context, p *program, args []string) (err error) {
 	return err
 }
 
-// importStore builds a store of an archive, which is checked whole before anything is written.
+// importStore is the command import: it builds a new store from an archive. The whole archive is checked before
+// anything is written.
 func importStore(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("import")
 	db := f.String("db", "", dbUsage)
@@ -61,7 +62,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	return err
 }
 
-// importArchive builds the store: a kill leaves nothing that passes for one.
+// importArchive builds the store beside its final name, so that a kill leaves either nothing or the whole store.
 func importArchive(ctx context.Context, db string, a *archive.Archive) (n archive.Counts, err error) {
 	fill := func(s archive.Stores) error {
 		var err error

@@ -9,7 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// backup copies a store, which others may be using, into a new file. The key stays where it is.
+// backup is the command backup: it copies a SQLite store, which others may be using, into a new file. The key file is
+// not copied, and a line on standard error says so.
 func backup(ctx context.Context, p *program, args []string) error {
 	f := flags("backup")
 	db := dbFlag(f)

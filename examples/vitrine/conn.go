@@ -15,8 +15,8 @@ import (
 // piece is the size of the buffer. If net/http changes it, no piece is delayed.
 const piece = 4 << 10
 
-// pieceConn delays at most one full piece. It hides all other methods of a TCP connection, since these would write
-// before the delayed piece.
+// pieceConn delays at most one full piece. It hides all other methods of a TCP connection, such as ReadFrom, since
+// these would write before the delayed piece.
 type pieceConn struct {
 	net.Conn
 	whole bool // nothing is delayed, as where the pieces are records of TLS

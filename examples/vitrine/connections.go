@@ -10,19 +10,19 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// mostConnections is how many connections are open at a time. One that is idle costs 7 to 20 KB, one
-// whose headers do not end as much as these may have, 260 KB.
+// mostConnections is how many connections are open at a time. An idle one takes 7 to 20 KB of memory. One whose headers
+// never end takes as much as headers may have, 260 KB.
 const mostConnections = 1000
 
-// spareConnections are open beyond that when every other has a request under way, so that /healthz is
-// always answered, and others are told at once that the server is overloaded.
+// spareConnections may be open beyond that while every other connection has a request under way. /healthz is answered
+// on them, and other requests are told at once that the server is overloaded.
 const spareConnections = 16
 
-// connections bounds how many connections are open. When there are too many, the one that has been
-// idle for the longest makes room: it has no request under way, and its client may come back. So a
-// flood of idle connections displaces only what is idle. Where every connection has a request under
-// way, a few more are taken, on which only /healthz is served; beyond them, new ones wait until a request
-// has ended, which the timeouts of the server see to.
+// connections bounds how many connections are open. When there are too many, the one that has been idle for the longest
+// is closed: it has no request under way, and its client may connect again. So a flood of idle connections displaces
+// only idle ones. If every connection has a request under way, a few more are accepted, on which only /healthz is
+// served. Beyond these, new connections wait until a request has ended; the timeouts of the server make sure that it
+// does.
 type connections struct {
 	net.Listener
 	most   int
@@ -56,15 +56,16 @@ func (l *connections) serve(s *http.Server) error {
 	return s.Serve(httpapi.NewListener(l))
 }
 
-// connectionOf returns the connection that the server knows in a wrapping.
+// connectionOf returns the connection inside one that the server has wrapped, for TLS or for its refusals.
 func connectionOf(c net.Conn) *connection {
 	return c.(interface{ NetConn() net.Conn }).NetConn().(*connection)
 }
 
-// connectionKey is where the context of a request holds its *connection.
+// connectionKey is the key of the *connection in the context of a request.
 type connectionKey struct{}
 
-// unlessCrowded marks the requests that come over a spare connection while all others are busy.
+// unlessCrowded marks the requests that come over a spare connection while all others are busy. httpapi answers these
+// with 503.
 func (l *connections) unlessCrowded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.Context().Value(connectionKey{}).(*connection); c.extra && l.crowded(c) {
@@ -74,7 +75,7 @@ func (l *connections) unlessCrowded(h http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether a spare connection is one still; else it is now one like the others.
+// crowded reports whether a spare connection is still needed as one. Once others were closed, it becomes one like them.
 func (l *connections) crowded(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,8 +83,8 @@ func (l *connections) crowded(c *connection) bool {
 	return c.extra
 }
 
-// Accept returns the next connection when there is room for it. What the listener says is passed on
-// as it is, since the server goes on after some errors, as when descriptors run out.
+// Accept returns the next connection when there is room for it. Errors of the listener are passed on as they are: the
+// server goes on after some of them, for instance when the process has no more file descriptors.
 func (l *connections) Accept() (net.Conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
@@ -97,8 +98,8 @@ func (l *connections) Accept() (net.Conn, error) {
 	return &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l, extra: extra}, nil
 }
 
-// admit makes room for one more connection. It reports whether that is a spare one, and whether the
-// listener is still open.
+// admit makes room for one more connection. extra is true if it is a spare one, and open is false if the listener was
+// closed.
 func (l *connections) admit() (extra, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +116,8 @@ func (l *connections) admit() (extra, open bool) {
 	return l.open > l.most, !l.closed
 }
 
-// leave closes a connection that has no request under way. The goroutine that serves it finds out by
-// its read.
+// leave closes a connection that has no request under way. The read of the goroutine that serves it then fails. Callers
+// hold mu.
 func (l *connections) leave(c *connection) {
 	l.forget(c)
 	_ = c.Conn.Close()
@@ -149,8 +150,7 @@ func (l *connections) busy(c *connection) {
 	}
 }
 
-// state is for http.Server.ConnState. A connection is idle until the headers of its next request
-// have come, however slowly they do.
+// state is for http.Server.ConnState. A connection counts as idle until the headers of its next request are complete.
 func (l *connections) state(raw net.Conn, state http.ConnState) {
 	c := connectionOf(raw)
 	if state == http.StateIdle {
@@ -185,8 +185,8 @@ type connection struct {
 	open int // event streams that are open; while there are some, it does not count as open
 }
 
-// streamBegan takes the connection of an event stream out of the count, since it stays open for long and costs little; how
-// many streams there are has a bound of its own. What the stream sends is not delayed.
+// streamBegan takes the connection of an event stream out of the count: it stays open for long and costs little, and
+// the number of streams has a limit of its own. What the stream sends is not delayed by pieceConn.
 func streamBegan(ctx context.Context) (ended func()) {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {
@@ -196,6 +196,7 @@ func streamBegan(ctx context.Context) (ended func()) {
 	return func() { c.addStreams(-1) }
 }
 
+// addStreams changes the number of event streams on a connection; over HTTP/2 there may be several.
 func (c *connection) addStreams(n int) {
 	l := c.all
 	l.mu.Lock()

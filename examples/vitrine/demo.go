@@ -14,27 +14,29 @@ import (
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
 
+// demoNetwork is the network of all sample data.
 const demoNetwork = "urn:vitrine:demo.test"
 
-// demoUser moderates the network of the sample data. A right to manage components is a right over the
-// whole store, so the token that is printed has none.
+// demoUser is whom the token that -demo prints stands for: a moderator of the network of the sample data. It may not
+// manage components, since that is a right over the whole store.
 var demoUser = httpapi.Principal{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}
 
-// demoMark is the id of an app that -demo makes first of all: it tells a store with sample data from
-// others. Nobody can make it through the service, which gives every app an id of its own.
+// demoMark is the id of an app that -demo makes before all others, by which it recognises its own store. Nobody can
+// make this app through the service, which gives every app a random id.
 const demoMark = "de300000-0000-4000-8000-000000000000"
 
-// errForeign: -demo prints a token, which must not be one over real data.
+// errForeign is the error for a store with other data than the sample data: the token that -demo prints would give
+// rights over it.
 var errForeign = errors.New("the store holds other data than the sample data, and -demo prints a token: want a store that is new or empty, or that -demo has filled")
 
-// demo is what -demo shows a newcomer.
+// demo is what -demo prints for a newcomer.
 type demo struct {
 	token  string
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
-// demoFills reports whether -demo is to fill the store, because it is empty, or has filled it before. A store that holds
-// other data is refused with errForeign.
+// demoFills reports whether -demo is to fill the store. It is true for an empty store, false for one that -demo has
+// filled before, and errForeign is returned for any other.
 func demoFills(ctx context.Context, s *store) (bool, error) {
 	err := s.Empty(ctx)
 	if errors.Is(err, archive.ErrNotEmpty) {
@@ -43,7 +45,7 @@ func demoFills(ctx context.Context, s *store) (bool, error) {
 	return err == nil, err
 }
 
-// newDemo fills the store if that is to be done, and makes a token for what is in it.
+// newDemo fills the store if fill is true, and makes a token for what is in it.
 func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpapi.Tokens) (*demo, error) {
 	token, err := tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
 	if err != nil {
@@ -74,11 +76,11 @@ func newDemo(ctx context.Context, p *program, s *store, fill bool, tokens *httpa
 	return d, fillLibrary(ctx, assets.New(s.Assets, &assets.Options{Now: clock.Now}), clock)
 }
 
-// demoTime is a time before the store was filled: so many days before, at this time of the day in UTC. With 0 days it is so
-// many hours and minutes before.
+// demoTime is a time before the store was filled: so many days before, at this hour and minute in UTC. With 0 days it
+// is so many hours and minutes before.
 type demoTime struct{ days, hour, minute int }
 
-// demoClock is the clock of those who made the sample data.
+// demoClock is the clock of the services that fill the store, so that the sample data has a past of nine days.
 type demoClock struct{ filled, now time.Time }
 
 func newDemoClock(filled time.Time) *demoClock { return &demoClock{filled: filled.UTC()} }
@@ -86,6 +88,7 @@ func newDemoClock(filled time.Time) *demoClock { return &demoClock{filled: fille
 // Now is the time of the change that is being made.
 func (c *demoClock) Now() time.Time { return c.now }
 
+// time returns the time that t stands for.
 func (c *demoClock) time(t demoTime) time.Time {
 	since := time.Duration(t.hour)*time.Hour + time.Duration(t.minute)*time.Minute
 	if t.days == 0 {
@@ -94,12 +97,12 @@ func (c *demoClock) time(t demoTime) time.Time {
 	return c.filled.Truncate(24*time.Hour).AddDate(0, 0, -t.days).Add(since)
 }
 
-// date is the day that comes so many days after the store was filled.
+// date returns the day that is so many days after the store was filled.
 func (c *demoClock) date(days int) string {
 	return c.filled.AddDate(0, 0, days).Format(time.DateOnly)
 }
 
-// mark adds the app that tells that the store was filled by -demo.
+// mark adds the app by which -demo recognises a store that it has filled.
 func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
 	clock.now = clock.time(demoTime{9, 7, 55})
 	svc := appsvc.New(apps, &appsvc.Options{Now: clock.Now, NewID: func() string { return demoMark }})
@@ -108,7 +111,7 @@ func mark(ctx context.Context, apps appsvc.Store, clock *demoClock) error {
 	return err
 }
 
-// marked is errForeign for a store that was not filled by -demo.
+// marked returns errForeign unless -demo has filled the store.
 func marked(ctx context.Context, apps appsvc.Store) error {
 	return apps.View(ctx, func(r appsvc.Reader) error {
 		_, err := r.Head(ctx, demoMark)
@@ -119,8 +122,7 @@ func marked(ctx context.Context, apps appsvc.Store) error {
 	})
 }
 
-// print shows a link into the console, the token, and three commands that work as they stand, by the
-// addresses of the server and of the base path.
+// print shows a link into the console, the token, and three curl commands that can be copied as they are.
 func (d *demo) print(w io.Writer, root, base string) {
 	auth := "-H 'Authorization: svctoken " + d.token + "'"
 	fmt.Fprintf(w, "\nopen in a browser:\n%s/#token=%s\n", base, d.token)

@@ -8,7 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// The people who have made the sample apps, by what they do.
+// The users who have made the sample apps, named for what they do.
 const (
 	byDesigner = "designer"
 	byEditor   = "editor"
@@ -19,12 +19,12 @@ const (
 // demoSites are the sites of the sample network. Everybody may change the apps of each.
 var demoSites = []string{demoNetwork + ":site=news", demoNetwork + ":site=blog", demoNetwork + ":site=shop", demoNetwork + ":site=events"}
 
-// demoAuthor is one of the people as a caller.
+// demoAuthor returns one of the users as a caller.
 func demoAuthor(name string) appsvc.Caller {
 	return appsvc.Caller{URN: demoNetwork + ":user=" + name, Moderates: demoSites}
 }
 
-// demoApp is a sample app with what has become of it.
+// demoApp is a sample app with its history: how it was created, and what was done to it since.
 type demoApp struct {
 	title, site string
 	elements    []appsvc.NewElement
@@ -33,17 +33,17 @@ type demoApp struct {
 	steps       []demoStep
 }
 
-// demoStep is what somebody has done to an app.
+// demoStep is one change of an app: when, by whom and what.
 type demoStep struct {
 	at demoTime
 	by string
 	do demoAction
 }
 
-// demoAction changes an app for one of the people.
+// demoAction makes a change of an app.
 type demoAction func(ctx context.Context, apps *appsvc.Session, id string) error
 
-// edited makes a version.
+// edited returns the action that patches the app and so makes a version.
 func edited(change func(p *appsvc.PatchBuilder)) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
 		_, err := appsvc.EditApp(ctx, apps, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
@@ -54,7 +54,7 @@ func edited(change func(p *appsvc.PatchBuilder)) demoAction {
 	}
 }
 
-// tagged moves a tag.
+// tagged returns the action that sets a tag.
 func tagged(name string, v appsvc.Version) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
 		_, err := apps.PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: v})
@@ -62,7 +62,7 @@ func tagged(name string, v appsvc.Version) demoAction {
 	}
 }
 
-// restored makes a version of an earlier one.
+// restored returns the action that restores an earlier version.
 func restored(v appsvc.Version) demoAction {
 	return func(ctx context.Context, apps *appsvc.Session, id string) error {
 		_, err := apps.Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: v})
@@ -96,8 +96,8 @@ func element(name, version, config string) appsvc.NewElement {
 	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: version}, Config: []byte(config)}
 }
 
-// fillApps adds the sample components, and the apps with their history in the order in which it came about. It returns
-// the id of the first app.
+// fillApps adds the sample components and apps. All their changes, of whatever app, are made in the order of their
+// times, as the feed of changes needs it. It returns the id of the first app.
 func fillApps(ctx context.Context, s *appsvc.Service, clock *demoClock) (first string, err error) {
 	type scene struct {
 		at  time.Time
@@ -142,7 +142,7 @@ func fillApps(ctx context.Context, s *appsvc.Service, clock *demoClock) (first s
 	return first, nil
 }
 
-// demoApps are the sample apps. The first one is read by the request that -demo prints.
+// demoApps returns the sample apps. One of the requests that -demo prints reads the first.
 func demoApps(clock *demoClock) []demoApp {
 	version := appsvc.NewVersion[int]
 	latest := appsvc.Latest

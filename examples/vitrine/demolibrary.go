@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
+// demoLibrary is the library of the sample posts: the one that every network has.
 var demoLibrary = assets.Library{Network: "demo.test", ID: "demo.test"}
 
 // demoHandles are the authors of the sample posts, each with the language that they write in.
@@ -52,8 +53,8 @@ const (
 	demoBatch = 6
 )
 
-// demoMember is one of the people as a member of the network. The newsdesk moderates it; the editor has what the folders
-// give to the role, and sees nothing of the embargoed ones.
+// demoMember returns one of the users as a member of the network. The newsdesk moderates the network. The editor has
+// the rights that folders give to the role, and does not see the embargoed folders.
 func demoMember(name string) assets.Caller {
 	by := assets.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}}
 	if name == byNewsdesk {
@@ -81,6 +82,7 @@ var demoFolders = []struct {
 		{Operation: assets.View, User: &assets.Subject{ID: byRelease, Name: "Release manager"}}}},
 }
 
+// demoGrant returns a permission for a role.
 func demoGrant(o assets.Operation, role, name string) assets.Permission {
 	return assets.Permission{Operation: o, Role: &assets.Subject{ID: role, Name: name}}
 }
@@ -145,7 +147,7 @@ func fillFolders(ctx context.Context, s *assets.Service) (map[string]string, err
 	return ids, nil
 }
 
-// fillAttributes says of some posts what was decided about them, and of which campaign they are.
+// fillAttributes gives some of the posts attributes: a decision, a campaign, a color.
 func fillAttributes(ctx context.Context, s *assets.Service, ids []string) error {
 	for _, a := range []struct {
 		key, value  string
@@ -165,7 +167,7 @@ func fillAttributes(ctx context.Context, s *assets.Service, ids []string) error 
 	return nil
 }
 
-// demoPost is the i-th post.
+// demoPost returns the i-th post. Everything in it follows from i, so every store has the same posts.
 func demoPost(i int, folders map[string]string) assets.NewAsset {
 	author := demoHandles[i*5%len(demoHandles)]
 	words := demoWords[author.lang]
@@ -189,7 +191,7 @@ func demoPost(i int, folders map[string]string) assets.NewAsset {
 	}
 }
 
-// demoPlaces are the folders of the i-th post. Some are in two, some in none.
+// demoPlaces returns the ids of the folders of the i-th post: one, two or none.
 func demoPlaces(i int, tag string, folders map[string]string) []string {
 	in := map[string]string{"winter": "Winter lights", "event": "Harbour festival", "question": "Questions", "story": "Stories"}[tag]
 	switch {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// feedCommand carries out the command whose second word is the first of args.
+// feedCommand carries out the command whose name follows the word feed. There is one, reset.
 func feedCommand(ctx context.Context, p *program, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -20,7 +20,8 @@ func feedCommand(ctx context.Context, p *program, args []string) error {
 	return feedReset(ctx, p, args[1:])
 }
 
-// feedReset gives the feeds of changes of a store another identity.
+// feedReset is the command feed reset: it gives the feeds of changes of a store another identity, so that cursors from
+// before are answered with 410.
 func feedReset(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("feed reset")
 	db := dbFlag(f)

@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// findings shows what a check or an import found: for machines a line of JSON a problem and the
-// counts as the last line; for people the problems grouped by their rule, or every one as it comes.
+// findings shows what a check or an import has found. With -json every problem is a line of JSON and the counts are the
+// last line. Without it, people get the first problems of each rule at the end, or with -all each problem as it comes.
 type findings struct {
 	out    *bufio.Writer
 	asJSON *json.Encoder // nil for people
@@ -22,7 +22,7 @@ type findings struct {
 	groups map[string]*group
 }
 
-// group is the problems with one rule.
+// group is the problems that break the same rule.
 type group struct {
 	rule     string
 	severity reviews.Severity
@@ -30,19 +30,19 @@ type group struct {
 	first    []reviews.Problem
 }
 
-// lastLine is the report of a check or an import without its problems, which stand above it, every one.
+// lastLine is the last line of -json: the report without its problems, all of which stand above it.
 type lastLine struct {
 	reviews.Counts
 	ProblemsTruncated bool `json:"problemsTruncated"`
 }
 
-// stopped is what end is told of a file that was not read to its end. Of an import, what was read and
-// is not stored is counted then too.
+// stopped is the word for files that were not read to their end because of an error.
 const stopped = "stopped"
 
-// shownOfGroup is how many problems of a group are shown.
+// shownOfGroup is how many problems of a rule are shown without -all.
 const shownOfGroup = 3
 
+// newFindings returns findings that are written to w.
 func newFindings(w io.Writer, shown shownFlags) *findings {
 	f := &findings{out: bufio.NewWriterSize(w, 64<<10), all: *shown.all, groups: map[string]*group{}}
 	if *shown.asJSON {
@@ -52,6 +52,7 @@ func newFindings(w io.Writer, shown shownFlags) *findings {
 	return f
 }
 
+// add shows a problem, or keeps it for end.
 func (f *findings) add(p reviews.Problem) {
 	if f.asJSON != nil {
 		_ = f.asJSON.Encode(p) // an error of the writer stays, and end returns it
@@ -71,7 +72,8 @@ func (f *findings) add(p reviews.Problem) {
 	}
 }
 
-// outcome shows the counts of what was done with the files, or of what was done until err, and returns how the command ends.
+// outcome shows the counts and returns the error with which the command ends: err, an error of the output, or
+// exitFailed if a record had an error. done is a word for what was done with the files.
 func (f *findings) outcome(c reviews.Counts, done string, err error) error {
 	if err != nil {
 		done = stopped
@@ -86,7 +88,7 @@ func (f *findings) outcome(c reviews.Counts, done string, err error) error {
 	return err
 }
 
-// end shows the counts; done says in a word what was done with the files.
+// end shows the groups and the counts.
 func (f *findings) end(r reviews.Counts, done string) error {
 	if f.asJSON != nil {
 		_ = f.asJSON.Encode(lastLine{Counts: r})
@@ -139,7 +141,7 @@ func (f *findings) problem(p reviews.Problem) {
 	}
 }
 
-// count writes a number of things.
+// count writes a number with the noun that it counts, in the plural unless it is 1.
 func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"

@@ -23,8 +23,9 @@ func variable(name string) string {
 }
 
 // parse reads the flags of a command, which may stand before and after its arguments, and checks that there are as many
-// arguments as names. A last name that ends in "…" stands for one argument or more. A flag that is not given
-// has the value of its environment variable, if that is set and not empty.
+// arguments as names. A last name that ends in "…" stands for one argument or more. A flag that is not given has the
+// value of its environment variable, if that is set and not empty. parse returns a helpError for -h and a usageError
+// for any mistake.
 func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 	if err := parseAnywhere(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -53,7 +54,7 @@ var (
 	wrongValue  = regexp.MustCompile(`^invalid value (".*") for flag -([^ ]*): (.*)$`)
 )
 
-// plainer says what is wrong with flags in this program's words: where, and what would be right.
+// plainer returns an error of package flag in the words of this program: where the mistake is, and what would be right.
 func plainer(f *flag.FlagSet, err error) error {
 	said := err.Error()
 	if m := unknownFlag.FindStringSubmatch(said); m != nil {
@@ -85,7 +86,7 @@ func nearestFlag(f *flag.FlagSet, given string) string {
 	return near
 }
 
-// editDistance counts the characters to insert, to remove or to replace on the way from a to b.
+// editDistance is the Levenshtein distance: how many characters must be inserted, removed or replaced to turn a into b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -106,7 +107,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// parseAnywhere is f.Parse for flags among arguments. All that follows "--" is arguments.
+// parseAnywhere is f.Parse for flags that may also stand behind arguments. Everything after "--" is an argument.
 func parseAnywhere(f *flag.FlagSet, args []string) error {
 	var plain []string
 	for {
@@ -142,7 +143,8 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// checkAddress refuses the value of a flag that cannot be an address to listen on or to ask. name is that of the flag.
+// checkAddress returns a usageError for a value of a flag that cannot be host:port. name is how the error names the
+// flag.
 func checkAddress(name, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -160,7 +162,7 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// inVariables adds to a sentence about a flag the variable that its value came from.
+// inVariables adds to a sentence about a flag which environment variable the value came from, if it came from one.
 func (p *program) inVariables(sentence string) string {
 	for _, name := range p.variables {
 		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(sentence) {

@@ -13,8 +13,8 @@ type reload struct {
 	read func() error // an error changes nothing
 }
 
-// atHangup reads everything again at each SIGHUP until stop is called. What cannot be read stays as it was, and the
-// reason is logged.
+// atHangup reads everything in all again at each SIGHUP, until stop is called. What cannot be read stays as it was, and
+// the reason is logged.
 func atHangup(log *slog.Logger, all []reload) (stop func()) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// healthz asks a running server whether it can answer.
+// healthz is the command healthz: it asks a running server whether it can answer, for at most 5 seconds. It is for the
+// health checks of containers that have no other program.
 func healthz(ctx context.Context, p *program, args []string) error {
 	f := flags("healthz")
 	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
@@ -49,8 +50,9 @@ func healthz(ctx context.Context, p *program, args []string) error {
 	return nil
 }
 
-// vouchedBy trusts the certificates of a file, and no others. The server is asked for by the first name that the
-// first of them has, since it is usually reached by an address that no certificate has.
+// vouchedBy returns a TLS configuration that trusts the certificates of a file, and no others. It expects the first
+// name of the first certificate, since the server is usually reached by an address such as 127.0.0.1 that no
+// certificate names.
 func vouchedBy(file string) (*tls.Config, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// helpError asks for the help of one command.
+// helpError is the error of a command line that asks for the help of one command.
 type helpError struct{ flags *flag.FlagSet }
 
 func (helpError) Error() string { return flag.ErrHelp.Error() }
 
-// isHelp says whether an argument asks for help.
+// isHelp reports whether an argument asks for help.
 func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
 }
@@ -29,13 +29,14 @@ func helpWords(named []string) int {
 	return 2
 }
 
-// isVersion says whether an argument asks for the version.
+// isVersion reports whether an argument asks for the version.
 func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
 
 // helpWidth is the length of the longest line of help, in characters.
 const helpWidth = 80
 
-// usage lists all commands whose names begin with words; "" is all, with what they have in common.
+// usage prints a list of the commands whose names begin with words. "" stands for all commands, and then what they have
+// in common is printed too.
 func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
 	for _, c := range commands() {
@@ -52,7 +53,7 @@ func (p *program) usage(w io.Writer, words string) {
 	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made on its first use, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
 }
 
-// usageLine is the form of a command line, for the command that words name or for the commands that begin with them.
+// usageLine returns the line of usage for the command that words name or, if several begin with words, for all of them.
 func usageLine(words string) string {
 	var lines []string
 	for _, c := range commands() {
@@ -66,7 +67,7 @@ func usageLine(words string) string {
 	return fmt.Sprintf("vitrine %sCOMMAND [FLAGS] [FILES]; see vitrine help %s", words, words)
 }
 
-// help explains one command and its flags.
+// help prints what one command does, and its flags.
 func (p *program) help(w io.Writer, f *flag.FlagSet) {
 	for _, c := range commands() {
 		if c.words() == f.Name() {

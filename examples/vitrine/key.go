@@ -20,29 +20,29 @@ const keyVariable = "VITRINE_KEY"
 // keyUsage says what -key-file wants.
 const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made on its first use)"
 
-// errNoKey: there is no place beside the store. One in memory has no key but that of the process
-// which serves it.
+// errNoKey is the error for a store that has no key file beside it, when no key is given either.
 var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name one with -key-file, or set " + keyVariable)}
 
-// signer returns what signs and verifies tokens, by the key of -key-file, else of the environment,
-// else of the file beside the store. Only the last is made when it is not there, so db is to be looked
-// at before: a -key-file that is not there may be mistyped.
+// signer returns what signs and verifies tokens. The keys come from -key-file, else from the environment, else from the
+// file beside the store. Only that file is made if it does not exist, so check db before you call signer: a -key-file
+// that does not exist may be misspelt.
 func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	return p.signerBy(db, file, p.keyBeside)
 }
 
-// keyIsBeside reports that the key is in the file beside the store: neither -key-file nor the environment gives one.
+// keyIsBeside reports whether the keys are in the file beside the store: neither -key-file nor the environment names
+// others.
 func (p *program) keyIsBeside(db, file string) bool {
 	return file == "" && p.getenv(keyVariable) == "" && inFile(db)
 }
 
-// signerAgain is signer for a process that has one already: no key is made.
+// signerAgain is signer for a server that is running: it makes no key.
 func (p *program) signerAgain(db, file string) (*httpapi.Tokens, error) {
 	return p.signerBy(db, file, func(db string) ([]byte, error) { return ownKey(db + ".key") })
 }
 
-// signerBy is signer with the way to read the key beside the store. What is wrong with a key that was given is a
-// mistake of the command line.
+// signerBy is signer, with a function that reads the key file beside the store. The error of a key that was given by a
+// flag or the environment is a usageError.
 func (p *program) signerBy(db, file string, beside func(db string) ([]byte, error)) (*httpapi.Tokens, error) {
 	variable := p.getenv(keyVariable)
 	var text []byte
@@ -76,8 +76,7 @@ func (p *program) signerBy(db, file string, beside func(db string) ([]byte, erro
 	return httpapi.NewTokens(keys[0], &httpapi.TokenOptions{Verify: keys[1:]})
 }
 
-// readKey reads a key file and tells by its mode whether others than its owner may have to do with it.
-// Windows has no such modes.
+// readKey reads a key file. shared tells whether its mode lets others than its owner use it; Windows has no such modes.
 func readKey(file string) (text []byte, mode fs.FileMode, shared bool, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -93,8 +92,8 @@ func readKey(file string) (text []byte, mode fs.FileMode, shared bool, err error
 	return text, mode, mode&0o077 != 0 && runtime.GOOS != "windows", err
 }
 
-// keyIn reads the file that -key-file names. Others may be allowed to read it, as where a container
-// mounts its secrets, so that is only said.
+// keyIn reads the file that -key-file names. A mode that lets others read it is only warned about: containers mount
+// secrets so.
 func (p *program) keyIn(file string) ([]byte, error) {
 	text, mode, shared, err := readKey(file)
 	if err == nil && shared {
@@ -103,7 +102,7 @@ func (p *program) keyIn(file string) ([]byte, error) {
 	return text, err
 }
 
-// keyBeside returns the key beside a store, and makes it at its first use.
+// keyBeside returns the key file beside a store, and makes it if it does not exist.
 func (p *program) keyBeside(db string) ([]byte, error) {
 	file := db + ".key"
 	text, err := ownKey(file)
@@ -124,7 +123,7 @@ func (p *program) keyBeside(db string) ([]byte, error) {
 	return ownKey(file)
 }
 
-// ownKey reads a key file that this program made, for its owner alone.
+// ownKey reads a key file that this program has made. It returns an error if others than its owner may read it.
 func ownKey(file string) ([]byte, error) {
 	text, mode, shared, err := readKey(file)
 	if err == nil && shared {
@@ -140,9 +139,9 @@ func newKey() []byte {
 	return []byte(hex.EncodeToString(b))
 }
 
-// makeKey writes a new key beside file and links it to its name, so that a key is never there in
-// part, and of two processes that make one at the same time both use the first. made tells that it
-// was this one.
+// makeKey makes a key file unless there is one. The key is written to another file, which is then linked to the name:
+// so a key file is never incomplete, and of two processes that make one at the same time both use the first. made is
+// false if another process was faster.
 func makeKey(file string) (made bool, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".new-*") // mode 0600
 	if err != nil {

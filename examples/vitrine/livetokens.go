@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// liveTokens verifies tokens by keys that may change while the server runs: SIGHUP reads them again.
+// liveTokens verifies tokens by keys that can be replaced while the server runs, which SIGHUP does. It is safe for
+// concurrent use.
 type liveTokens struct {
 	now atomic.Pointer[httpapi.Tokens]
 }
@@ -23,7 +24,7 @@ func (t *liveTokens) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	return t.now.Load().Authenticate(r)
 }
 
-// read takes the tokens that by returns. An error changes nothing.
+// read replaces the keys by those that by returns. An error changes nothing.
 func (t *liveTokens) read(by func() (*httpapi.Tokens, error)) error {
 	tokens, err := by()
 	if err == nil {

@@ -1,5 +1,9 @@
-// Command vitrine is Vitrine in one binary: it serves a store over HTTP and does what its operator
-// needs beside that. Run it with -h for its commands.
+// Command vitrine is Vitrine in one binary: it serves a store over HTTP, and has the commands that its operator needs:
+// tokens, imports and exports, backups. Run it with -h for its commands, and with help COMMAND for the flags of one.
+//
+// Each command is a function of one file, such as serve in serve.go or token in token.go. It gets the process as a
+// *program, so that tests can run it in their own process, and returns an error; main.go turns errors into exit
+// statuses (see program.status).
 package main
 
 import (
@@ -14,7 +18,7 @@ import (
 	"syscall"
 )
 
-// command is one of the words that follow the program's name.
+// command is what the first word after the program's name chooses, or the first two words.
 type command struct {
 	name  string
 	usage string // what follows the name: the second word of a command of two, then its flags and arguments
@@ -22,7 +26,7 @@ type command struct {
 	run   func(ctx context.Context, p *program, args []string) error
 }
 
-// commands lists them as the usage shows them; the first is what runs without a name.
+// commands returns all commands in the order of the usage. The first one runs if no name is given.
 func commands() []command {
 	return []command{
 		{"serve", "[FLAGS]",
@@ -71,7 +75,7 @@ func (c command) words() string {
 	return c.name
 }
 
-// program is the process as commands see it.
+// program is the process as commands see it. Only main knows os.Stdin, os.Stdout, os.Stderr and os.Getenv.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -79,21 +83,23 @@ type program struct {
 	variables      []string // flags that were set from the environment
 }
 
-// Exit statuses. What a command found wrong in its input is 1, a command that makes no sense 2.
+// Exit statuses beside 0. A command that could not do its work, or that found its input wrong, ends with 1; a command
+// line that makes no sense ends with 2. The commands of reviews differ: see exitUnable.
 const (
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// usageError is a command line that makes no sense.
+// usageError is an error of the command line. It is shown with a line of usage, and the exit status is 2.
 type usageError struct{ error }
 
-// exitError is a command that ends with a status of its own.
+// exitError ends the program with a status of its own. Without an error inside, nothing is printed.
 type exitError struct {
 	error
 	status int
 }
 
+// main runs one command. The first SIGINT or SIGTERM ends its context, so that it can stop in order.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -138,8 +144,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return p.status(err, chosen.named(args))
 }
 
-// named is how the usage lines of the command begin that args are for: with its name, and the word after reviews. For
-// an unknown command it is "".
+// named is the beginning of the usage lines that an error of the command shows: its name, and the second word if args
+// begin with that of a command of two words. For an unknown command it is "".
 func (c command) named(args []string) string {
 	switch {
 	case c.name == "":
@@ -186,6 +192,7 @@ func (p *program) complain(err error) {
 	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(p.inVariables(strings.Join(parts, "; "))))
 }
 
+// unknown is what runs for a name that no command has.
 func unknown(_ context.Context, _ *program, args []string) error {
 	return usageError{fmt.Errorf("there is no command %q", args[0])}
 }

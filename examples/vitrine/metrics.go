@@ -18,7 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// metrics are the figures that Prometheus reads at -metrics-addr. Nothing is counted without that flag.
+// metrics are the figures that Prometheus reads at -metrics-addr. Without that flag nobody reads them, and requests are not
+// counted.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec

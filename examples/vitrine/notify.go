@@ -6,8 +6,9 @@ import (
 	"net"
 )
 
-// notify tells the service manager that has started the process, such as systemd, how it is: "READY=1" when it
-// serves, "STOPPING=1" when it ends. Without a manager, NOTIFY_SOCKET is not set and nothing is told.
+// notify tells the service manager that has started the process, such as systemd, how the process is: "READY=1" when it
+// serves, "STOPPING=1" when it ends (the protocol of sd_notify). Without a manager NOTIFY_SOCKET is not set, and
+// nothing is sent.
 func (p *program) notify(log *slog.Logger, state string) {
 	socket := p.getenv("NOTIFY_SOCKET")
 	if socket == "" {

@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// printable writes what a terminal would act on instead of showing it, such as a control character
-// or one that turns the direction of the text, as an escape. Texts may repeat what a file holds.
+// printable returns a text in which characters that a terminal would act on, such as control characters and those that
+// change the direction of text, are replaced by escapes. Everything that may repeat the content of a file goes through
+// it.
 func printable(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
 
-// escaped writes the characters that do not print by escape; bytes that are no character as \xNN.
+// escaped replaces the characters that do not print by what escape returns, and bytes that are no UTF-8 by \xNN.
 func escaped(text string, escape func(rune) string) string {
 	var out strings.Builder
 	for i, r := range text {

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// progress is a bar on a terminal; elsewhere it shows nothing.
+// progress is a progress bar on a terminal. If standard error is no terminal, it does nothing.
 type progress struct {
 	bar   *progressbar.ProgressBar // nil where there is no terminal
 	begin time.Time

@@ -35,11 +35,13 @@ func parseProxies(list string) (proxies, error) {
 	return all, nil
 }
 
+// trusts reports whether an address is in one of the networks.
 func (p proxies) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
-// behind gives the requests of proxies to next as the proxies have got them.
+// behind returns a handler that gives requests to next. A request of a trusted proxy is changed first to the one that
+// the client has sent to the proxy.
 func (p proxies) behind(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next

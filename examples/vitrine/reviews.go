@@ -8,11 +8,11 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// exitUnable is the status of a reviews command that could not do its work; exitFailed says that
-// it did, and that some record had an error.
+// exitUnable is the exit status of a reviews command that could not do its work. If it did and some record had an
+// error, the status is exitFailed. So a script can tell a bad file from a store that cannot be reached.
 const exitUnable = 2
 
-// operator is who runs a command.
+// operator is the caller of every command of reviews: whoever may open the store may do everything.
 var operator = reviews.Caller{Operator: true}
 
 // reviewCommands are the words after "reviews".
@@ -21,7 +21,7 @@ var reviewCommands = map[string]func(ctx context.Context, p *program, args []str
 	"rules": printRules, "schema": printSchema,
 }
 
-// reviewCommand carries out the command whose name follows reviews.
+// reviewCommand carries out the command whose name follows the word reviews.
 func reviewCommand(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
 		return usageError{errors.New("reviews: want a command after it, such as check or import")}

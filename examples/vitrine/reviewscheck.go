@@ -8,15 +8,16 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// filesToRead names the arguments of a command that reads records.
+// filesToRead is the name of the arguments of check and import in errors.
 const filesToRead = "FILE (or - for standard input)…"
 
-// shownFlags are the flags about what is shown of the problems of records.
+// shownFlags are the flags of check and import that choose how problems are shown.
 type shownFlags struct {
 	asJSON, all *bool
 	rejects     *string
 }
 
+// newShownFlags adds the flags to f.
 func newShownFlags(f *flag.FlagSet) shownFlags {
 	return shownFlags{
 		asJSON:  f.Bool("json", false, "print each problem as a line of JSON, and the counts as the last line"),
@@ -25,7 +26,7 @@ func newShownFlags(f *flag.FlagSet) shownFlags {
 	}
 }
 
-// checkReviews says what is wrong with files of reviews. It needs no store.
+// checkReviews is the command reviews check: it says what is wrong with files of reviews. It needs no store.
 func checkReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews check")
 	shown := newShownFlags(f)

@@ -11,7 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// listCollections prints what the reviews of each stored collection of one network come to.
+// listCollections is the command reviews collections: it prints a line for each stored collection of one network.
 func listCollections(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews collections")
 	db, asJSON := dbFlag(f), f.Bool("json", false, "print each collection as a line of JSON")
@@ -52,7 +52,7 @@ func listCollections(ctx context.Context, p *program, args []string) (err error)
 	return out.Flush()
 }
 
-// collectionLine writes a collection for people.
+// collectionLine returns the line for people: source, id, title, number of reviews, and the mean of each dimension.
 func collectionLine(c reviews.CollectionRecord) string {
 	var line strings.Builder
 	fmt.Fprintf(&line, "%s  %s  %q: %s", c.Source, c.ID, c.Title, count(c.Count, "review"))

@@ -9,7 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// deleteReviews erases stored reviews of one network.
+// deleteReviews is the command reviews delete: it erases stored reviews of one network for good. Without a flag that
+// chooses some of them it erases all; a flag that is given and empty is an error, since a script that forgot a value
+// would erase too much.
 func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews delete")
 	db := dbFlag(f)
@@ -67,6 +69,7 @@ func deleteReviews(ctx context.Context, p *program, args []string) (err error) {
 	return nil
 }
 
+// countReplies is count for replies.
 func countReplies(n int64) string {
 	if n == 1 {
 		return "1 reply"

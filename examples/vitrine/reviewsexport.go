@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// exportReviews writes all stored reviews of one network in the format that they are imported in.
+// exportReviews is the command reviews export: it writes all stored reviews of one network in the format of the import.
 func exportReviews(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("reviews export")
 	db := dbFlag(f)
@@ -34,9 +34,9 @@ func exportReviews(ctx context.Context, p *program, args []string) (err error) {
 	return svc.Export(ctx, operator, reviews.ExportRequest{Network: named, To: p.stdout})
 }
 
-// chooseNetwork returns the network that a command reads: the one that -network names or, without it, the only one
-// of the store; "" when the store has no reviews. A network that has none is told, since its name may be
-// misspelt.
+// chooseNetwork returns the network that a command reads: named or, if that is "", the only network of the store. It
+// returns "" if the store has no reviews, and a usageError if it has several networks and named is "". If named has no
+// reviews, it says so on standard error, since the name may be misspelt.
 func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, command, named string) (string, error) {
 	names, err := svc.Networks(ctx, operator)
 	if err != nil {
@@ -59,7 +59,7 @@ func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, comman
 // mostListed is how many networks a sentence names.
 const mostListed = 10
 
-// listed names the networks in a sentence, the first ones when they are many.
+// listed returns names for a sentence, at most mostListed of them.
 func listed(names []string) string {
 	more := len(names) - mostListed
 	if more <= 0 {

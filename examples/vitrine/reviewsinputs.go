@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// inputs are the files of one command, all of them open.
+// inputs are the files that one command reads. All of them are opened before the first is read, so that a misspelt name
+// stops the command before it has done anything.
 type inputs struct {
 	program *program
 	list    []*input
@@ -30,8 +31,9 @@ type input struct {
 // rejectsUsage says what -rejects does.
 const rejectsUsage = "write the lines that have an error to `FILE`, as they are, to be mended and imported again"
 
-// openInputs opens each FILE, standard input for "-", and the file for rejects unless that is "". A file for rejects
-// is emptied when all inputs are open. Reading ends when ctx does.
+// openInputs opens each of names ("-" is standard input), and the file for rejects unless that is "". A file for
+// rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
+// does.
 func openInputs(ctx context.Context, p *program, command string, names []string, rejects string) (_ *inputs, err error) {
 	all := &inputs{program: p}
 	defer func() {
@@ -97,9 +99,10 @@ func openInput(ctx context.Context, p *program, name string) (*input, error) {
 	return in, nil
 }
 
+// errDirectory is the error for a directory where a file is wanted.
 func errDirectory(name string) error { return fmt.Errorf("%s is a directory: want a file", name) }
 
-// is says whether the input is the file with that name.
+// is reports whether the input is the file with this name.
 func (in *input) is(p *program, name string) bool {
 	named, err := os.Stat(name)
 	if err != nil {
@@ -116,7 +119,8 @@ func (in *input) is(p *program, name string) bool {
 	return err == nil && os.SameFile(own, named)
 }
 
-// makeReadable copies an input that is not a file on disk, such as a pipe, into a temporary file, so that it can be read twice.
+// makeReadable copies an input that can be read only once, such as a pipe, into a temporary file. The lines for
+// -rejects are copied from the input after it was read.
 func (in *input) makeReadable(ctx context.Context) (err error) {
 	if in.again != nil {
 		return nil
@@ -136,6 +140,7 @@ func (in *input) makeReadable(ctx context.Context) (err error) {
 	return err
 }
 
+// close ends the progress bar, and closes the file and removes it if it is a copy.
 func (in *input) close() {
 	in.bar.end()
 	if in.file != nil {
@@ -146,6 +151,7 @@ func (in *input) close() {
 	}
 }
 
+// close closes all files. Only an error of the file for rejects matters, since that one was written.
 func (a *inputs) close() (err error) {
 	for _, in := range a.list {
 		in.close()
@@ -157,8 +163,9 @@ func (a *inputs) close() (err error) {
 	return err
 }
 
-// each calls read with each input. read gets a function for its problems, which adds them to out and copies the
-// rejects, and returns the report. each returns the counts of all reports; the first error ends it and says of which input it is.
+// each calls read with each input, in order. read gets a function to call with each problem of the input: it adds the
+// problem to out, and copies its line to the rejects. each returns the sum of the counts of all reports. The first
+// error ends it, and is returned with the name of the input.
 func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error)) (total reviews.Counts, err error) {
 	for _, in := range a.list {
 		tell := func(p reviews.Problem) {
@@ -191,7 +198,7 @@ func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.P
 	return total, nil
 }
 
-// options are how the library is to read the file.
+// options returns the options of package reviews for the input: its progress bar.
 func (in *input) options() reviews.Options { return reviews.Options{Progress: in.bar.show} }
 
 // untilDone is a reader that fails once its context has ended.

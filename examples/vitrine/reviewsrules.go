@@ -8,7 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// printRules prints the rules of the import format.
+// printRules is the command reviews rules: it prints the rules of the import format, each with a wrong and a right
+// example.
 func printRules(_ context.Context, p *program, args []string) error {
 	if err := p.parse(flags("reviews rules"), args); err != nil {
 		return err
@@ -23,7 +24,7 @@ func printRules(_ context.Context, p *program, args []string) error {
 	return out.Flush()
 }
 
-// printSchema prints the JSON Schema of a record.
+// printSchema is the command reviews schema: it prints the JSON Schema of a record.
 func printSchema(_ context.Context, p *program, args []string) error {
 	if err := p.parse(flags("reviews schema"), args); err != nil {
 		return err

@@ -70,7 +70,8 @@ func (o *serveFlags) logger(p *program) (*slog.Logger, error) {
 	return nil, usageError{fmt.Errorf("serve: -log %q: want text or json", o.log)}
 }
 
-// serve answers requests until it is told to stop.
+// serve answers requests until it is told to stop. What can be refused is refused before the store is opened, so that a
+// mistake on the command line neither makes a store nor a key.
 func serve(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("serve")
 	var o serveFlags
@@ -82,36 +83,9 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.keepChanges <= 0 {
-		return usageError{fmt.Errorf("serve: -keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
-	}
-	trusted, err := parseProxies(o.trustProxy)
+	set, err := o.settings(p)
 	if err != nil {
 		return err
-	}
-	hooks, err := p.webhookSettings(o.webhooks, o.webhooksAllow)
-	if err != nil {
-		return err
-	}
-	protected, err := protectedTags(o.protectTags)
-	if err != nil {
-		return err
-	}
-	cert, err := newCertificate(o.tlsCert, o.tlsKey)
-	if err != nil {
-		return err
-	}
-	if err := o.checkAddresses(); err != nil {
-		return err
-	}
-	if err := checkDB(o.db); err != nil {
-		return err
-	}
-	var first *httpapi.Tokens
-	if !p.keyIsBeside(o.db, o.keyFile) {
-		if first, err = o.tokens(p); err != nil {
-			return err
-		}
 	}
 	boundMemory()
 	listener, err := net.Listen("tcp", o.addr) // before the store: an address that cannot be had builds none
@@ -130,59 +104,61 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	if first == nil { // the key beside the store: a file that is refused gets none
-		if first, err = o.tokens(p); err != nil {
+	if set.signer == nil { // the key beside the store: a file that is refused gets none
+		if set.signer, err = o.tokens(p); err != nil {
 			return err
 		}
 	}
-	tokens := newLiveTokens(first)
-	apps := appsvc.New(s.Apps, &appsvc.Options{ProtectedTags: protected, KeepChanges: time.Duration(o.keepChanges)})
-	library := assets.New(s.Assets, &assets.Options{KeepChanges: time.Duration(o.keepChanges)})
+	tokens := newLiveTokens(set.signer)
+	services := webhook.Services{
+		Apps:   appsvc.New(s.Apps, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
+		Assets: assets.New(s.Assets, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
+	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
-	config := httpapi.Config{
-		Apps: apps, Assets: library, Reviews: reviews.New(s.Reviews, nil),
+	figures := newMetrics()
+	handler, err := httpapi.New(httpapi.Config{
+		Apps: services.Apps, Assets: services.Assets, Reviews: reviews.New(s.Reviews, nil),
 		Authenticate: tokens.Authenticate, BasePath: o.basePath, BaseURL: o.baseURL, Ready: s.ping, Log: log,
-		Streams: streams,
-	}
-	var figures *metrics
-	var observers []httpapi.Observer
-	if o.metricsAddr != "" {
-		figures = newMetrics()
-		observers = append(observers, figures.observe)
-	}
-	if o.accessLog {
-		observers = append(observers, httpapi.AccessLog(log))
-	}
-	if observers != nil {
-		config.Observer = func(ctx context.Context, e httpapi.Exchange) {
-			for _, observe := range observers {
-				observe(ctx, e)
-			}
-		}
-	}
-	handler, err := httpapi.New(config)
+		Streams: streams, Observer: o.observer(figures, log),
+	})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
-	site := console.Before(handler, o.basePath, console.New(console.Config{}))
 	var sample *demo
 	if o.demo {
-		if sample, err = newDemo(ctx, p, s, fill, first); err != nil {
+		if sample, err = newDemo(ctx, p, s, fill, set.signer); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
+	site := console.Before(handler, o.basePath, console.New(console.Config{}))
+	server, scheme := newServer(set.proxies.behind(site), log), "http"
+	server.RegisterOnShutdown(streams.Close)
+	all := newConnections(listener, connectionBound())
+	figures.ofHandler(handler)
+	figures.ofStreams(streams)
+	figures.ofConnections(all)
+	figures.ofStore(s.driver)
 	reloads := []reload{{"the keys", func() error {
 		defer streams.Recheck()
 		return tokens.read(func() (*httpapi.Tokens, error) { return p.signerAgain(o.db, o.keyFile) })
 	}}}
-	server, scheme := newServer(trusted.behind(site), log), "http"
-	all := newConnections(listener, connectionBound())
-	if figures != nil {
-		figures.ofHandler(handler)
-		figures.ofStreams(streams)
-		figures.ofConnections(all)
-		figures.ofStore(s.driver)
+	if set.cert != nil {
+		server.TLSConfig, scheme = set.cert.config(), "https"
+		figures.ofCertificate(set.cert)
+		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
+	}
+	if set.hooks.file != "" {
+		d, stop, err := set.hooks.deliver(ctx, s.webhooks, services, log, figures.ofWebhooks())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		figures.ofDeliveries(d.Progress)
+		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
+	}
+	defer atHangup(log, figures.ofReloads(reloads))()
+	if o.metricsAddr != "" { // last, when all figures are registered
 		server.Handler = figures.counting(server.Handler)
 		stop, err := figures.listen(o.metricsAddr, log)
 		if err != nil {
@@ -190,36 +166,9 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 		defer stop()
 	}
-	server.RegisterOnShutdown(streams.Close)
-	if cert != nil {
-		server.TLSConfig, scheme = cert.config(), "https"
-		reloads = append(reloads, reload{"the certificate and its key", cert.read})
-		if figures != nil {
-			figures.ofCertificate(cert)
-		}
-	}
-	if hooks.file != "" {
-		var observer func(webhook.Attempt)
-		if figures != nil {
-			observer = figures.ofWebhooks()
-		}
-		d, stop, err := hooks.deliver(ctx, s.webhooks, webhook.Services{Apps: apps, Assets: library}, log, observer)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		if figures != nil {
-			figures.ofDeliveries(d.Progress)
-		}
-		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, hooks.file, d) }})
-	}
-	if figures != nil {
-		reloads = figures.ofReloads(reloads)
-	}
-	defer atHangup(log, reloads)()
 	o.warn(log, listener.Addr())
-	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(first.KeyIDs(), " "),
-		"address", listener.Addr().String(), "tls", cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
+	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(set.signer.KeyIDs(), " "),
+		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
 	root := scheme + "://" + dialable(listener.Addr().String())
 	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
 	fmt.Fprintf(p.stdout, "serving %s\n", base)
@@ -228,6 +177,64 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	}
 	p.notify(log, "READY=1")
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
+}
+
+// settings are what the flags of serve name, as far as it can be read without the store.
+type settings struct {
+	proxies   proxies
+	hooks     webhookSettings
+	protected func(tag string) bool
+	cert      *certificate    // nil without TLS
+	signer    *httpapi.Tokens // nil if the key is beside the store, which may have to be built first
+}
+
+// settings checks the flags and reads the files that they name. The error says which flag is wrong.
+func (o *serveFlags) settings(p *program) (set settings, err error) {
+	if o.keepChanges <= 0 {
+		return set, usageError{fmt.Errorf("serve: -keep-changes %s: want a duration above 0, such as 12h or 30d", &o.keepChanges)}
+	}
+	if set.proxies, err = parseProxies(o.trustProxy); err != nil {
+		return set, err
+	}
+	if set.hooks, err = p.webhookSettings(o.webhooks, o.webhooksAllow); err != nil {
+		return set, err
+	}
+	if set.protected, err = protectedTags(o.protectTags); err != nil {
+		return set, err
+	}
+	if set.cert, err = newCertificate(o.tlsCert, o.tlsKey); err != nil {
+		return set, err
+	}
+	if err := o.checkAddresses(); err != nil {
+		return set, err
+	}
+	if err := checkDB(o.db); err != nil {
+		return set, err
+	}
+	if !p.keyIsBeside(o.db, o.keyFile) {
+		set.signer, err = o.tokens(p)
+	}
+	return set, err
+}
+
+// observer is told of every request: for the access log and for the metrics, as far as flags ask for them. It is nil if
+// none does, which saves the handler the work.
+func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observer {
+	var all []httpapi.Observer
+	if o.metricsAddr != "" {
+		all = append(all, figures.observe)
+	}
+	if o.accessLog {
+		all = append(all, httpapi.AccessLog(log))
+	}
+	if all == nil {
+		return nil
+	}
+	return func(ctx context.Context, e httpapi.Exchange) {
+		for _, observe := range all {
+			observe(ctx, e)
+		}
+	}
 }
 
 // checkAddresses refuses what is no address. Whether it can be had is seen when the server listens.

@@ -26,8 +26,8 @@ const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a post
 // dbFlag adds -db to the flags of a command.
 func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
 
-// inPostgres reports that -db names a PostgreSQL database. Its URL may hold a password: it is not to
-// be shown.
+// inPostgres reports whether -db names a PostgreSQL database. Its URL may hold a password, so it must not be printed;
+// see shown.
 func inPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
@@ -44,16 +44,16 @@ func shown(db string) string {
 	return "postgres://" + u.Host + u.Path
 }
 
-// inFile reports that -db names a SQLite file.
+// inFile reports whether -db names a SQLite file.
 func inFile(db string) bool { return db != inMemory && !inPostgres(db) }
 
-// absent reports that -db names a file that is not there.
+// absent reports whether -db names a SQLite file that does not exist.
 func absent(db string) bool {
 	_, err := os.Stat(db)
 	return inFile(db) && errors.Is(err, fs.ErrNotExist)
 }
 
-// store is the open store that -db names.
+// store is the open store that -db names, whichever driver it has. close must be called.
 type store struct {
 	archive.Stores
 	webhooks webhookstore.Store
@@ -69,7 +69,7 @@ func newMemory() *store {
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}
 }
 
-// openStore opens the store, and builds it if it does not exist.
+// openStore opens the store, and builds it if it does not exist. serve uses it, and openToFill.
 func openStore(ctx context.Context, db string) (*store, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
@@ -83,6 +83,7 @@ func openStore(ctx context.Context, db string) (*store, error) {
 	return openSQLite(db)
 }
 
+// openPostgres opens a PostgreSQL store.
 func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, error) {
 	s, err := postgres.Open(ctx, db, o)
 	if err != nil {
@@ -91,6 +92,7 @@ func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, 
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
 }
 
+// openSQLite opens a SQLite store.
 func openSQLite(db string) (*store, error) {
 	s, err := sqlite.Open(db, nil)
 	if err != nil {
@@ -99,7 +101,7 @@ func openSQLite(db string) (*store, error) {
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
 }
 
-// errNoStore: the command has nothing to do where there is no store.
+// errNoStore is the error of a command that needs a store where there is none.
 var errNoStore = errors.New("there is no store")
 
 // openThere opens an existing store. It returns errNoStore if there is none.
@@ -137,7 +139,8 @@ func openToFill(ctx context.Context, db string) (*store, error) {
 	return openStore(ctx, db)
 }
 
-// checkReached refuses also a store in memory, which only the process that serves it can reach.
+// checkReached is checkDB for commands other than serve. It also refuses memory:, since only the process that serves
+// such a store can reach it.
 func checkReached(db string) error {
 	if db == inMemory {
 		return usageError{errors.New("-db names a store in memory, which is that of the process that serves it: no other command can reach it")}
@@ -145,7 +148,8 @@ func checkReached(db string) error {
 	return checkDB(db)
 }
 
-// checkDB refuses what names no store that this program can open or build.
+// checkDB returns an error for a value of -db that names no store which this program could open or build. It opens
+// nothing.
 func checkDB(db string) error {
 	const want = "want the path of a SQLite file, " + inMemory + " or a postgres:// URL"
 	switch scheme, _, isURL := strings.Cut(db, "://"); {
@@ -162,7 +166,8 @@ func checkDB(db string) error {
 	return nil
 }
 
-// checkFile refuses also a file that is there and is no store. One that is not there may come later.
+// checkFile is checkDB, and also returns an error for a SQLite file that exists and is no store. A file that does not
+// exist is right: the store may be built later.
 func checkFile(db string) error {
 	if err := checkDB(db); err != nil || !inFile(db) || absent(db) {
 		return err
@@ -174,8 +179,9 @@ func checkFile(db string) error {
 	return s.Close()
 }
 
-// partOfStore says which file of the store that -db names is the one with that name: the store, what SQLite keeps
-// beside it, or its key; "" if none. A file need not be there: the store may be built later.
+// partOfStore says in words which file of the store that -db names has this name: the store itself, a file that SQLite
+// keeps beside it, or its key. It is "" for any other file. It protects a store from being overwritten by an output of
+// a command.
 func partOfStore(db, name string) string {
 	if name == "" || !inFile(db) {
 		return ""
@@ -192,7 +198,7 @@ func partOfStore(db, name string) string {
 	return ""
 }
 
-// sameFile says whether two names are of one file, or would be once it is made.
+// sameFile reports whether two names are of one file, or would be if it existed.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err == nil {
@@ -207,7 +213,7 @@ func sameFile(a, b string) bool {
 // mostLinks is how many links that lead to nothing are followed one after the other.
 const mostLinks = 40
 
-// resolved is the absolute path without links that a name leads to. The file need not be there.
+// resolved returns the absolute path, without symbolic links, that a name leads to. The file need not exist.
 func resolved(name string) string {
 	path, err := filepath.Abs(name)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// token prints a token for the user that its flags describe.
+// token is the command token: it prints a signed token for the user that its flags describe. It makes the key file
+// beside a SQLite store if there is none yet, and needs no store.
 func token(_ context.Context, p *program, args []string) error {
 	f := flags("token")
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
@@ -97,7 +98,7 @@ const maxDays = 36500
 // namesClaims turns the names of claims into the flags that they come from.
 var namesClaims = strings.NewReplacer("sub: ", "-urn: ", "moderates/", "-moderates/", "reads/", "-reads/", "roles, groups and tags: ", "-roles, -groups and -tags: ")
 
-// items splits a list at its commas.
+// items returns the items of a list that are separated by commas or spaces.
 func items(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

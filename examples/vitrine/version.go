@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// version says what the program was built from, as Go has noted it.
+// version is the command version: it prints what the program was built from, as the Go toolchain has recorded it.
 func version(_ context.Context, p *program, args []string) error {
 	if err := p.parse(flags("version"), args); err != nil {
 		return err
