@@ -29,7 +29,8 @@ type Options struct {
 	Settings []string
 }
 
-// Cluster is a PostgreSQL server with its data.
+// Cluster is a PostgreSQL server with its data. A test starts and stops it as it likes; it ends with the test at the
+// latest.
 type Cluster struct {
 	Dir  string // holds the socket, the log and, in data, the data directory
 	Data string
@@ -41,7 +42,7 @@ type Cluster struct {
 	done    *bufio.Reader // a line for each order
 }
 
-// New starts a cluster that ends with the test.
+// New makes and starts a cluster that ends with the test. It fails the test if that is not possible.
 func New(t testing.TB, o *Options) *Cluster {
 	t.Helper()
 	Need(t)
@@ -53,6 +54,7 @@ func New(t testing.TB, o *Options) *Cluster {
 	return c
 }
 
+// endWith removes the cluster when the test ends.
 func (c *Cluster) endWith(t testing.TB) {
 	t.Cleanup(func() {
 		if err := c.remover(); err != nil {
@@ -61,7 +63,7 @@ func (c *Cluster) endWith(t testing.TB) {
 	})
 }
 
-// start starts a cluster whose data directory, and its settings, are made by fill.
+// start makes and starts a cluster. fill makes its data directory with the settings in it.
 func start(o *Options, fill func(*Cluster) error) (*Cluster, error) {
 	if o == nil {
 		o = new(Options)
@@ -82,8 +84,8 @@ func start(o *Options, fill func(*Cluster) error) (*Cluster, error) {
 	return c, nil
 }
 
-// makeDir makes the directory: in memory, if there is such a place and no commit waits for the disk.
-// A socket's path has 107 bytes at most, so it is not below a test's own, long one.
+// makeDir makes the directory of a cluster, in memory if there is such a place and no commit waits for the disk. It is
+// not below the directory of the test, whose name is long: the path of a socket has at most 107 bytes.
 func makeDir(o *Options) (*Cluster, error) {
 	const name = "vitrine-pg-"
 	parent := os.TempDir()
@@ -132,8 +134,8 @@ func (c *Cluster) write(lines []string) error {
 	return errors.Join(err, conf.Close())
 }
 
-// keeper is what the shell does, until its standard input ends, which it does with the test process
-// at the latest.
+// keeper is the script of the shell. It carries out one order a line and answers each with "done". Its standard input
+// ends with the test process at the latest; then it stops the server and removes the directory.
 const keeper = `
 server=
 end() {
@@ -172,7 +174,7 @@ func (c *Cluster) keep() (err error) {
 	return c.keeper.Start()
 }
 
-// order has the shell do something, and returns when it has.
+// order sends an order to the shell, and returns when it is carried out.
 func (c *Cluster) order(what string) error {
 	_, err := io.WriteString(c.orders, what+"\n")
 	if err == nil {
@@ -222,6 +224,7 @@ func (c *Cluster) Kill() error {
 	return errors.Join(c.crash(), c.end("stop"))
 }
 
+// end stops the server by an order of the shell, unless it is stopped already.
 func (c *Cluster) end(how string) error {
 	if !c.runs {
 		return nil
@@ -239,8 +242,8 @@ func (c *Cluster) remover() error {
 // URL is the address of a database of the cluster.
 func (c *Cluster) URL(database string) string { return c.URLBy(c.Dir, database) }
 
-// URLBy is the address of a database behind a socket in another directory, as a proxy has it. The
-// socket's name is Socket.
+// URLBy is the address of a database through a socket in another directory, such as that of a proxy. The socket must
+// have the name Socket.
 func (c *Cluster) URLBy(dir, database string) string {
 	return "postgres:///" + url.PathEscape(database) + "?" + url.Values{"host": {dir}, "user": {User}, "sslmode": {"disable"}}.Encode()
 }
@@ -263,8 +266,7 @@ func (c *Cluster) Exec(ctx context.Context, database, sql string) error {
 	return err
 }
 
-// Value runs SQL and returns, as text, the first column of the last row that it gives; "" is NULL or
-// that there is none.
+// Value runs SQL and returns the first column of the last row as text. It returns "" for NULL and if there is no row.
 func (c *Cluster) Value(ctx context.Context, database, sql string) (value string, err error) {
 	conn, err := pgconn.Connect(ctx, c.URL(database))
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// crash kills all processes of the server, as the end of its machine does. That it stops by itself,
-// even at once, would not do: it lets its processes say something, and waits some seconds for one
-// that does not hear.
+// crash kills all processes of the server, as the end of its machine does. The immediate shutdown of PostgreSQL is no
+// such crash: there the server still tells its processes to end, and waits some seconds for each.
 func (c *Cluster) crash() error {
 	text, err := os.ReadFile(filepath.Join(c.Data, "postmaster.pid"))
 	if err != nil {
@@ -58,8 +57,7 @@ func (c *Cluster) crash() error {
 	return syscall.Kill(server, syscall.SIGKILL)
 }
 
-// isZombie reports that a process has ended, and let go of all memory, though its parent has not
-// looked at it yet.
+// isZombie reports whether a process has ended and has freed its memory, though its parent has not waited for it yet.
 func isZombie(pid string) (bool, error) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -69,8 +67,8 @@ func isZombie(pid string) (bool, error) {
 	return bytes.HasPrefix(state, []byte(" Z")), nil
 }
 
-// removeSegment removes the shared memory by which servers of one directory notice each other, given
-// as "key id", when the last of them has ended: nobody else will be left to do it.
+// removeSegment removes the shared memory by which two servers on one data directory notice each other. which is its
+// key and its id, as in postmaster.pid. A server that was killed cannot remove it.
 func removeSegment(which string) error {
 	fields := strings.Fields(which)
 	if len(fields) != 2 {

@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// Cutter stands between clients and a cluster and cuts their connections. It can do so at the very
-// moment of a commit, since pgx names the statements it keeps prepared after their text.
+// Cutter is a proxy between clients and a cluster that cuts their connections. It can do so at the moment of a certain
+// statement: it looks for the name of the statement in what the client sends, which pgx derives from the text of the
+// statement.
 type Cutter struct {
 	cluster  *Cluster
 	dir      string
@@ -31,7 +32,7 @@ type plan struct {
 	arrives bool   // to the server, which does it and whose answer is lost, instead of being lost itself
 }
 
-// Cutter starts a cutter before the cluster, which ends with the test.
+// Cutter starts a Cutter in front of the cluster. It ends with the test.
 func (c *Cluster) Cutter(t testing.TB) *Cutter {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cut-")
@@ -52,30 +53,31 @@ func (c *Cluster) Cutter(t testing.TB) *Cutter {
 	return cutter
 }
 
-// Behind is the address of a database of the cluster, through the cutter.
+// Behind changes the address of a database of the cluster into one through the cutter.
 func (p *Cutter) Behind(address string) string {
 	return strings.Replace(address, "host="+url.QueryEscape(p.cluster.Dir), "host="+url.QueryEscape(p.dir), 1)
 }
 
-// CutAt has the next connection cut that runs the statement with this text. With arrives the server
-// runs it and the client does not hear of it, else the server hears nothing more.
+// CutAt plans to cut the next connection that runs the statement with this text. If arrives is true, the server runs
+// the statement and the client gets no answer; otherwise the server does not get the statement.
 func (p *Cutter) CutAt(sql string, arrives bool) {
 	digest := sha256.Sum256([]byte(sql))
 	message := "\x00stmtcache_" + hex.EncodeToString(digest[:24]) + "\x00" // within a Bind message
 	p.cutAt(message, arrives)
 }
 
-// CutAtText has the next connection cut that sends a statement with this in its text, before the
-// server hears it.
+// CutAtText plans to cut the next connection that sends a statement with part in its text. The server does not get the
+// statement.
 func (p *Cutter) CutAtText(part string) { p.cutAt(part, false) }
 
+// cutAt adds a plan.
 func (p *Cutter) cutAt(message string, arrives bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = append(p.plan, plan{[]byte(message), arrives})
 }
 
-// Planned is how many cuts are still to come.
+// Planned returns how many of the planned cuts have not happened yet.
 func (p *Cutter) Planned() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,6 +94,7 @@ func (p *Cutter) CutAll() {
 	clear(p.open)
 }
 
+// serve connects each client with the server.
 func (p *Cutter) serve() {
 	for {
 		client, err := p.listener.Accept()
@@ -110,7 +113,7 @@ func (p *Cutter) serve() {
 	}
 }
 
-// next takes the cut that is to be done at a message.
+// next takes the first plan if it is for this message.
 func (p *Cutter) next(message []byte) (cut plan, found bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +124,7 @@ func (p *Cutter) next(message []byte) (cut plan, found bool) {
 	return cut, true
 }
 
-// forward carries what is sent both ways, until it ends or is cut.
+// forward carries bytes both ways until either side ends or a plan cuts the connection.
 func (p *Cutter) forward(client, server net.Conn) {
 	var mu sync.Mutex
 	mute := false

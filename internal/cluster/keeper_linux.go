@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Keeper runs programs for a test, as somebody else than root. A program's processes are known by the
-// directory they work in, so those that a program puts into the background belong to it as well. All
-// of them end with the test, however that ends.
+// Keeper runs programs for a test, as another user than root. A process belongs to a program if it works in the
+// program's directory, so processes that a program starts in the background belong to it as well. All of them end with
+// the test process, whatever ends that.
 type Keeper struct {
 	Dir string // holds a directory for each program, which has its output in the file log
 
@@ -24,9 +24,9 @@ type Keeper struct {
 	orders io.WriteCloser
 }
 
-// keeping is what the shell does: it runs the scripts that it is told until its standard input ends,
-// which it does with the test process at the latest. Then it kills all that works below the directory,
-// and removes the shared memory by which PostgreSQL servers of one directory notice each other.
+// keeping is the script of the shell. It runs each script whose name it reads, until its standard input ends, which
+// happens with the test process at the latest. Then it kills every process that works below the directory, and removes
+// the shared memory by which PostgreSQL servers on one data directory notice each other.
 const keeping = `
 while read -r script; do sh "$script" & done
 found=1
@@ -44,7 +44,7 @@ done
 rm -rf "$1"
 `
 
-// NewKeeper makes the directory, in memory if there is room for it.
+// NewKeeper makes the directory, in memory if there is room, and starts the shell.
 func NewKeeper(t testing.TB) *Keeper {
 	t.Helper()
 	k, err := newKeeper()
@@ -59,6 +59,7 @@ func NewKeeper(t testing.TB) *Keeper {
 	return k
 }
 
+// newKeeper is NewKeeper without a test.
 func newKeeper() (*Keeper, error) {
 	const name, enough = "vitrine-ha-", 4 << 30
 	parent := ""
@@ -82,7 +83,7 @@ func newKeeper() (*Keeper, error) {
 	return k, k.shell.Start()
 }
 
-// own gives a file to whom the programs run as.
+// own gives a file to the user whom the programs run as.
 func (k *Keeper) own(path string) error {
 	if uid, gid, other := owner(); other {
 		return os.Chown(path, uid, gid)
@@ -117,7 +118,7 @@ func (k *Keeper) Mkdir(name string) error {
 	return nil
 }
 
-// Start runs a program in its directory, with env and a PATH as all its environment.
+// Start runs a program in its directory, in the background. Its environment is env and a PATH.
 func (k *Keeper) Start(name string, env []string, program string, args ...string) error {
 	var script strings.Builder
 	fmt.Fprintf(&script, "cd %s\nexec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$PWD", quoted(filepath.Join(k.Dir, name)))
@@ -133,15 +134,16 @@ func (k *Keeper) Start(name string, env []string, program string, args ...string
 	return err
 }
 
+// quoted returns a word as the shell reads it.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// Log is what a program has written.
+// Log returns what a program has written.
 func (k *Keeper) Log(name string) string {
 	text, _ := os.ReadFile(filepath.Join(k.Dir, name, "log"))
 	return string(text)
 }
 
-// Processes are the numbers of all processes of a program.
+// Processes returns the ids of all processes of a program.
 func (k *Keeper) Processes(name string) (pids []int) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
@@ -162,7 +164,7 @@ func (k *Keeper) Kill(name string) {
 	}
 }
 
-// Signal sends a signal to all processes of a program, also to those that come meanwhile.
+// Signal sends a signal to all processes of a program, also to those that start meanwhile.
 func (k *Keeper) Signal(name string, signal syscall.Signal) {
 	for told := map[int]bool{}; ; {
 		before := len(told)
@@ -178,7 +180,7 @@ func (k *Keeper) Signal(name string, signal syscall.Signal) {
 	}
 }
 
-// Command is a command that runs as the programs do, in the directory of one of them.
+// Command returns a command that runs as the programs do, in the directory of one of them.
 func (k *Keeper) Command(name string, env []string, program string, args ...string) *exec.Cmd {
 	command := exec.Command(program, args...)
 	command.Dir = filepath.Join(k.Dir, name)

@@ -12,10 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Pooler starts PgBouncer before the cluster, in its transaction mode: each transaction runs on
-// whichever of a few connections to the server is free. It ends with the test, and returns the
-// directory of its socket, for URLBy. Where PgBouncer is not installed the test is skipped; with
-// VITRINE_CI set it fails.
+// Pooler starts PgBouncer in front of the cluster, in its transaction mode: each transaction runs on whichever of a few
+// connections to the server is free. It returns the directory of its socket, for URLBy, and ends with the test. Where
+// PgBouncer is not installed the test is skipped; with VITRINE_CI set it fails.
 func (c *Cluster) Pooler(t testing.TB) (dir string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -40,12 +39,14 @@ func (c *Cluster) Pooler(t testing.TB) (dir string) {
 	return p.dir
 }
 
+// pooler is a running PgBouncer.
 type pooler struct {
 	dir    string
 	shell  *exec.Cmd // keeps the pooler until its standard input ends, and removes the directory
 	orders io.Closer
 }
 
+// startPooler starts the program with its own configuration.
 func (c *Cluster) startPooler(program string) (*pooler, error) {
 	dir, err := os.MkdirTemp("", "vitrine-pool-")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Standby starts a server with a copy of the cluster's data, which follows it and ends with the
-// test. It has the cluster's settings, and its own ones over them.
+// Standby starts a server with a copy of the cluster's data that replicates from it. It ends with the test. It has the
+// settings of the cluster and those of o, which win.
 func (c *Cluster) Standby(t testing.TB, o *Options) *Cluster {
 	t.Helper()
 	standby, err := start(o, func(standby *Cluster) error { return standby.copy(c) })
@@ -21,11 +21,10 @@ func (c *Cluster) Standby(t testing.TB, o *Options) *Cluster {
 	return standby
 }
 
-// StandbyName is what standbys call themselves, for synchronous_standby_names.
+// StandbyName is the application_name of every standby, for synchronous_standby_names.
 const StandbyName = "standby"
 
-// Follow starts a cluster that does not run as a standby of the primary. The data that it had is
-// replaced by a copy of the primary's.
+// Follow starts a stopped cluster as a standby of the primary. Its data is replaced by a copy of the primary's.
 func (c *Cluster) Follow(primary *Cluster) error {
 	if c.runs {
 		return errors.New("follow: the server runs: stop it first")
@@ -56,7 +55,7 @@ func (c *Cluster) copy(primary *Cluster) error {
 	}, c.options.Settings...))
 }
 
-// Promote makes a primary of a standby. It returns when the server takes writes.
+// Promote makes a standby a primary. It returns when the server takes writes.
 func (c *Cluster) Promote(ctx context.Context) error {
 	promoted, err := c.Value(ctx, "postgres", "SELECT pg_promote(true, 60)")
 	if err == nil && promoted != "t" {
@@ -68,7 +67,7 @@ func (c *Cluster) Promote(ctx context.Context) error {
 	return nil
 }
 
-// Set changes settings of a server that runs, "name = value" each.
+// Set changes settings of a running server, "name = value" each.
 func (c *Cluster) Set(ctx context.Context, settings ...string) error {
 	if err := c.write(settings); err != nil {
 		return err

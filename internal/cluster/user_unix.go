@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// unprivileged has command run as somebody else than root, in a group of processes of its own, so
-// that a Ctrl-C for the tests leaves the tidying to the shell.
+// unprivileged makes a command run as another user than root, in a process group of its own, so that a Ctrl-C for the
+// tests does not reach the shell that must clean up.
 func unprivileged(command *exec.Cmd) {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if uid, gid, other := owner(); other {
@@ -20,7 +20,7 @@ func unprivileged(command *exec.Cmd) {
 	command.SysProcAttr = attr
 }
 
-// owner is whom a cluster belongs to; other reports that it is not who runs the tests.
+// owner returns the user whom a cluster belongs to. other is false if that is the user who runs the tests.
 func owner() (uid, gid int, other bool) {
 	if os.Getuid() != 0 {
 		return 0, 0, false

@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Reader unpacks a file.
+// Reader unpacks a file while it reads it.
 type Reader struct {
 	file   source
 	packed *bufio.Reader
@@ -54,7 +54,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader begins to unpack file. The error is an *Error, or that of file.
+// NewReader reads the header of the first member. Its error is an *Error, or that of file.
 func NewReader(file io.Reader) (*Reader, error) {
 	r := &Reader{file: source{Reader: file}}
 	r.packed = bufio.NewReader(&r.file)
@@ -66,7 +66,7 @@ func NewReader(file io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Read unpacks some bytes. Beside io.EOF its errors are *Error and those of the file.
+// Read unpacks some bytes. Its errors are io.EOF, *Error, and those of the file.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.err != nil || len(p) == 0 {
 		return 0, r.err
@@ -85,7 +85,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// next goes on to the next member; io.EOF says that there is none.
+// next begins the next member. It returns io.EOF if there is none.
 func (r *Reader) next() error {
 	head, err := r.packed.Peek(len(Magic))
 	switch {
@@ -103,7 +103,7 @@ func (r *Reader) next() error {
 	return r.padding()
 }
 
-// padding reads zeros up to the end.
+// padding reads zeros up to the end of the file.
 func (r *Reader) padding() error {
 	for {
 		at := r.offset()
@@ -116,10 +116,10 @@ func (r *Reader) padding() error {
 	}
 }
 
-// offset is that of the next byte.
+// offset is the offset of the next byte in the file.
 func (r *Reader) offset() int64 { return r.file.read - int64(r.packed.Buffered()) }
 
-// explain says of an error where it is and what would be right.
+// explain returns an error of the gzip reader as an *Error.
 func (r *Reader) explain(err error) error {
 	if r.file.failed != nil {
 		return r.file.failed

@@ -25,6 +25,7 @@ type file struct {
 	executable bool
 }
 
+// mode is the mode of the file in the archive.
 func (f file) mode() fs.FileMode {
 	if f.executable {
 		return 0o755
@@ -32,8 +33,8 @@ func (f file) mode() fs.FileMode {
 	return 0o644
 }
 
-// contents are the files of an archive, by name: the program, what people read, what they deploy it with, and the
-// licences of all that is linked.
+// contents returns the files of an archive, by name: the program, LICENSE and CHANGELOG.md, the examples of deployment,
+// and the licences of everything that is linked.
 func contents(clone, binary string, info *debug.BuildInfo) ([]file, error) {
 	program, err := os.ReadFile(binary)
 	if err != nil {
@@ -60,7 +61,7 @@ func contents(clone, binary string, info *debug.BuildInfo) ([]file, error) {
 	return all, nil
 }
 
-// tree returns the files below a directory, with their names below another.
+// tree returns the files below the directory dir. Their names in the archive are below the directory below.
 func tree(dir, below string) (all []file, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -81,7 +82,8 @@ func tree(dir, below string) (all []file, err error) {
 	return all, err
 }
 
-// licenses are the licences of the modules that are linked and of Go itself. A module without one cannot be passed on.
+// licenses returns the licence files of Go and of the modules that are linked. A module without one is an error, since
+// it must not be distributed.
 func licenses(clone string, info *debug.BuildInfo) ([]file, error) {
 	goroot, err := output(clone, "go", "env", "GOROOT")
 	if err != nil {
@@ -124,14 +126,15 @@ func licenses(clone string, info *debug.BuildInfo) ([]file, error) {
 	return all, nil
 }
 
-// licence reports whether a file of that name, in capitals, says by which terms software is passed on.
+// licence reports whether a file states the terms of distribution, by its name in capitals.
 func licence(upper string) bool {
 	return slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "PATENTS"}, func(word string) bool {
 		return strings.HasPrefix(upper, word) && path.Ext(upper) != ".GO"
 	})
 }
 
-// writeTar writes files into a compressed tar archive. Nothing in it depends on who makes it, and when.
+// writeTar writes files into a compressed tar archive. Its bytes depend on the files and on at alone, so a release can
+// be reproduced.
 func writeTar(name, dir string, at time.Time, files []file) error {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // a level that there is
@@ -172,7 +175,7 @@ func writeZip(name, dir string, at time.Time, files []file) error {
 	return os.WriteFile(name, out.Bytes(), 0o644)
 }
 
-// sums writes the SHA-256 sums of the files of a directory into its file SHA256SUMS, as sha256sum --check reads them.
+// sums writes the SHA-256 sums of the files of a directory into its file SHA256SUMS, in the form of sha256sum --check.
 func sums(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// platforms are those that a release is made for.
+// platforms are the platforms of a release.
 const platforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
 func main() {
@@ -34,7 +34,8 @@ func main() {
 	}
 }
 
-// release builds the commit that is checked out in source into the directory out, which has its name once it is whole.
+// release builds the commit that is checked out in source into the directory out. out gets its name only when it is
+// complete.
 func release(source, out string, platforms []string) (err error) {
 	if _, err := os.Lstat(out); err == nil {
 		return fmt.Errorf("%s is there already: want a directory that is not", out)
@@ -64,8 +65,8 @@ func release(source, out string, platforms []string) (err error) {
 	return os.Rename(parts, out)
 }
 
-// cloned puts the commit that is checked out in source into the directory clone, with the tags that name it. What is
-// not committed is in no release.
+// cloned clones source, with its tags, and checks out the commit that source has checked out. Changes that are not
+// committed are not part of it.
 func cloned(source, clone string) error {
 	changed, err := output(source, "git", "status", "--porcelain")
 	if err != nil {
@@ -85,7 +86,7 @@ func cloned(source, clone string) error {
 	return err
 }
 
-// build makes the archive of a platform, and its SBOM beside it.
+// build makes the archive of a platform, and its SBOM.
 func build(clone, work, parts, platform string) error {
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {

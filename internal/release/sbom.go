@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// bill is a list of what a program is made of, as CycloneDX 1.5.
+// bill is a software bill of materials (SBOM) in the format CycloneDX 1.5.
 type bill struct {
 	Format       string       `json:"bomFormat"`
 	SpecVersion  string       `json:"specVersion"`
@@ -20,6 +20,7 @@ type bill struct {
 	Dependencies []dependency `json:"dependencies"`
 }
 
+// metadata says what the bill is about.
 type metadata struct {
 	Timestamp string    `json:"timestamp"` // of the commit
 	Component component `json:"component"`
@@ -35,17 +36,19 @@ type component struct {
 	Properties []property `json:"properties,omitempty"`
 }
 
+// property is a fact for which CycloneDX has no field.
 type property struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
+// dependency says which components another one uses directly.
 type dependency struct {
 	Ref       string   `json:"ref"`
 	DependsOn []string `json:"dependsOn"`
 }
 
-// sbom lists what a program is made of, by what Go has noted in it.
+// sbom returns the bill of a program. Everything in it comes from the build information that Go puts into a program.
 func sbom(info *debug.BuildInfo, committed time.Time) ([]byte, error) {
 	program := moduleComponent("application", info.Main.Path, info.Main.Version)
 	program.URL += "#" + strings.TrimPrefix(strings.TrimPrefix(info.Path, info.Main.Path), "/")
@@ -77,13 +80,13 @@ func sbom(info *debug.BuildInfo, committed time.Time) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// moduleComponent is a Go module as a component.
+// moduleComponent returns a Go module as a component.
 func moduleComponent(kind, path, version string) component {
 	url := "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 	return component{Type: kind, Ref: url, Name: path, Version: version, URL: url}
 }
 
-// commitTime is when the commit was made that a program was built from.
+// commitTime returns the time of the commit that a program was built from.
 func commitTime(info *debug.BuildInfo) (time.Time, error) {
 	for _, s := range info.Settings {
 		if s.Key == "vcs.time" {
