@@ -40,8 +40,11 @@ const filesBelow = "x/console/"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the
-// page, and the page's files are in x/console/ below it. Everything else is 404.
+// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page,
+// and its files are in x/console/ below it. Every other path is 404. It needs no token: the files are public, and the
+// page sends the token of its user with each request to the API.
+//
+// The files are minified and compressed once, when New is called.
 func New(c Config) http.Handler {
 	if c.API == "" {
 		c.API = "./"
@@ -100,16 +103,17 @@ func minified(name string, text []byte) ([]byte, error) {
 // page is the name of the page among the files.
 const page = "index.html"
 
-// handler is the files by name.
+// handler is the files by name, below x/console/.
 type handler map[string]*file
 
-// file is one file in the two forms that it is sent in.
+// file is one file, plain and compressed, each with an ETag of its own.
 type file struct {
 	mediaType      string
 	plain, zipped  []byte
 	etag, zippedAs string
 }
 
+// newFile compresses a file and computes its ETags.
 func newFile(name string, text []byte) *file {
 	var zipped bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of the known ones
@@ -149,7 +153,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.send(w, r)
 }
 
-// name returns the name of the file that a path asks for, or nothing.
+// name returns the name of the file at a path, "" if there is none.
 func (h handler) name(path string) string {
 	if _, name, found := cutLast(path, "/"+filesBelow); found {
 		if name == page {
@@ -171,7 +175,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// send answers with the file, compressed for who takes it. The browser asks each time whether its copy is still good.
+// send answers with the file, compressed if the client takes gzip. With no-cache and an ETag the browser asks each time
+// whether its copy is still current, so a new release takes effect at once.
 func (f *file) send(w http.ResponseWriter, r *http.Request) {
 	body, etag := f.plain, f.etag
 	header := w.Header()
@@ -197,9 +202,9 @@ func (f *file) send(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Before returns a handler that gives people the page and programs the API at the same address: GET of base with a
-// literal text/html in Accept, as browsers send it, and everything in x/console/ below base go to the page, all
-// other requests to the API. base is the API's base path; an empty one is "/".
+// Before returns a handler for a page and an API at the same address. Requests go to the page if they are a GET or HEAD
+// of base with an explicit text/html in Accept, as browsers send it, or for a path in x/console/ below base; all others
+// go to the API. base is the base path of the API; an empty one is "/".
 func Before(api http.Handler, base string, page http.Handler) http.Handler {
 	base = "/" + strings.Trim(base, "/")
 	if base != "/" {
@@ -221,7 +226,7 @@ func Before(api http.Handler, base string, page http.Handler) http.Handler {
 	})
 }
 
-// varying is an answer that depends on Accept, whatever other headers whoever writes it sets.
+// varying is a ResponseWriter that adds Accept to Vary when the headers are sent, whatever the handler has set.
 type varying struct{ http.ResponseWriter }
 
 func (v varying) WriteHeader(status int) {
@@ -231,10 +236,10 @@ func (v varying) WriteHeader(status int) {
 
 func (v varying) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// wantsHTML reports whether text/html is named as such. Programs send */*, which names nothing.
+// wantsHTML reports whether Accept names text/html. Programs send */*, which does not name it.
 func wantsHTML(r *http.Request) bool { return names(r.Header["Accept"], "text/html") }
 
-// names reports whether the lists of a header name something without refusing it.
+// names reports whether a header that is a list has an item of this name whose weight is not 0.
 func names(header []string, wanted string) bool {
 	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		name, weight, _ := strings.Cut(item, ";")

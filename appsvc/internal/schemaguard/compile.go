@@ -37,6 +37,7 @@ func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*j
 	if err := c.AddResource(baseURI, doc); err != nil {
 		return nil, nil, found.describe(err)
 	}
+	// The compiler itself only follows keywords and references that something uses. It compiles each place once.
 	var all []*jsonschema.Schema
 	for _, place := range found.places {
 		s, err := c.Compile(baseURI + "#" + fragment(place))

@@ -55,12 +55,14 @@ func (g *graph) check() error {
 // while its own extent is being computed closes a cycle.
 func (g *graph) extent(n *node, known map[*node]*extent, way []*node) (*extent, error) {
 	way = append(way, n)
+	// Each node is walked once. If its walk is not over, this way has come back to it.
 	if e, ok := known[n]; ok {
 		if e.open {
 			return nil, cycle(way)
 		}
 		return e, nil
 	}
+	// total stops at the limit, since it may double with each node.
 	e := &extent{open: true, chain: 1, total: 1}
 	known[n] = e
 	for _, next := range g.together(n) {

@@ -133,12 +133,14 @@ func newGraph(root *jsonschema.Schema, all []*jsonschema.Schema, formats Formats
 	for _, s := range all {
 		g.node(s)
 	}
-	for i := 0; i < len(g.all); i++ { // g.all grows meanwhile
+	// link adds the nodes that it meets for the first time, such as those of a meta-schema, so g.all grows meanwhile.
+	for i := 0; i < len(g.all); i++ {
 		g.link(g.all[i])
 	}
 	for _, n := range g.all {
 		n.resource = g.resourceOf(n)
 	}
+	// A $dynamicRef may lead to any node with its anchor. For the search for cycles, one node stands for all of these.
 	for _, n := range g.all {
 		if name := n.schema.DynamicAnchor; name != "" {
 			if n.resource.anchors == nil {
@@ -198,12 +200,14 @@ func (g *graph) link(n *node) {
 		return // its neighbours are ignored
 	}
 	n.recursive = g.node(s.RecursiveRef)
+	// A $dynamicRef whose target has no $dynamicAnchor of that name is an ordinary reference.
 	if s.DynamicRef != nil {
 		n.dynamic = g.node(s.DynamicRef.Ref)
 		if s.DynamicRef.Anchor != "" && s.DynamicRef.Anchor == s.DynamicRef.Ref.DynamicAnchor {
 			n.dynamicName = s.DynamicRef.Anchor
 		}
 	}
+	// then and else are counted both, since which of them applies is only known after if was evaluated.
 	for _, group := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.If, s.Then, s.Else}} {
 		for _, sub := range group {
 			if sub != nil {
@@ -211,6 +215,7 @@ func (g *graph) link(n *node) {
 			}
 		}
 	}
+	// dependencies, the older keyword, has schemas and lists of names. The lists are counted in meter.object.
 	n.dependents = g.named(s.DependentSchemas)
 	for name, dependency := range s.Dependencies {
 		if sub, ok := dependency.(*jsonschema.Schema); ok {

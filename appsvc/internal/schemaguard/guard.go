@@ -95,11 +95,14 @@ func Compile(schema []byte) (*Schema, error) { return Formats{}.Compile(schema) 
 
 // Compile is Compile with formats that refuse configs.
 func (f Formats) Compile(schema []byte) (s *Schema, err error) {
+	// No schema may end the process, whatever the compiler makes of it.
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, refuse("", "it cannot be compiled: %v", r)
 		}
 	}()
+	// Each step refuses what the next one could not bear: a text that is too large to decode, a tree that is too large to
+	// compile, a graph that cannot be walked.
 	doc, err := read(schema)
 	if err != nil {
 		return nil, err
@@ -158,6 +161,7 @@ type Budget struct {
 // Spend pays for the validation of one config. It returns ErrCostly if the config costs too much alone, or together with
 // those before.
 func (b *Budget) Spend(s *Schema, text []byte, config any) error {
+	// Compiling is a part of the price of each schema, but a request that uses one for many configs pays for it once.
 	left := configBudget - s.spent
 	m := meter{left: left - decodeCost(text), maxNumberCost: maxNumberCost(config)}
 	m.visit(s.root, config, 0, false)

@@ -34,12 +34,14 @@ func (m *meter) compare(n *node, v any) {
 // evaluate all members itself.
 func (m *meter) object(n *node, object map[string]any, chain int, marking bool) bool {
 	s := n.schema
+	// With additionalProperties n evaluates every member, so nobody has to keep track.
 	if n.additional == nil && s.AdditionalProperties == nil && (marking || n.unevaluatedProperties != nil) && len(object) > 0 {
 		marking = true
 		m.pay(markPrice * int64(len(object)))
 	} else {
 		marking = false
 	}
+	// Keywords about names: required, dependentRequired and dependencies.
 	m.requires(object, s.Required)
 	m.pay(memberPrice * int64(len(s.Dependencies)+len(s.DependentRequired)+len(s.DependentSchemas)))
 	for name, need := range s.DependentRequired {
@@ -55,6 +57,7 @@ func (m *meter) object(n *node, object map[string]any, chain int, marking bool) 
 	if s.MinProperties != nil && len(object) < *s.MinProperties || s.MaxProperties != nil && len(object) > *s.MaxProperties {
 		m.fail()
 	}
+	// Schemas that apply to the object if it has a member.
 	for name, sub := range n.dependents {
 		if has(object, name) {
 			m.visit(sub, object, chain, marking)
@@ -62,7 +65,7 @@ func (m *meter) object(n *node, object map[string]any, chain int, marking bool) 
 	}
 	if len(n.properties) > 0 || len(n.patterns) > 0 || s.AdditionalProperties != nil || n.names != nil || n.unevaluatedProperties != nil {
 		m.members(n, object)
-	} else {
+	} else { // the validator still walks the members once
 		m.pay(memberPrice / 2 * int64(len(object)))
 	}
 	return marking
@@ -100,7 +103,8 @@ func (m *meter) members(n *node, object map[string]any) {
 		if !m.member(n, name, v) && n.unevaluatedProperties != nil {
 			m.visit(n.unevaluatedProperties, v, 0, false)
 		}
-		if n.names != nil { // validated on its own, with a way of its own
+		// A name is validated on its own: the way to it does not count for its references.
+		if n.names != nil {
 			m.pay(visitPrice)
 			scope := m.scope
 			m.scope = nil
@@ -140,6 +144,7 @@ func (m *meter) member(n *node, name string, v any) bool {
 // means for members.
 func (m *meter) array(n *node, array []any, marking bool) bool {
 	s := n.schema
+	// If items applies to every element behind the prefix, n evaluates them all.
 	all := n.items != nil || s.AdditionalItems != nil
 	if !all && (marking || n.unevaluatedItems != nil) && len(array) > len(n.prefix) {
 		marking = true
@@ -147,6 +152,7 @@ func (m *meter) array(n *node, array []any, marking bool) bool {
 	} else {
 		marking = false
 	}
+	// contains counts as broken: whether it is depends on verdicts that the meter does not compute.
 	if s.MinItems != nil && len(array) < *s.MinItems || s.MaxItems != nil && len(array) > *s.MaxItems || n.contains != nil {
 		m.fail()
 	}
