@@ -101,7 +101,7 @@ func (l load) run(tb testing.TB, db *DB) (f figures) {
 
 const mib = 1 << 20
 
-var mostWait = flag.Duration("patience", 5*time.Minute, "how long TestTheLogRestartsWhileViewsOverlap waits")
+var mostWait = flag.Duration("patience", 5*time.Minute, "how long tests wait for what must happen")
 
 // While Views overlap and updates go on, the log restarts again and again. How long it is until then depends on the
 // machine: that is for BenchmarkLogWhileViewsOverlap.
@@ -259,7 +259,7 @@ func TestClosingDoesNotWaitForTheLog(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(*mostWait):
 		t.Error("closing waits for a View of another process")
 	}
 	other.end(c)
@@ -273,7 +273,7 @@ func TestViewsThatAreHeldBackBeginAgain(t *testing.T) {
 	if err := db.Ping(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a View that may not begin: %v", err)
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel = context.WithTimeout(context.Background(), *mostWait)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- db.Ping(ctx) }()

@@ -175,11 +175,12 @@ func TestGuardsOfTheLog(t *testing.T) {
 		Program:  program.Build{Module: module, Package: "./storage/sqlite", Test: true},
 		Mutants:  guardsOfTheLog,
 		Controls: []string{byOverlap + "32_readers_of_5ms$"},
+		Together: true,
 		Command: func(binary string, m mutant.Mutant) []string {
 			if m.Name == "" {
 				return []string{binary, "-test.run=" + m.By}
 			}
-			return []string{binary, "-test.run=" + m.By, "-patience=20s"}
+			return []string{binary, "-test.run=" + m.By, "-patience=10s"}
 		},
 	}.Run(t)
 }
