@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 const root = "../.."
@@ -208,7 +208,7 @@ func session(t *testing.T, server, url string) {
 			if i+1 == len(all) || all[i+1].lang != "text" {
 				t.Fatalf("program %d is not followed by a text block with what it prints", i)
 			}
-			script = append(script, program(t, dir, strings.ReplaceAll(b.text, address, addr), all[i+1].text)...)
+			script = append(script, goProgram(t, dir, strings.ReplaceAll(b.text, address, addr), all[i+1].text)...)
 		}
 	}
 	run := exec.Command("bash", "-c", strings.Join(script, "\n"))
@@ -218,9 +218,9 @@ func session(t *testing.T, server, url string) {
 	}
 }
 
-// program turns a program that asks the server into what the test runs: with the TOKEN of the session in
+// goProgram turns a program that asks the server into what the test runs: with the TOKEN of the session in
 // its environment it prints what the next block has.
-func program(t *testing.T, dir, text, prints string) []string {
+func goProgram(t *testing.T, dir, text, prints string) []string {
 	module, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
@@ -447,10 +447,10 @@ func anchor(heading string) string {
 }
 
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	port, err := program.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return "127.0.0.1:" + port
 }
