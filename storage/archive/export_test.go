@@ -21,7 +21,7 @@ import (
 
 // A program may give its store one connection: an export must not open a transaction within another.
 func TestAnExportNeedsOneConnection(t *testing.T) {
-	db, err := postgres.Open(ctx, cluster.Schema(t), &postgres.Options{Connections: 1, Busy: time.Second})
+	db, err := postgres.Open(ctx, cluster.Schema(t), &postgres.Options{Connections: 1, Busy: time.Minute})
 	check(t, err)
 	t.Cleanup(func() { db.Close() })
 	s := archive.Stores{Apps: db.Apps(), Assets: db.Assets(), Reviews: db.Reviews()}

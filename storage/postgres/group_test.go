@@ -257,7 +257,7 @@ func TestAConnectionLostAtTheCommitOfAGroup(t *testing.T) {
 
 // An update that needs no component waits for no update of components.
 func TestAnUpdateWithoutComponentsWaitsForNone(t *testing.T) {
-	db := openTest(t, &Options{Busy: 5 * time.Second})
+	db := openTest(t, &Options{Busy: time.Minute})
 	addApp(t, db, "one")
 	err := db.Apps().Update(ctx, func(tx appsvc.Tx) error {
 		if err := tx.AddComponent(ctx, appsvc.Component{ID: "id", Name: "name", Version: "1"}); err != nil {

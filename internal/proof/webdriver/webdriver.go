@@ -108,7 +108,7 @@ func start(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string) {
 	select {
 	case port = <-listens:
 		return driver, in, port
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		_ = in.Close()
 		go func() { _ = driver.Wait() }()
 		return nil, nil, ""
