@@ -15,6 +15,7 @@ const (
 	memberDimensions
 )
 
+// The limits of a collection. Of reviews it may have any number.
 const (
 	maxCollectionID = 150  // characters
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
@@ -44,6 +45,7 @@ func (c *lineChecker) readCollection() verdict {
 	}
 	c.missing(&c.ofCollection, seen, c.start.offset)
 	if seen&(1<<memberDimensions) == 0 {
+		// Reviews that came before are deferred, so none was judged without this number.
 		c.collection.dims = 1
 		c.report(ruleDimensionsAbsent, c.start.offset, "", `dimensions is missing and taken as ["default"]`)
 		c.keepDimensions(c.start, "", "")
@@ -61,7 +63,7 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 		return c.reviewsMember()
 	}
 	c.peek()
-	start := c.offset()
+	start := c.offset() // of the value, for takeField
 	switch i {
 	case memberSource:
 		v = c.readSource()
@@ -94,8 +96,9 @@ func (c *lineChecker) readSource() verdict {
 	return accepted
 }
 
-// collectionID reads the id of a collection: Base64 of at most 150 characters. It is compared as it is written, so two ways to
-// write the same bytes are two ids.
+// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). It is
+// compared as it is written, so two ways to write the same bytes are two ids. Problems of the line show the id, also if it has
+// an error.
 func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
@@ -116,8 +119,9 @@ func (c *lineChecker) collectionID() verdict {
 	return accepted
 }
 
-// dimensions reads the names of the dimensions: 1 to 1,000, each once. A single one is called default. If their number has an
-// error, it stays unknown, and the ratings of the reviews are not counted.
+// dimensions reads the names of the dimensions: at least one (dimensions-none) and at most 1,000 (dimensions-many), each once
+// (dimension-repeated). A single one is called default (dimensions-single). If their number has an error, it stays unknown, and
+// the ratings of the reviews are not counted.
 func (c *lineChecker) dimensions() verdict {
 	c.peek()
 	at := c.offset()
@@ -142,14 +146,15 @@ func (c *lineChecker) dimensions() verdict {
 		c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
 	}
 	c.collection.dims = n
-	if c.load {
+	if c.load { // the store may have reviews with another number
 		where := c.position(at)
 		c.keepDimensions(where, "/dimensions", ruleStoredDimensions.wrong(where.head))
 	}
 	return accepted
 }
 
-// dimension reads the name of a dimension: a string that is not empty.
+// dimension reads the name of a dimension: a string that is not empty. Names behind the first thousand are not compared, since
+// their number is an error already.
 func (c *lineChecker) dimension() verdict {
 	c.peek()
 	at := c.offset()
@@ -192,7 +197,7 @@ func (c *lineChecker) deferredReviews() verdict {
 	c.flush()
 	deferred := c.collection.deferred
 	switch {
-	case c.spool == nil:
+	case c.spool == nil: // the line is all in memory
 		c.pos = int(deferred.offset - c.base)
 	case c.readFrom(deferred) == broken:
 		return broken

@@ -64,7 +64,8 @@ func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done
 	if err := in.check(); err != nil {
 		return done, err
 	}
-	e := eraser{ctx: ctx, store: s.store, in: in, hash: newHasher()}
+	e := eraser{ctx: ctx, store: s.store, in: in}
+	// The order matters: an Author may come with a Collection, and a Review always does.
 	switch {
 	case in.Author != "":
 		err = e.author()
@@ -101,7 +102,6 @@ type eraser struct {
 	ctx   context.Context
 	store Store
 	in    DeleteRequest
-	hash  *hasher
 	done  Deleted
 }
 
@@ -273,7 +273,7 @@ func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more boo
 	return found, after, true, nil
 }
 
-// findIn returns the ids of the author's reviews in a collection.
+// findIn returns the ids of the author's reviews in a collection. It reads all reviews of the collection.
 func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
 	for review, err := range r.Reviews(e.ctx, k) {
 		if err != nil {
@@ -286,7 +286,7 @@ func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
 	return ids, nil
 }
 
-// isAuthors returns whether a review is one of the author's.
+// isAuthors returns whether a review is one of the author's. data is its record. Both ids are equal byte by byte then.
 func (e *eraser) isAuthors(data []byte) bool {
 	if !bytes.Contains(data, []byte(`"author_id":`)) {
 		return false // most reviews, without decoding
@@ -332,6 +332,7 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	if err != nil {
 		return 0, err
 	}
+	// What is there and wanted leaves the tally.
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	for review, err := range tx.ReviewsByID(e.ctx, c.Key, ids) {
 		if err != nil {
@@ -350,6 +351,7 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	if len(parents) == 0 {
 		return 0, nil
 	}
+	// Then the rows are written: without the erased reviews, with the replies to them, and with the tally.
 	replies, err := e.replies(tx, c.Key, parents)
 	if err != nil {
 		return 0, err
@@ -388,7 +390,7 @@ func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review,
 		if goes || parent == "" || !replies {
 			continue
 		}
-		for replies {
+		for replies { // up to an ancestor that stays; "" is no id
 			parent = erased[parent]
 			_, replies = erased[parent]
 		}

@@ -69,12 +69,12 @@ func (f *fileChecker) endLine() {
 // give reports a problem, or keeps it while the file may be of another kind.
 func (f *fileChecker) give(p Problem) {
 	switch {
-	case f.kind == "":
+	case f.kind == "": // the usual case
 		f.report.add(p)
 		if !f.stop {
 			f.stop = !f.yield(p)
 		}
-	case !f.named:
+	case !f.named: // otherwise p is dropped, since the kind was reported
 		f.early = append(f.early, p)
 		if len(f.early) == maxWaiting {
 			f.nameKind()
@@ -89,7 +89,7 @@ func (f *fileChecker) begin(kind string, offset int64) { f.kind, f.start = kind,
 // as kind is set.
 func (f *fileChecker) nameKind() {
 	kind := f.kind
-	f.kind, f.early, f.named = "", nil, true
+	f.kind, f.early, f.named = "", nil, true // without a kind, give reports at once
 	f.give(ruleFileKind.problemAt(1, 1, f.start, kind))
 	f.kind = kind
 }
@@ -143,12 +143,13 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	if r.first && f.kind == kindArray {
 		f.array = f.array.next(r)
 		if f.array == arrayInLast {
+			// This waits with the other problems. file-kind takes their place unless another record follows.
 			p := ruleJSON.problem(r.line, r.offset, "", lastElement)
 			p.Column, p.Collection = r.column, r.id
 			report(p)
 		}
 	}
-	if f.array == arrayInLast {
+	if f.array == arrayInLast { // it counts as no record, with none of its reviews
 		return false
 	}
 	if r.first && r.record {

@@ -154,8 +154,8 @@ func (m *markup) addHref(part []byte) string {
 
 // byte reads one byte inside a tag, moves to the next state, and returns the fault of a tag that is none of the allowed ones.
 func (m *markup) byte(c byte) (message string) {
-	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
-	lower := c | 0x20
+	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' // ASCII white space of the HTML standard
+	lower := c | 0x20                                                     // the lower case of a letter
 	switch m.state {
 	case afterLess:
 		switch {
@@ -193,7 +193,7 @@ func (m *markup) byte(c byte) (message string) {
 		default:
 			return faultTag
 		}
-	case beforeHref, inHref:
+	case beforeHref, inHref: // the letters of href, one after the other
 		switch {
 		case space && m.state == beforeHref:
 		case c == '>':
@@ -234,7 +234,7 @@ func (m *markup) byte(c byte) (message string) {
 
 // endTag reads the '>' of a tag, and checks that the tag may stand where it does. The state says which tag it is.
 func (m *markup) endTag() (message string) {
-	tag := m.state
+	tag := m.state // the state behind the name or the attribute says which tag it is
 	m.state = inText
 	switch tag {
 	case inOpenP:
@@ -246,7 +246,7 @@ func (m *markup) endTag() (message string) {
 		if !m.inP {
 			return faultStray
 		}
-		if m.inA {
+		if m.inA { // a link in this paragraph, since no paragraph is in a link
 			return faultCrossed
 		}
 		m.inP = false
@@ -277,7 +277,7 @@ func hrefFault(value []byte) string {
 			return "href holds a control character; take it out"
 		}
 	}
-	if rest, ok := afterScheme(value, "mailto:"); ok && len(rest) > 0 {
+	if rest, ok := afterScheme(value, "mailto:"); ok && len(rest) > 0 { // the address itself is not checked
 		return ""
 	}
 	if isWebAddress(value) {

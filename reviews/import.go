@@ -226,7 +226,7 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	var counts tally
+	var counts tally // of the stored reviews, and below of those that will be stored
 	if known {
 		if counts, err = parseTally(old); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 			return nil
 		}
 	}
-	counts.size(in.dims)
+	counts.size(in.dims) // for a collection that is new, or has no reviews
 	put, err := done.compare(ctx, r, in, known, &counts)
 	if err != nil || tx == nil || !in.makes() {
 		return err
@@ -258,7 +258,7 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 // that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes mean equal
 // content.
 func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
-	stored := map[string][]byte{}
+	stored := map[string][]byte{} // records by id
 	if known && len(in.reviews) > 0 {
 		ids := make([]string, len(in.reviews))
 		for i, review := range in.reviews {

@@ -29,7 +29,7 @@ type lineChecker struct {
 	limit   int  // bytes of JSON that are stored of a review, or of a collection without its reviews
 	longLine
 
-	// Of the line that is read.
+	// Of the line that is read; begin resets these.
 	line       int64    // its number
 	start      position // of its record
 	shownID    string   // id of its collection, as a problem shows it
@@ -40,7 +40,7 @@ type lineChecker struct {
 	fields     []byte     // the members of the collection but its reviews, as they are written; for an import
 	time       int64      // the time that was read last, in microseconds since 1970; for an import
 
-	// Of the member that is read. They make the pointer of a problem.
+	// Of the member that is read. report makes the pointer of a problem from these.
 	item  int64  // index of the item of an array; -1 outside of one
 	key   []byte // name of the subpart whose value is read, if inKey
 	inKey bool   // a value of subparts is read
@@ -50,6 +50,7 @@ type lineChecker struct {
 
 	ofCollection, ofReview members // the members of both kinds of object, and the order in which they came last
 
+	// Memory that is used for one value after the other.
 	ids     set       // of the collection's reviews; accepted ones are marked
 	names   nameSet   // of dimensions or subparts
 	unknown []nameSet // by depth: the unknown names of each open object
@@ -124,7 +125,7 @@ func (c *lineChecker) read(line int64) {
 		}
 		c.dropLine() // the line is not JSON
 	}
-	if c.got.incoming != nil {
+	if c.got.incoming != nil { // the last part of the line: see incoming.makes
 		c.got.incoming.empty = !c.collection.hasReviews
 	}
 	if !c.pass.inside {
@@ -137,6 +138,7 @@ func (c *lineChecker) read(line int64) {
 // begin prepares for the record that is next in the window: it notes where the record begins, and forgets the line before.
 func (c *lineChecker) begin(line int64) {
 	c.line, c.start.offset, c.depth = line, c.offset(), 0
+	// Problems of the collection are reported at the record, which leaves the window, so its column and its text are kept.
 	c.pin()
 	c.start.column, c.start.head = c.look(c.start.offset)
 	c.unpin()
@@ -167,7 +169,7 @@ func (c *lineChecker) dropLine() {
 // readRecord reads the one value of the line, and applies all rules to it. An import copies the record of a long line to a
 // temporary file first, see longLine. Reviews that stand before the dimensions are read last, see reviewsMember.
 func (c *lineChecker) readRecord() verdict {
-	if c.peek() != '{' {
+	if c.peek() != '{' { // JSON of another kind: a problem, and not a fault of the line
 		c.report(ruleObject, c.start.offset, "", "the record is "+c.kind()+", want an object with source, title, created, id, dimensions and reviews")
 		if c.discard("") == broken {
 			return broken
@@ -226,6 +228,7 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 	if c.review.index >= 0 {
 		member = "/reviews/" + strconv.FormatInt(c.review.index, 10) + member
 	}
+	// position may move the window, so slices of it are invalid from here on.
 	p := rule.problem(c.line, offset, member, message)
 	at := c.position(offset)
 	p.Column, p.Value = at.column, rule.wrong(at.head)

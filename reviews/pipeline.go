@@ -76,12 +76,12 @@ func (p *pipeline) run(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	own := p.lineChecker(p.sink)
+	own := p.lineChecker(p.sink) // checks in this goroutine
 	crew := &crew{pipeline: p, done: make(chan struct{}), used: newRecycled()}
 	defer crew.stop()
 	for !p.sink.stopped() {
 		b := in.next(crew.buffer())
-		if b.number == 1 {
+		if b.number == 1 { // the first block
 			p.sink.begin(fileKind(in.head), b.offset)
 		}
 		switch {

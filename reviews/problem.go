@@ -79,6 +79,7 @@ func (r Report) WithoutEmail() Report {
 // around one, which is a review, the list of reviews, the record or any object.
 func (p Problem) mayHoldEmail() bool {
 	steps := strings.Split(p.Pointer, "/") // "/reviews/0/title" is "", "reviews", "0", "title"
+	// The record has the pointer "", the list of reviews "/reviews", and a review "/reviews/0".
 	whole := len(steps) < 2 || steps[1] == "reviews" && len(steps) <= 3
 	object := strings.HasPrefix(p.Value, "{") || strings.HasPrefix(p.Value, "[") && strings.Contains(p.Value, "{")
 	return whole || object || slices.Contains(steps, "imported_email")

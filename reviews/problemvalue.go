@@ -14,6 +14,7 @@ const (
 // missing, or if the line is no JSON.
 func (r ruleID) wrong(head []byte) string {
 	switch r {
+	// What is missing, is no JSON, or is the file as a whole has no value.
 	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty:
 		return ""
 	case ruleNUL, ruleSurrogate:

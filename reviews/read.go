@@ -123,6 +123,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 	err = s.store.View(ctx, network, func(r Reader) error {
 		out = Page[CollectionRecord]{Items: []CollectionRecord{}}
 		size := 0
+		// One row more than the page has shows whether there is another page.
 		for c, err := range r.CollectionsByKey(ctx, reviewstore.CollectionQuery{After: after, Limit: limit + 1}) {
 			if err != nil {
 				return err
@@ -138,7 +139,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 			if err != nil {
 				return err
 			}
-			bytes := len(c.Fields) + 128*len(record.Dimensions)
+			bytes := len(c.Fields) + 128*len(record.Dimensions) // about what the record takes in memory
 			if err := memlimit.Reserve(ctx, bytes); err != nil {
 				return err
 			}
@@ -177,14 +178,15 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 		if err != nil {
 			return err
 		}
-		q := reviewstore.ReviewQuery{Collection: c.Key, Limit: limit + 1}
+		// The cursor names the collection, and that is known only here if the request leaves the source out.
+		q := reviewstore.ReviewQuery{Collection: c.Key, Limit: limit + 1} // one more shows whether there is another page
 		if in.After != "" {
 			if q.After, err = parseReviewCursor(in.After, c.Key); err != nil {
 				return err
 			}
 		}
 		size := 0
-		last := reviewstore.Position{}
+		last := reviewstore.Position{} // of the last review of the page
 		for review, err := range r.ReviewsByTime(ctx, q) {
 			if err != nil {
 				return err
@@ -261,6 +263,7 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 }
 
 // newReviewRecord returns a stored review as callers get it. ReviewRecord has no member for imported_email, so decoding drops it.
+// An error means that the row is damaged.
 func newReviewRecord(r Review) (out ReviewRecord, err error) {
 	if err := json.Unmarshal(r.Data, &out); err != nil {
 		return out, fmt.Errorf("reviews: stored review %q: %w", r.ID, err)

@@ -21,6 +21,7 @@ const (
 	reviewParent
 )
 
+// The limits of a review. A review of any text fits into maxStored, or is an error.
 const (
 	maxAuthorID = 255 // characters
 	maxRating   = 100
@@ -63,6 +64,7 @@ func (c *lineChecker) readReview() verdict {
 	if v == broken && !c.overflow {
 		return broken
 	}
+	// The id joins the set whether the review is accepted or not: a second review with it is an error in either case.
 	if c.review.known && !c.ids.add(c.review.id) {
 		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection; keep one of them, or give it an id of its own")
 	}
@@ -74,7 +76,7 @@ func (c *lineChecker) readReview() verdict {
 	if c.load && !c.overflow && c.keepReview(start) == broken {
 		return broken
 	}
-	if c.tooLong() && c.stepOver() == broken {
+	if c.tooLong() && c.stepOver() == broken { // once more from its beginning
 		return broken
 	}
 	c.nameReview()
@@ -95,6 +97,7 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 		return broken
 	}
 	c.missing(&c.ofReview, seen, start)
+	// A member that is there counts, whatever its value is: imported_email may be null, and still excludes author_id.
 	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
 	switch {
 	case seen&author != 0 && seen&imported != 0:
@@ -232,7 +235,7 @@ func (c *lineChecker) subpart() verdict {
 		return broken
 	}
 	id := c.fingerprint(name)
-	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // for problems of the value
+	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // name is invalid once a problem is reported
 	c.inKey = true
 	c.flaws("/subparts")
 	if !c.names.add(id, maxNames) {

@@ -38,7 +38,7 @@ func (t *tokens) text() (text []byte, v verdict) {
 		return text, accepted
 	}
 	at := t.offset()
-	if t.scan() == broken {
+	if t.scan() == broken { // reports the fault, if that is why decode gave up
 		return nil, broken
 	}
 	end := t.offset()
@@ -46,6 +46,7 @@ func (t *tokens) text() (text []byte, v verdict) {
 	if text, ok := t.decode(); ok {
 		return text, accepted
 	}
+	// It is a long string. scan has set what str needs beside these.
 	t.pos = int(end - t.base)
 	t.str.escaped, t.str.long, t.str.end = true, true, end
 	for text = range t.pieces() {
@@ -92,17 +93,17 @@ func (t *tokens) wholeText(text []byte) string {
 // maxDecoded bytes. ok is false for any other string, and nothing of it is read. An escaped character that no string may contain
 // is no fault here; str notes it.
 func (t *tokens) decode() (text []byte, ok bool) {
-	rest := t.buf[t.pos+1:]
+	rest := t.buf[t.pos+1:] // behind the opening quote
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
-	n, ascii := unescapedPrefix(rest)
+	n, ascii := unescapedPrefix(rest) // n bytes of rest were read
 	if n < len(rest) && rest[n] == '"' {
-		text = rest[:n]
+		text = rest[:n] // no escapes: the text is what stands in the file
 	} else if n > maxDecoded {
 		return nil, false
 	} else {
 		s.escaped = true
 		text = append(s.decoded, rest[:n]...)
-		for len(rest)-n > 1 && rest[n] == '\\' {
+		for len(rest)-n > 1 && rest[n] == '\\' { // an escape, and the text up to the next
 			if c := simpleEscapes[rest[n+1]]; c != 0 {
 				text = append(text, c)
 				n += 2
@@ -129,7 +130,7 @@ func (t *tokens) decode() (text []byte, ok bool) {
 		return nil, false
 	}
 	t.str = s
-	t.pos += n + 2
+	t.pos += n + 2 // with both quotes
 	return text, true
 }
 
@@ -151,6 +152,7 @@ func (t *tokens) scan() verdict {
 	t.pos++
 	for {
 		n, ascii := unescapedPrefix(t.buf[t.pos:])
+		// The text up to the next quote, backslash or control character must be UTF-8.
 		if !ascii {
 			valid := validPrefix(t.buf[t.pos : t.pos+n])
 			t.pos += valid
@@ -163,6 +165,7 @@ func (t *tokens) scan() verdict {
 			}
 		}
 		t.pos += n
+		// Then an escape, the closing quote, or a fault.
 		if len(t.buf)-t.pos < maxEscape && t.fill() { // so that no escape is cut
 			continue
 		}
@@ -197,7 +200,7 @@ func (t *tokens) at(i int) int64 {
 		return from + int64(i)
 	}
 	raw := t.buf[from-t.base:]
-	at := 0
+	at := 0 // in raw, where byte n of the text is
 	for n := 0; n < i; {
 		if raw[at] != '\\' {
 			n++
@@ -277,7 +280,7 @@ func readEscape(b []byte) (r rune, size int) {
 	if !ok {
 		return 0, 0
 	}
-	if 0xD800 <= r && r < 0xDC00 {
+	if 0xD800 <= r && r < 0xDC00 { // the first half of a pair (RFC 8259, section 7)
 		if low, ok := readHex(b[6:]); ok && 0xDC00 <= low && low < 0xE000 {
 			return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, 12
 		}

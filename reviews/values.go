@@ -129,8 +129,8 @@ func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, 
 	return value(c, member)
 }
 
-// address reads imported_url: an http or https address of at most 64 KiB, or "". A caller may show it as a link, so other schemes,
-// such as javascript, are refused.
+// address reads imported_url: an http or https address of at most 64 KiB, or "". A program may show it as a link, so other
+// schemes, such as javascript, are refused.
 func (c *lineChecker) address(member string) verdict {
 	return c.judged(member, ruleURL, func(text []byte) string {
 		if len(text) > maxAddress {
@@ -189,7 +189,7 @@ func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
 	if len(text) > 0 && !c.flawed() {
 		return text, accepted
 	}
-	text = bytes.Clone(text) // reporting may move the window
+	text = bytes.Clone(text) // reporting may move the window, and the caller shows the text
 	if len(text) == 0 {
 		c.report(ruleEmpty, c.str.offset, member, notEmpty)
 	}
@@ -201,7 +201,7 @@ func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
 // returned is then cut, since it is only shown.
 func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
 	text, v = c.nonEmpty(member)
-	if len(text) > limit && utf8.RuneCount(text) > limit {
+	if len(text) > limit && utf8.RuneCount(text) > limit { // characters are counted only if there may be too many
 		text = bytes.Clone(text[:min(len(text), maxName)])
 		c.report(rule, c.str.offset, member, "this is longer than it may be; want at most "+strconv.Itoa(limit)+" characters")
 		v = refused
