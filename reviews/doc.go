@@ -84,7 +84,8 @@
 // # Files of another kind
 //
 // A file may look like one JSON array, JSON over several lines, a table, a spreadsheet, UTF-16 or a zip archive. If no line of it
-// is a record, its only problem is that it is of this kind (rule file-kind), where each line would else be a problem.
+// is a record, its only problem is that it is of this kind (rule file-kind): a table of a million lines has one problem, and not
+// a million.
 //
 // So the problems of such a file wait until the first record is found, and are reported then. If a thousand of them wait and no
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
@@ -103,5 +104,5 @@
 //
 // Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown. For the first three, errors.As finds
 // an *Error that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned as they
-// are. A fault in a file that can be read is no error: it is a Problem, and the method goes on.
+// are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
 package reviews

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line once, from left to
-// right, and applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any
-// length takes no more memory than the window.
+// lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
+// applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
+// no more memory than the window. It goes back only to reviews that stand before the dimensions, to a value that was too long
+// for the window, and to the record of a long line that an import has copied to a temporary file.
 //
 // It is built from parts, the lower ones first:
 //
@@ -138,7 +139,7 @@ func (c *lineChecker) read(line int64) {
 // begin prepares for the record that is next in the window: it notes where the record begins, and forgets the line before.
 func (c *lineChecker) begin(line int64) {
 	c.line, c.start.offset, c.depth = line, c.offset(), 0
-	// Problems of the collection are reported at the record, which leaves the window, so its column and its text are kept.
+	// Problems may be reported at the record when it has left the window, so its column and its first bytes are kept.
 	c.pin()
 	c.start.column, c.start.head = c.look(c.start.offset)
 	c.unpin()
@@ -182,7 +183,7 @@ func (c *lineChecker) readRecord() verdict {
 	if c.readCollection() == broken || c.end() == broken || c.takeCollection() == broken {
 		return broken
 	}
-	c.got.record = true
+	c.got.record = true // only now, since the line might have proved not to be JSON
 	if c.collection.deferred.offset == 0 {
 		return accepted
 	}

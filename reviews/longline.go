@@ -99,12 +99,14 @@ func (c *lineChecker) copyRecord() verdict {
 		if c.stepOver() == accepted {
 			c.end()
 		}
-		c.pos = len(c.buf)
-		return accepted // a fault is met again when the copy is read
+		c.pos = len(c.buf) // all of the window is copied, with the byte at fault
+		return accepted    // a fault is met again when the copy is read
 	})
 	if c.err != nil {
 		return c.fail(c.offset(), ruleJSON, "")
 	}
+	// From here on the window may grow, inside the Gate. A large collection stays inside until the end of the line, since each
+	// result of the line refers to its memory.
 	c.depth, c.fault, c.most = 0, nil, maxWindow
 	c.admit, c.shed = c.pass.enter, func() {
 		if !c.collection.large {

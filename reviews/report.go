@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxReported is how many problems a report has at most.
+// maxReported is how many problems a report has at most. Checker.Problems and ImportRequest.Problem give all of them.
 const maxReported = 1000
 
 // Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
@@ -47,7 +47,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
-// add adds a problem to the counts, and to the problems if there is room.
+// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++
