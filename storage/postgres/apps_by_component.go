@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Users yields the apps that match q and have used its component. It reads heads, bodies and tags in portions, since a
-// round trip for each app would take most of the time.
+// Users yields the apps that match q and have used its component. It reads heads, bodies, tags and what App needs for the
+// tagged versions in portions, since a round trip for each app would take most of the time.
 func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.listUsers(ctx, q, out) })
 }
@@ -61,19 +62,18 @@ func (r *appReader) sendUsers(ctx context.Context, c *conn, q appsvc.UserQuery, 
 	if err != nil {
 		return false, err
 	}
-	l := &appList{r: r, c: c}
 	for len(heads) > 0 {
 		n, bytes := 0, int64(0)
 		for n < len(heads) && (n == 0 || bytes+heads[n].size <= pageBytes) {
 			bytes += heads[n].size
 			n++
 		}
-		bodies, err := l.bodies(ctx, heads[:n])
+		rows, err := r.users(ctx, c, heads[:n], tags)
 		if err != nil {
 			return false, err
 		}
-		for _, h := range heads[:n] {
-			if !out(appsvc.ComponentUser{Head: h.Head, Body: bodies[h.ID], Tags: tags[h.ID]}) {
+		for _, row := range rows {
+			if !r.sendUser(row, tags[row.ID], out) {
 				return false, nil
 			}
 		}
@@ -81,6 +81,59 @@ func (r *appReader) sendUsers(ctx context.Context, c *conn, q appsvc.UserQuery, 
 	}
 	return true, nil
 }
+
+// sendUser yields an app. Until the caller asks for the next app, a View takes what it reads of this one from the row.
+func (r *appReader) sendUser(row *appRow, tags []appsvc.Tag, out func(appsvc.ComponentUser) bool) (more bool) {
+	if _, known := r.apps[row.ID]; !known && r.locks == nil {
+		r.apps[row.ID] = row
+		defer delete(r.apps, row.ID)
+	}
+	return out(appsvc.ComponentUser{Head: row.head(), Body: row.body, Tags: tags})
+}
+
+// users returns the rows of apps. In a View it also reads, in the same round trip, the chains of their tagged versions. An
+// Update locks an app before it reads a version, and so reads nothing ahead.
+func (r *appReader) users(ctx context.Context, c *conn, heads []sizedHead, tags map[string][]appsvc.Tag) ([]*appRow, error) {
+	list, byID := make([]*appRow, len(heads)), make(map[string]*appRow, len(heads))
+	var ids, tagged []string
+	var versions []int64
+	for i, h := range heads {
+		list[i] = &appRow{Head: h.Head}
+		byID[h.ID] = list[i]
+		ids = append(ids, h.ID)
+		for _, tag := range tags[h.ID] {
+			if tag.AppVersion != h.Version {
+				tagged, versions = append(tagged, h.ID), append(versions, tag.AppVersion.Number())
+			}
+		}
+	}
+	if r.locks == nil && len(tagged) > 0 {
+		c.also(func(found *rows) error {
+			for found.next() {
+				row, v := byID[found.text(0)], found.int(1)
+				if row.chains == nil {
+					row.chains = map[int64][]history.Row{}
+				}
+				row.chains[v] = append(row.chains[v], history.Row{Version: found.int(2), Data: found.blob(3)})
+			}
+			return found.err
+		}, chainsSQL, tagged, versions, pageBytes)
+	}
+	found := c.query(ctx, "SELECT id, body, recent FROM app WHERE id = ANY($1)", ids)
+	for found.next() {
+		row := byID[found.text(0)]
+		row.body, row.tail = found.blob(1), found.blob(2)
+	}
+	return list, found.err
+}
+
+// chainsSQL finds the chain of each of several versions, up to $3 bytes together. App reads the others when it is asked for them.
+const chainsSQL = `SELECT app, wanted, version, data FROM (
+		SELECT w.app, w.version AS wanted, h.version, h.data, sum(octet_length(h.data)) OVER (ORDER BY w.app, w.version) AS bytes
+		FROM (SELECT DISTINCT * FROM unnest($1::bytea[], $2::int8[])) AS w (app, version) CROSS JOIN LATERAL (
+			SELECT version, data FROM app_history WHERE app = w.app AND version <= w.version AND version >= (SELECT version FROM app_history
+				WHERE app = w.app AND version <= w.version AND snapshot ORDER BY version DESC LIMIT 1)) AS h
+	) AS chains WHERE bytes <= $3 ORDER BY app, wanted, version DESC`
 
 // tagsOf returns the tags of apps by id, each by name.
 func (c *conn) tagsOf(ctx context.Context, heads []sizedHead) (map[string][]appsvc.Tag, error) {

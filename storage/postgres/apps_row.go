@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/history"
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
 // appRow is a row of table app.
 type appRow struct {
 	appsvc.Head
-	body, tail []byte // tail, the column recent, is read in an Update only
+	body, tail []byte                  // tail, the column recent, is read in an Update and with chains only
+	chains     map[int64][]history.Row // what chain returns for some older versions, read ahead by Users
 }
 
 // headColumns are what scanHead reads.
@@ -72,7 +74,7 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 // lockedColumns are what lockedRow reads.
 const lockedColumns = headColumns + ", body, recent"
 
-func lockedRow(r *rows) *appRow { return &appRow{scanHead(r), r.blob(8), r.blob(9)} }
+func lockedRow(r *rows) *appRow { return &appRow{Head: scanHead(r), body: r.blob(8), tail: r.blob(9)} }
 
 // there returns an app. It returns ErrNotFound if there is none with this id.
 func (r *appReader) there(ctx context.Context, id string) (*appRow, error) {
@@ -89,9 +91,14 @@ func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	if err != nil {
 		return appsvc.Head{}, err
 	}
-	h := row.Head
+	return row.head(), nil
+}
+
+// head returns a copy of the Head, which the caller may change.
+func (r *appRow) head() appsvc.Head {
+	h := r.Head
 	h.Groups, h.Components = slices.Clone(h.Groups), slices.Clone(h.Components)
-	return h, nil
+	return h
 }
 
 // joinList is lists.Join for a column that is never NULL.

@@ -26,6 +26,7 @@ func TestStatementsFollowTheirIndexes(t *testing.T) {
 			args []any
 		}{
 			"an old version":       {chainSQL, []any{"a", 15005}},
+			"several old versions": {chainsSQL, []any{[]string{"a", "a"}, []int64{15005, 9}, pageBytes}},
 			"newest first":         {createdDescending, []any{[]string{"gs", "oo"}, 15000, "", pageRows}},
 			"oldest first":         {createdAscending, []any{[]string{"gs", "oo"}, 5000, "", pageRows}},
 			"changed last":         {updatedDescending, []any{15000, "", pageRows}},

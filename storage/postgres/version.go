@@ -75,6 +75,10 @@ func (r *appReader) older(ctx context.Context, row *appRow, v int64, n int) ([]h
 		return nil, err
 	}
 	tail := row.tail
+	newest, known := row.chains[v]
+	if known {
+		return r.db.codec.List(tail, c.history(ctx, row.ID, newest), v, n, bytes)
+	}
 	if r.locks == nil {
 		c.also(func(found *rows) error {
 			if found.next() {
@@ -83,7 +87,7 @@ func (r *appReader) older(ctx context.Context, row *appRow, v int64, n int) ([]h
 			return found.err
 		}, "SELECT recent FROM app WHERE id = $1", row.ID)
 	}
-	newest, err := c.chain(ctx, row.ID, v)
+	newest, err = c.chain(ctx, row.ID, v)
 	if err != nil {
 		return nil, err
 	}

@@ -219,6 +219,8 @@ var faults = []struct {
 		inTx(func(good tx) tx { return dropsMoves{good} })},
 	{"Users looks at the latest version only", "Users yields the apps of which any version has the component, by id in byte order, with their tags",
 		inTx(func(good tx) tx { return presentUsers{good} })},
+	{"versions of different apps are taken for one", "App returns each version of the app that Users has yielded last",
+		inTx(func(good tx) tx { return numberedVersions{good, map[appsvc.Version]appsvc.App{}} })},
 	{"components of a name are ordered by version", "Components yields components by name in byte order, and those of one name in the order in which they were added",
 		inTx(func(good tx) tx { return byVersion{good} })},
 	{"DeleteComponent deletes one version only", "DeleteComponent removes every version of one name and nothing else; an absent name is ErrNotFound",

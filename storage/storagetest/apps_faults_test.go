@@ -258,6 +258,21 @@ func (p presentUsers) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[a
 	return listOf(slices.DeleteFunc(list, func(u appsvc.ComponentUser) bool { return !slices.Contains(u.Components, q.Component) }), err)
 }
 
+// numberedVersions takes versions of the same number for one version, of whatever app.
+type numberedVersions struct {
+	tx
+	read map[appsvc.Version]appsvc.App
+}
+
+func (n numberedVersions) App(ctx context.Context, id string, v appsvc.Version) (app appsvc.App, err error) {
+	app, known := n.read[v]
+	if !known {
+		app, err = n.tx.App(ctx, id, v)
+		n.read[v] = app
+	}
+	return app, err
+}
+
 type byVersion struct{ tx }
 
 func (b byVersion) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
