@@ -77,7 +77,7 @@ func (a *Auditor) Folder(f FolderRecord) error {
 		return fmt.Errorf("folder %q: %w", f.ID, err)
 	}
 	f = f.Clone()
-	f.Permissions = nil
+	f.Permissions = nil // checked already, and of no matter for the tree
 	a.folders = append(a.folders, f)
 	return nil
 }
@@ -228,6 +228,7 @@ func checkBody(r Record, lim Limits) error {
 	if r.Origin != originOf(origin.Generator.ID, origin.ID) {
 		return errors.New("the origin is not that of its generator and foreign id")
 	}
+	// What a Service would store for this content must be the content itself.
 	content, err := contentHead(p.content, origin.ID, origin.Generator.ID, "/content")
 	switch {
 	case err != nil:

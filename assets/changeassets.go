@@ -58,6 +58,7 @@ func appendAssets(b []byte, list []Asset) []byte {
 //     than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
+	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAssets{}, err
 	}
@@ -112,14 +113,16 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 			return nil, err
 		}
 	}
-	// The times of assets never decrease along their ordinals, even if the clock was set back: searches by time rely on that.
+	// The times of assets never decrease along their ordinals, even if the clock was set back. Searches by time rely on that.
 	now := max(req.now().UnixMilli(), req.state.At)
+	// The folders of the drafts were checked before this, since collapse loses which item of the request has which folder.
 	drafts = collapse(drafts)
 	origins := make([]Origin, len(drafts))
 	for i, d := range drafts {
 		origins[i] = d.origin
 	}
 	added, size := []Asset{}, 0
+	// AssetsFrom yields one record for each origin, in order, so len(added) is the index of the draft.
 	for old, err := range req.tx.AssetsFrom(req.ctx, origins) {
 		if err != nil {
 			return nil, err
@@ -205,7 +208,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	d.applyTo(&p, old.CreatedAt)
+	d.applyTo(&p, old.CreatedAt) // published stays the time of the first adding
 	r := old
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
 	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
@@ -215,7 +218,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	if sameRecord(r, old) {
 		return old, nil
 	}
-	r.UpdatedAt = max(now, old.UpdatedAt)
+	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
 	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
@@ -247,8 +250,8 @@ func (req *request) conflict(d draft, folders []string) string {
 				named++
 				continue
 			}
-			in[id] = true
-			known++
+			in[id] = true // the mentions after this one find it there
+			known++       // the caller sees every folder that the request names
 		}
 		if known > before && named < before {
 			return m.at

@@ -78,6 +78,7 @@ func readChanges(e FeedEntry, ids seal) (Event, error) {
 	}
 	out := Event{At: e.At, By: e.Names[0]}
 	rest, ok := e.Data, true
+	// number reads the next number. When there is none, it clears ok and the rest, so that all loops end.
 	number := func() int64 {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 || n > MaxOrdinal {

@@ -192,6 +192,7 @@ func stringValue(value jsontext.Value) (string, bool) {
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
+	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no invalid UTF-8, no U+0000.
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
 		return nil, malformed(at, err)
 	}
@@ -206,6 +207,7 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := content.checkMembers(members, at); err != nil {
 		return nil, err
 	}
+	// The bytes of the other members are copied as they were sent, so numbers keep their digits and strings their escapes.
 	head := append(make([]byte, 0, len(value)+len(foreignID)+len(generator)+64), `{"id":`...)
 	head = appendString(head, foreignID)
 	head = appendString(append(head, `,"generator":{"id":`...), generator)

@@ -6,6 +6,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
+// This file has the parts from which the JSON of responses and of stored bodies is built. It is built by hand, so that a stored
+// body can be copied into a response as it is, without decoding and encoding it.
+
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
 	return strictjson.AppendString(b, s) // requests with other text were refused
@@ -25,12 +28,14 @@ func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }
 
+// appendAttribute appends an attribute as responses and stored bodies have it.
 func appendAttribute(b []byte, a Attribute) []byte {
 	b = appendString(append(b, `{"key":`...), a.Key)
 	b = appendString(append(b, `,"value":`...), a.Value)
 	return append(b, '}')
 }
 
+// appendBool appends a JSON boolean.
 func appendBool(b []byte, v bool) []byte {
 	if v {
 		return append(b, "true"...)

@@ -21,9 +21,9 @@ func newKey(random string) Key {
 	return Key(sum[:16])
 }
 
-// newTreeNumber returns a number for a tree of folders, by which caches recognize it. Numbers are random, so two different
-// trees never have the same one. A counter would repeat numbers: after an update was rolled back, and after a failover that
-// loses commits.
+// newTreeNumber returns a number for a tree of folders, by which caches recognize it. It is a random number of 64 bits, so no two
+// trees have the same one. A counter would repeat numbers: after an update was rolled back, and after a failover to a standby
+// that lacks the last commits.
 func newTreeNumber() int64 {
 	var b [8]byte
 	rand.Read(b[:])

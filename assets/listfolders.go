@@ -78,6 +78,7 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	if err != nil {
 		return Page[Folder]{}, err
 	}
+	// With Before, the page is made from its end to its beginning, and turned round afterwards.
 	backward := in.Before != ""
 	if backward {
 		slices.Reverse(found)
@@ -86,7 +87,7 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	bytes := 0
 	for _, n := range found {
 		if len(list) == limit || len(list) > 0 && bytes >= req.limits.PageBytes {
-			behind = behind || !backward
+			behind = behind || !backward // a list that is read backwards has left out folders before the page
 			break
 		}
 		f := req.fullFolder(n)
@@ -126,6 +127,7 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 		if !strings.Contains(n.order, label) {
 			continue
 		}
+		// The rights are checked last, since that is what takes longest.
 		switch inPage := before == nil || compareNodes(n, before) < 0; {
 		case after != nil && compareNodes(n, after) <= 0 || !req.lists(in, n):
 		case inPage:

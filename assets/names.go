@@ -7,7 +7,7 @@ import (
 )
 
 // checkName returns ErrInvalid unless s is a name, such as a label, a tag or an id: a text of 1 to limit characters without
-// control characters. at is where s stands in the request.
+// control characters. at is where s stands in the request. Names are not normalized: two that look alike may differ.
 func checkName(at, s string, limit int) error {
 	if s == "" {
 		return invalid(at, "must not be empty")

@@ -65,11 +65,12 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	if n := len(in.Content); n > lim.Content {
 		return d, newError(ErrTooLarge, CodeTooLarge, at+"/content", "has %d bytes, at most %d are allowed", n, lim.Content)
 	}
+	// The content is checked and put into the form in which it is stored, and its texts are split into words.
 	var err error
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
 		return d, err
 	}
-	d.text, err = searchable(append(slices.Clip(d.content), '}'))
+	d.text, err = searchable(append(slices.Clip(d.content), '}')) // without published, which nobody searches
 	return d, err
 }
 

@@ -65,7 +65,7 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 			return err
 		}
 		if err := fn(req); err != nil || !req.wrote && !req.creates {
-			return err
+			return err // nothing to commit, and so nothing for the feed
 		}
 		if err := tx.SetState(ctx, req.state); err != nil {
 			return err
@@ -85,17 +85,18 @@ func (req *request) load() error {
 		return err
 	}
 	if !exists(state) {
-		if req.lib.ID != req.lib.Network {
+		if req.lib.ID != req.lib.Network { // not the library that always exists
 			if !req.change || !req.moderator {
 				return notFound("", "there is no such library")
 			}
 			req.creates = true
 		}
 		if req.tx != nil {
-			state.Key = newKey(req.newID())
+			state.Key = newKey(req.newID()) // stored with the State if the request writes anything
 		}
 	}
 	req.state, req.seal = state, newSeal(state.Key)
+	// State.Tree was read in this transaction, so a cached tree with this number is the tree of this transaction.
 	req.tree = req.recall(req.lib, state.Tree)
 	if req.tree == nil {
 		req.tree, err = readTree(req.ctx, req.r)

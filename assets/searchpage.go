@@ -130,12 +130,14 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 		size += a.size()
 		p.Assets = append(p.Assets, a)
 	}
+	// The page itself tells whether the search goes on after it. Whether it has anything before the page takes another query.
 	behind, err := req.behind(q, at, first)
 	if at.ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
 	} else {
 		p.Paging.HasPrev, p.Paging.HasNext = more, behind
 	}
+	// The cursors are those of the oldest and the newest asset of the page, whatever its order.
 	if first != 0 {
 		p.Paging.Prev = req.seal.encrypt(sealedCursor, min(first, last))
 		p.Paging.Next = req.seal.encrypt(sealedCursor, max(first, last))
@@ -146,6 +148,7 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 // behind reports whether the search finds an asset that comes before the page in its order. first is the ordinal of the page's
 // first asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
 func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
+	// One asset on the other side of the page's beginning is enough, in the opposite order.
 	back := pageRange{ascending: !at.ascending, limit: 1}
 	switch {
 	case at.after == 0 && at.before == 0:
@@ -153,7 +156,7 @@ func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error
 	case at.ascending && first != 0:
 		back.before = first
 	case at.ascending:
-		back.before = at.after + 1
+		back.before = at.after + 1 // with the asset of the cursor, which is not on the page
 	case first != 0:
 		back.after = first
 	default:

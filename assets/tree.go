@@ -51,6 +51,7 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 			t.deleted++
 		}
 	}
+	// Folders come in the order of their ids, so a parent may come after its child. They are linked when all are there.
 	for _, n := range t.nodes {
 		if n.Parent != "" && t.nodes[n.Parent] == nil {
 			return nil, fmt.Errorf("stored folder %q: its parent %q does not exist", n.ID, n.Parent)
@@ -119,7 +120,7 @@ func (t *tree) put(f FolderRecord) *node {
 	if f.Deleted {
 		t.deleted++
 	}
-	moved := n.Parent != f.Parent
+	moved := n.Parent != f.Parent // not for a new node, which attach has put in its place
 	if moved {
 		siblings := &t.top
 		if n.parent != nil {

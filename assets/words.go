@@ -67,6 +67,7 @@ func checkPrefix(p string) error {
 	return nil
 }
 
+// isASCII reports whether a text has no byte above 127.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -99,12 +100,13 @@ func cutASCII(s string) []string {
 // fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, or in their
 // Unicode normal form. Marks of other scripts are kept, since they tell words apart there: vowels in Devanagari, for example.
 func fold(s string) string {
+	// Canonical caseless matching of the Unicode Standard (definition D145) compares texts in this form.
 	s = norm.NFD.String(cases.Fold().String(norm.NFD.String(s)))
 	var b strings.Builder
 	b.Grow(len(s))
 	european := false // the last letter is of a script whose diacritics are folded
 	for _, r := range s {
-		if !unicode.Is(unicode.M, r) {
+		if !unicode.Is(unicode.M, r) { // a letter or anything else that is not a mark
 			european = unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 			b.WriteRune(foldMore(r))
 		} else if !european && !unicode.Is(unicode.Variation_Selector, r) {
@@ -140,7 +142,7 @@ func foldMore(r rune) rune {
 // anything else, such as an emoji or a character that is a word of its own, is skipped.
 func cut(s string) []string {
 	var out []string
-	start := -1
+	start := -1 // where the present word begins; -1 = between words
 	end := func(i int) {
 		if start >= 0 {
 			out, start = append(out, s[start:i]), -1
