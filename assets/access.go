@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// This file has the rules of who may do what in a library. Every read and every change asks one of them:
+// This file has the rules of who may do what in a library. Every read and every change asks one of
+// them:
 //
 //	member.right                   what a member may do with a folder: nothing, view, edit or manage
 //	member.sees, folderSeen        may the caller see this folder?
@@ -19,11 +20,11 @@ import (
 //	folderToGrantOn                may the caller change the permissions of this folder?
 //	checkParent                    may the caller put a folder into this one?
 //
-// A folder or an asset that the caller may not see gives ErrNotFound, the same error as one that does not exist. One that
-// the caller sees and may not change gives ErrForbidden.
+// A folder or an asset that the caller may not see gives ErrNotFound, the same error as one that
+// does not exist. One that the caller sees and may not change gives ErrForbidden.
 
-// member is a caller within one network, for the time of one request. It knows the caller's rights, and nothing of the
-// library except the folders that it is asked about.
+// member is a caller within one network, for the time of one request. It knows the caller's rights,
+// and nothing of the library except the folders that it is asked about.
 type member struct {
 	Caller
 	network   string                // URN of the network
@@ -32,11 +33,12 @@ type member struct {
 	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
 }
 
-// memberOf returns the caller as a member of the network. A caller belongs to the network if the caller is one of its users
-// or moderates it. A moderator of one site is no moderator of its network.
+// memberOf returns the caller as a member of the network. A caller belongs to the network if the
+// caller is one of its users or moderates it. A moderator of one site is no moderator of its
+// network.
 //
-// It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller does not belong to the
-// network or has TagsOnly set.
+// It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
+// does not belong to the network or has TagsOnly set.
 func memberOf(by Caller, networkURN string) (member, error) {
 	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
 		return member{}, invalid("", "%s", err)
@@ -55,11 +57,11 @@ func memberOf(by Caller, networkURN string) (member, error) {
 	return m, nil
 }
 
-// holds reports whether the permission is granted to the member: to the user itself, to one of the member's roles, or to one
-// of the member's groups.
+// holds reports whether the permission is granted to the member: to the user itself, to one of the
+// member's roles, or to one of the member's groups.
 //
-// A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and the id in a caller's URN
-// has none.
+// A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
+// the id in a caller's URN has none.
 func (m member) holds(p Permission) bool {
 	switch {
 	case p.User != nil:
@@ -72,13 +74,13 @@ func (m member) holds(p Permission) bool {
 	return false
 }
 
-// fewGrants is the number of permissions of a folder up to which own searches them each time. For a folder with more, own
-// caches its result for the request. Without the cache, a search by a member in a deep tree would compare the permissions
-// of a folder again for each of the folders below it.
+// fewGrants is the number of permissions of a folder up to which own searches them each time. For a
+// folder with more, own caches its result for the request. Without the cache, a search by a member
+// in a deep tree would compare the permissions of a folder again for each of the folders below it.
 const fewGrants = 8
 
-// own returns the permission with the highest operation among those that the folder itself has and the member holds. It
-// returns nil if there is none. It does not look at the folders above.
+// own returns the permission with the highest operation among those that the folder itself has and
+// the member holds. It returns nil if there is none. It does not look at the folders above.
 func (m member) own(n *node) *Permission {
 	if len(n.Permissions) > fewGrants {
 		if p, known := m.best[n]; known {
@@ -98,23 +100,28 @@ func (m member) own(n *node) *Permission {
 	return best
 }
 
-// right is what a member may do with a folder, and why. Rules compare the level alone; Explain reports the rest.
+// right is what a member may do with a folder, and why. Rules compare the level alone; Explain
+// reports the rest.
 type right struct {
 	level level
-	grant *Permission // the permission that gives the level; nil if the member is a moderator, the folder is open, or there is none
-	at    *node       // the folder that has the grant: the folder itself or one above it
-	open  bool        // neither the folder nor one above it has a permission, and all of them inherit
+	// grant is the permission that gives the level. It is nil if the member is a moderator, if the
+	// folder is open, or if the level is levelNone.
+	grant *Permission
+	at    *node // the folder that has the grant: the folder itself or one above it
+	open  bool  // neither the folder nor one above it has a permission, and all of them inherit
 }
 
 // right returns what the member may do with a folder. All other rules about folders ask it.
 //
 //   - A moderator of the network may manage every folder.
-//   - The permissions of a folder are its own and, if it inherits, those of its parent, and so on upwards until a folder
-//     does not inherit. The highest operation among those that the member holds counts.
-//   - If all folders from this one up to the top level inherit and none of them has a permission, the folder is open: every
-//     member may view it.
+//   - The permissions of a folder are its own and, if it inherits, those of its parent, and so on
+//     upwards until a folder does not inherit. The highest operation among those that the member
+//     holds counts.
+//   - If all folders from this one up to the top level inherit and none of them has a permission,
+//     the folder is open: every member may view it.
 //
-// Deletion does not matter here, since a deleted folder keeps its permissions for the day it is restored. See sees.
+// Deletion does not matter here, since a deleted folder keeps its permissions for the day it is
+// restored. See sees.
 func (m member) right(n *node) right {
 	if m.moderator {
 		return right{level: levelManage}
@@ -136,8 +143,8 @@ func (m member) right(n *node) right {
 	return r
 }
 
-// mayNest reports whether the member may put folders into parent, which takes edit on it. A nil parent is the top level,
-// where only moderators may put folders.
+// mayNest reports whether the member may put folders into parent, which takes edit on it. A nil
+// parent is the top level, where only moderators may put folders.
 func (m member) mayNest(parent *node) bool {
 	if parent == nil {
 		return m.moderator
@@ -145,15 +152,17 @@ func (m member) mayNest(parent *node) bool {
 	return m.right(parent).level >= levelEdit
 }
 
-// sees reports whether lists, searches and responses show the folder to the member. They show it if neither the folder nor
-// one above it is deleted, and the member may view it. A moderator does not see deleted folders either; see folderToRead.
+// sees reports whether lists, searches and responses show the folder to the member. They show it if
+// neither the folder nor one above it is deleted, and the member may view it. A moderator does not
+// see deleted folders either; see folderToRead.
 func (m member) sees(n *node) bool {
 	return n.live() && m.right(n).level >= levelView
 }
 
-// seesAsset reports whether the member may read an asset that is in the folders with these ids: the asset is in no folder, or
-// the member sees one of its folders. A moderator may also read an asset whose folders are all deleted. Nobody else may, so
-// deleting a folder never makes its assets visible to more members.
+// seesAsset reports whether the member may read an asset that is in the folders with these ids: the
+// asset is in no folder, or the member sees one of its folders. A moderator may also read an asset
+// whose folders are all deleted. Nobody else may, so deleting a folder never makes its assets
+// visible to more members.
 func (m member) seesAsset(t *tree, folders []string) bool {
 	return m.moderator || len(folders) == 0 || slices.ContainsFunc(folders, func(id string) bool {
 		n := t.nodes[id]
@@ -161,8 +170,9 @@ func (m member) seesAsset(t *tree, folders []string) bool {
 	})
 }
 
-// editsAsset reports whether the member may change or remove an asset that is in the folders with these ids: the member has
-// edit on one of them that is not deleted. Only a moderator may change an asset that is in no folder.
+// editsAsset reports whether the member may change or remove an asset that is in the folders with
+// these ids: the member has edit on one of them that is not deleted. Only a moderator may change an
+// asset that is in no folder.
 func (m member) editsAsset(t *tree, folders []string) bool {
 	return m.moderator || slices.ContainsFunc(folders, func(id string) bool {
 		n := t.nodes[id]
@@ -170,9 +180,9 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 	})
 }
 
-// visible returns the condition by which a search finds only assets that the member sees: the asset has the term of a folder
-// that the member sees, or the term of the assets in no folder. The result is one set of terms, or nil if the member sees
-// every folder, since then every asset matches.
+// visible returns the condition by which a search finds only assets that the member sees: the asset
+// has the term of a folder that the member sees, or the term of the assets in no folder. The result
+// is one set of terms, or nil if the member sees every folder, since then every asset matches.
 //
 // Unlike seesAsset, it also hides assets whose folders are all deleted from moderators.
 func (m member) visible(t *tree) []AnyOf {
@@ -192,8 +202,8 @@ func (m member) visible(t *tree) []AnyOf {
 	return []AnyOf{seen}
 }
 
-// seenBelow returns the terms of the folder n and of all folders below it that the member sees. A folder below a hidden one
-// counts if the member sees it.
+// seenBelow returns the terms of the folder n and of all folders below it that the member sees. A
+// folder below a hidden one counts if the member sees it.
 func (m member) seenBelow(n *node) AnyOf {
 	seen := AnyOf{}
 	n.walk(func(n *node) bool {
@@ -206,9 +216,9 @@ func (m member) seenBelow(n *node) AnyOf {
 	return seen
 }
 
-// folderSeen returns the folder with this id, for a request that names it as the place of assets or of a search. It returns
-// ErrNotFound if the caller does not see the folder. at is where the request names it: a JSON pointer, a query parameter, or
-// "" for the path.
+// folderSeen returns the folder with this id, for a request that names it as the place of assets or
+// of a search. It returns ErrNotFound if the caller does not see the folder. at is where the
+// request names it: a JSON pointer, a query parameter, or "" for the path.
 func (req *request) folderSeen(at, id string) (*node, error) {
 	n := req.tree.nodes[id]
 	if n == nil || !req.sees(n) {
@@ -217,9 +227,10 @@ func (req *request) folderSeen(at, id string) (*node, error) {
 	return n, nil
 }
 
-// folderToRead returns the folder with this id, for a request that reads the folder itself or its permissions. Besides the
-// folders that the caller sees, it finds deleted folders, and folders below deleted ones, that the caller may manage: whoever
-// may restore a folder must be able to look at it. Any other folder is ErrNotFound. at is where the request names it.
+// folderToRead returns the folder with this id, for a request that reads the folder itself or its
+// permissions. Besides the folders that the caller sees, it finds deleted folders, and folders
+// below deleted ones, that the caller may manage: whoever may restore a folder must be able to look
+// at it. Any other folder is ErrNotFound. at is where the request names it.
 func (req *request) folderToRead(at, id string) (*node, error) {
 	n := req.tree.nodes[id]
 	if n == nil || !req.sees(n) && (n.live() || req.right(n).level < levelManage) {
@@ -228,9 +239,10 @@ func (req *request) folderToRead(at, id string) (*node, error) {
 	return n, nil
 }
 
-// parentAt returns the folder with this full path, such as "/12/15", as the parent of a folder to create or to move. It
-// returns nil for the top level, whose path is "/" or "". It returns ErrInvalid if the path does not begin with a slash, and
-// ErrNotFound if no folder has this path or the caller does not see it.
+// parentAt returns the folder with this full path, such as "/12/15", as the parent of a folder to
+// create or to move. It returns nil for the top level, whose path is "/" or "". It returns
+// ErrInvalid if the path does not begin with a slash, and ErrNotFound if no folder has this path or
+// the caller does not see it.
 func (req *request) parentAt(at, path string) (*node, error) {
 	if path == "" {
 		return nil, nil
@@ -245,8 +257,9 @@ func (req *request) parentAt(at, path string) (*node, error) {
 	return n, nil
 }
 
-// folderToFill returns a folder that the caller may put assets into and take assets out of. It returns ErrNotFound if the
-// caller does not see the folder, and ErrForbidden if the caller does not have edit on it.
+// folderToFill returns a folder that the caller may put assets into and take assets out of. It
+// returns ErrNotFound if the caller does not see the folder, and ErrForbidden if the caller does
+// not have edit on it.
 func (req *request) folderToFill(id string) (*node, error) {
 	n, err := req.folderSeen("", id)
 	if err == nil && req.right(n).level < levelEdit {
@@ -255,18 +268,19 @@ func (req *request) folderToFill(id string) (*node, error) {
 	return n, err
 }
 
-// folderToGrantOn returns a folder whose permissions the caller may change. It has the errors of folderToManage for a folder
-// that is to stay as deleted or not deleted as it is.
+// folderToGrantOn returns a folder whose permissions the caller may change. It has the errors of
+// folderToManage for a folder that is to stay as deleted or not deleted as it is.
 func (req *request) folderToGrantOn(id string) (*node, error) {
 	return req.folderToManage("", id, false)
 }
 
-// folderToManage returns a folder that the caller may change, move, delete or, if deleted is true, restore. All of these take
-// manage on the folder. at is where the request names it.
+// folderToManage returns a folder that the caller may change, move, delete or, if deleted is true,
+// restore. All of these take manage on the folder. at is where the request names it.
 //
-//   - A folder that is not deleted, nor below a deleted one, is ErrNotFound for callers who may not view it, and ErrForbidden
-//     for callers who may view but not manage it.
-//   - A folder that is deleted, or below a deleted one, is ErrNotFound, unless deleted is true and the caller may manage it.
+//   - A folder that is not deleted, nor below a deleted one, is ErrNotFound for callers who may not
+//     view it, and ErrForbidden for callers who may view but not manage it.
+//   - A folder that is deleted, or below a deleted one, is ErrNotFound, unless deleted is true and
+//     the caller may manage it.
 func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	n := req.tree.nodes[id]
 	if n == nil {
@@ -282,10 +296,12 @@ func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	return n, nil
 }
 
-// mayRestore reports whether a request may restore the folder. moved says that the same request also moves it.
+// mayRestore reports whether a request may restore the folder. moved says that the same request
+// also moves it.
 //
-// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request that restores it and moves
-// it out of the deleted folder at once makes it visible. That takes manage on each deleted folder above it.
+// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request
+// that restores it and moves it out of the deleted folder at once makes it visible. That takes
+// manage on each deleted folder above it.
 func (req *request) mayRestore(n *node, moved bool) bool {
 	for above := n.parent; above != nil; above = above.parent {
 		if above.Deleted && (!moved || req.right(above).level < levelManage) {
@@ -295,11 +311,12 @@ func (req *request) mayRestore(n *node, moved bool) bool {
 	return true
 }
 
-// checkParent checks whether the caller may put a folder into parent. A nil parent is the top level. height is the number of
-// levels that the folder brings along: 1 for a folder without others below it.
+// checkParent checks whether the caller may put a folder into parent. A nil parent is the top
+// level. height is the number of levels that the folder brings along: 1 for a folder without others
+// below it.
 //
-// It returns ErrForbidden if the caller does not have edit on parent or, at the top level, is no moderator. It returns
-// ErrInvalid if folders would be nested deeper than Limits.Depth.
+// It returns ErrForbidden if the caller does not have edit on parent or, at the top level, is no
+// moderator. It returns ErrInvalid if folders would be nested deeper than Limits.Depth.
 func (req *request) checkParent(at string, parent *node, height int) error {
 	if !req.mayNest(parent) {
 		if parent == nil {

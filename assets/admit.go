@@ -2,28 +2,31 @@ package assets
 
 import "context"
 
-// Admit checks whether the caller may ask anything at all about a library. It does not read the store, so it does not tell
-// whether the library exists. Every other method checks the same first. A server calls Admit before it reads the body of a
-// request, so that a caller without rights cannot make it read and hold a large one.
+// Admit checks whether the caller may ask anything at all about a library. It does not read the
+// store, so it does not tell whether the library exists. Every other method checks the same first.
+// A server calls Admit before it reads the body of a request, so that a caller without rights
+// cannot make it read and hold a large one.
 //
-// It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed, and ErrForbidden if the
-// caller does not belong to the network or the network's name cannot be one.
+// It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
+// and ErrForbidden if the caller does not belong to the network or the network's name cannot be
+// one.
 func (s *Service) Admit(by Caller, lib Library) error {
 	_, err := s.enter(by, lib)
 	return err
 }
 
-// AdmitChange checks whether the caller may ask for a change in a library. A server calls it before it reads the body of a
-// change. Rights may change until the body has arrived, so the method that makes the change checks everything again.
+// AdmitChange checks whether the caller may ask for a change in a library. A server calls it before
+// it reads the body of a change. Rights may change until the body has arrived, so the method that
+// makes the change checks everything again.
 //
-// It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is no moderator: only a
-// moderator's change creates a library.
+// It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
+// no moderator: only a moderator's change creates a library.
 func (s *Service) AdmitChange(ctx context.Context, by Caller, lib Library) error {
 	return s.admit(ctx, by, lib, func(*request) error { return nil })
 }
 
-// AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does not see the folder, and
-// ErrForbidden if the caller does not have edit on it.
+// AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
+// not see the folder, and ErrForbidden if the caller does not have edit on it.
 func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToFill(folder)
@@ -31,8 +34,8 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library,
 	})
 }
 
-// AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the caller does not see the
-// folder, and ErrForbidden if the caller does not have manage on it.
+// AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
+// caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
 func (s *Service) AdmitChangePermissions(ctx context.Context, by Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
 		_, err := req.folderToGrantOn(folder)

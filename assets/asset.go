@@ -12,11 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes, in any number of folders.
+// Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
+// in any number of folders.
 //
-// The content stays in JSON, since services send many members that this package does not know. To read it, decode Body; its
-// shape is at the type Body. The content may have HTML, which is stored as it was sent: sanitize it before you put it into a
-// page.
+// The content stays in JSON, since services send many members that this package does not know. To
+// read it, decode Body; its shape is at the type Body. The content may have HTML, which is stored
+// as it was sent: sanitize it before you put it into a page.
 type Asset struct {
 	ID        string   // opaque, and valid in its library only
 	Library   string   // id of the library
@@ -26,8 +27,9 @@ type Asset struct {
 	Body      Body     // do not change it: others may share it
 }
 
-// AppendJSON appends the asset as it is over HTTP: an object with the members id, library, createdAt, updatedAt and folders,
-// followed by those of the Body. The Body is copied and not decoded.
+// AppendJSON appends the asset as it is over HTTP: an object with the members id, library,
+// createdAt, updatedAt and folders, followed by those of the Body. The Body is copied and not
+// decoded.
 func (a Asset) AppendJSON(b []byte) []byte {
 	b = appendString(append(b, `{"id":`...), a.ID)
 	b = appendString(append(b, `,"library":{"id":`...), a.Library)
@@ -54,8 +56,9 @@ func (a Asset) size() int {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (a Asset) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
-// UnmarshalJSON is the inverse of MarshalJSON. All members that Asset has no field for go into the Body, byte by byte, so a
-// client keeps members of a later version of the service. It returns an error if the id or the content is missing.
+// UnmarshalJSON is the inverse of MarshalJSON. All members that Asset has no field for go into the
+// Body, byte by byte, so a client keeps members of a later version of the service. It returns an
+// error if the id or the content is missing.
 func (a *Asset) UnmarshalJSON(text []byte) error {
 	var head struct {
 		ID      string         `json:"id"`
@@ -84,7 +87,8 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// bodyOf returns the Body of an asset in JSON: an object of all members that Asset has no field for. text must have a content.
+// bodyOf returns the Body of an asset in JSON: an object of all members that Asset has no field
+// for. text must have a content.
 func bodyOf(text []byte) (Body, error) {
 	members, err := strictjson.Members(text)
 	if err != nil {
@@ -102,8 +106,8 @@ func bodyOf(text []byte) (Body, error) {
 	return append(body, '}'), nil
 }
 
-// Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see it. A moderator may also
-// read an asset whose folders are all deleted, which no search finds.
+// Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
+// it. A moderator may also read an asset whose folders are all deleted, which no search finds.
 func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) (Asset, error) {
 	var out Asset
 	err := s.view(ctx, by, lib, func(req *request) error {
@@ -120,8 +124,8 @@ func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) 
 	return out, err
 }
 
-// find returns the asset with this id, or nil if no asset has it or the caller may not see it. The two look the same on
-// purpose, so that an id tells nothing about what is hidden.
+// find returns the asset with this id, or nil if no asset has it or the caller may not see it. The
+// two look the same on purpose, so that an id tells nothing about what is hidden.
 func (req *request) find(id string) (*Record, error) {
 	ordinal, ok := req.seal.decrypt(sealedID, id)
 	if !ok {
@@ -134,8 +138,8 @@ func (req *request) find(id string) (*Record, error) {
 	return &r, err
 }
 
-// asset returns the stored asset as the caller sees it: with an id in place of its ordinal, and only with folders that the
-// caller sees.
+// asset returns the stored asset as the caller sees it: with an id in place of its ordinal, and
+// only with folders that the caller sees.
 func (req *request) asset(r Record) Asset {
 	a := Asset{
 		ID: req.seal.encrypt(sealedID, r.Ordinal), Library: req.lib.ID,
@@ -149,8 +153,8 @@ func (req *request) asset(r Record) Asset {
 	return a
 }
 
-// put stores the asset with its index entries. It returns ErrInvalid if the request would have stored more than Limits.Terms
-// index entries.
+// put stores the asset with its index entries. It returns ErrInvalid if the request would have
+// stored more than Limits.Terms index entries.
 func (req *request) put(r Record, x Index) error {
 	if req.terms += len(x.Terms); req.terms > req.limits.Terms {
 		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
@@ -169,7 +173,8 @@ func (req *request) remove(r Record) error {
 	return req.tx.DeleteAsset(req.ctx, r.Ordinal)
 }
 
-// reindex stores an asset whose folders or attributes have changed. It derives the index entries from the record.
+// reindex stores an asset whose folders or attributes have changed. It derives the index entries
+// from the record.
 func (req *request) reindex(r Record) error {
 	x, err := IndexOf(r)
 	if err != nil {

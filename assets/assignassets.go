@@ -5,30 +5,34 @@ import (
 	"slices"
 )
 
-// AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets are taken out first.
+// AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets
+// are taken out first.
 type AssignAssetsRequest struct {
 	Folder string   `json:"-"`      // id; over HTTP in the path
 	Assign []string `json:"assign"` // ids of assets to put into the folder
 	Remove []string `json:"remove"` // ids of assets to take out of it
 }
 
-// AssignedAssets is the result of an AssignAssetsRequest: the status of each id, in the order of the request.
+// AssignedAssets is the result of an AssignAssetsRequest: the status of each id, in the order of
+// the request.
 type AssignedAssets struct {
 	Assign []ItemStatus `json:"assign"`
 	Remove []ItemStatus `json:"remove"`
 }
 
-// AssignAssets takes assets out of a folder and puts assets into it. Each asset has a status of its own, and one that cannot be
-// changed does not keep the others from being changed:
+// AssignAssets takes assets out of a folder and puts assets into it. Each asset has a status of its
+// own, and one that cannot be changed does not keep the others from being changed:
 //
-//   - StatusOK: the asset is in the folder, or not in it any more, as the request asks. It may have been so before.
+//   - StatusOK: the asset is in the folder, or not in it any more, as the request asks. It may have
+//     been so before.
 //   - StatusNotFound: the caller does not see the asset.
-//   - StatusForbidden: the asset is to be put into the folder and the caller may not change it, or it is to be taken out of its
-//     only folder and the caller is no moderator. An asset in no folder is visible to every member.
+//   - StatusForbidden: the asset is to be put into the folder and the caller may not change it, or
+//     it is to be taken out of its only folder and the caller is no moderator. An asset in no
+//     folder is visible to every member.
 //   - StatusInvalid: the asset would be in more than Limits.AssetFolders folders.
 //
-// It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not edit it, and ErrInvalid if
-// the assets have more terms than Limits.Terms.
+// It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not
+// edit it, and ErrInvalid if the assets have more terms than Limits.Terms.
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
 	var out AssignedAssets
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -48,7 +52,8 @@ func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in A
 	return out, nil
 }
 
-// takeOut takes an asset, which the caller sees, out of a folder, on which the caller has edit. It returns the asset's status.
+// takeOut takes an asset, which the caller sees, out of a folder, on which the caller has edit. It
+// returns the asset's status.
 func (req *request) takeOut(r Record, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case !in:
@@ -60,7 +65,8 @@ func (req *request) takeOut(r Record, folder string) (int, error) {
 	return StatusOK, req.reindex(r)
 }
 
-// putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It returns the asset's status.
+// putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It
+// returns the asset's status.
 func (req *request) putInto(r Record, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case in:

@@ -8,11 +8,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// ChangeAttributesRequest says how to change the attributes of assets: all of them in the same way. First the attributes of
-// Remove are removed, then those of Set replace all attributes with the same key, then those of Add are added.
+// ChangeAttributesRequest says how to change the attributes of assets: all of them in the same way.
+// First the attributes of Remove are removed, then those of Set replace all attributes with the
+// same key, then those of Add are added.
 //
-// For example, an asset has color=red and size=s. Remove size=s, Set color=blue and Add color=green leave it with color=blue
-// and color=green.
+// For example, an asset has color=red and size=s. Remove size=s, Set color=blue and Add color=green
+// leave it with color=blue and color=green.
 type ChangeAttributesRequest struct {
 	Assets []string    `json:"assets"` // ids
 	Add    []Attribute `json:"add"`    // one that the asset has already is not added again
@@ -39,9 +40,9 @@ func (c ChangedAttributes) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (c ChangedAttributes) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// Attributes returns the attributes that assets have with this key: each value once, in byte order. Assets that the caller does
-// not see do not count. It returns ErrInvalid if the key is empty or malformed, or if its values take more than
-// Limits.PageBytes.
+// Attributes returns the attributes that assets have with this key: each value once, in byte order.
+// Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
+// malformed, or if its values take more than Limits.PageBytes.
 func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key string) ([]Attribute, error) {
 	out := []Attribute{}
 	err := s.view(ctx, by, lib, func(req *request) error {
@@ -68,17 +69,18 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 	return out, err
 }
 
-// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one that cannot be changed does not
-// keep the others from being changed:
+// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one
+// that cannot be changed does not keep the others from being changed:
 //
-//   - StatusOK: the asset has the attributes that the request asks for. If it had them before, it is not among
-//     ChangedAttributes.Assets.
+//   - StatusOK: the asset has the attributes that the request asks for. If it had them before, it
+//     is not among ChangedAttributes.Assets.
 //   - StatusNotFound: the caller does not see the asset.
 //   - StatusForbidden: the caller sees the asset and may not change it.
 //   - StatusInvalid: the asset would have more than Limits.Attributes.
 //
-// It returns ErrInvalid, and changes nothing, if an attribute is malformed, a list has more than Limits.Attributes, the
-// response would be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
+// It returns ErrInvalid, and changes nothing, if an attribute is malformed, a list has more than
+// Limits.Attributes, the response would be longer than Limits.PageBytes, or the assets have more
+// terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
@@ -135,8 +137,9 @@ func (in ChangeAttributesRequest) check(lim Limits) error {
 	return nil
 }
 
-// checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be an attribute: its key is a
-// name, and its value a text that may be empty. at is the pointer to the list.
+// checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be
+// an attribute: its key is a name, and its value a text that may be empty. at is the pointer to the
+// list.
 func checkAttributes(at string, list []Attribute, lim Limits) error {
 	if n := len(list); n > lim.Attributes {
 		return invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
@@ -162,8 +165,9 @@ const (
 	tooMany // nothing: the asset would have too many attributes
 )
 
-// changeAttributes changes the attributes of an asset, stores it if that changed anything, and returns it as it is then. An
-// asset may have Limits.Attributes, or as many as it had before if the limit was lowered since.
+// changeAttributes changes the attributes of an asset, stores it if that changed anything, and
+// returns it as it is then. An asset may have Limits.Attributes, or as many as it had before if the
+// limit was lowered since.
 func (req *request) changeAttributes(r Record, c attributeChange) (Record, attributeOutcome, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -181,8 +185,9 @@ func (req *request) changeAttributes(r Record, c attributeChange) (Record, attri
 	return r, changed, req.reindex(r)
 }
 
-// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets, so that each asset takes time in proportion
-// to its attributes and not to their number times that of the request.
+// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets, so that each
+// asset takes time in proportion to its attributes and not to their number times that of the
+// request.
 type attributeChange struct {
 	drop     map[Attribute]bool // of Remove
 	replaced map[string]bool    // keys of Set
@@ -213,8 +218,9 @@ func (in ChangeAttributesRequest) prepare() attributeChange {
 	return c
 }
 
-// apply returns the attributes of an asset after the change; have are those before. An attribute that is removed and added again
-// keeps its place, so a request that changes nothing returns an equal list. New ones are at the end.
+// apply returns the attributes of an asset after the change; have are those before. An attribute
+// that is removed and added again keeps its place, so a request that changes nothing returns an
+// equal list. New ones are at the end.
 func (c attributeChange) apply(have []Attribute) []Attribute {
 	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
 	return unique(append(have, c.add...))

@@ -12,11 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Auditor checks that the rows of one library are what a Service could have written. A program that writes rows past the
-// Service, such as storage/archive, audits them first, so that no later read meets a row that it cannot serve.
+// Auditor checks that the rows of one library are what a Service could have written. A program that
+// writes rows past the Service, such as storage/archive, audits them first, so that no later read
+// meets a row that it cannot serve.
 //
-// Give it every row in the order in which a Reader yields them: the folders by id, then the assets from the lowest ordinal
-// upwards.
+// Give it every row in the order in which a Reader yields them: the folders by id, then the assets
+// from the lowest ordinal upwards.
 //
 //	a, err := assets.NewAuditor(lib, state, limits)
 //	err = a.Folder(f)     // for each folder
@@ -24,8 +25,9 @@ import (
 //	err = a.Asset(r)      // for each asset
 //	err = a.End()
 //
-// Each method returns an error that says which rule is broken. After an error, the Auditor must not be used again. An Auditor is
-// not safe for concurrent use. It keeps in memory the folders without their permissions, and the Origin of each asset.
+// Each method returns an error that says which rule is broken. After an error, the Auditor must not
+// be used again. An Auditor is not safe for concurrent use. It keeps in memory the folders without
+// their permissions, and the Origin of each asset.
 type Auditor struct {
 	lib    Library
 	state  State
@@ -38,8 +40,8 @@ type Auditor struct {
 	count   int64           // assets given so far
 }
 
-// NewAuditor returns an Auditor of a library with this State, whose Service has these limits. A zero limit is the default. It
-// returns an error for a name or a State that no library can have.
+// NewAuditor returns an Auditor of a library with this State, whose Service has these limits. A
+// zero limit is the default. It returns an error for a name or a State that no library can have.
 func NewAuditor(lib Library, s State, limits Limits) (*Auditor, error) {
 	a := &Auditor{lib: lib, state: s, limits: limits.withDefaults(), origins: map[Origin]bool{}}
 	network := "urn:vitrine:" + lib.Network // any vendor will do
@@ -82,7 +84,8 @@ func (a *Auditor) Folder(f FolderRecord) error {
 	return nil
 }
 
-// checkFolder returns an error unless the folder by itself is one that a Service could have written.
+// checkFolder returns an error unless the folder by itself is one that a Service could have
+// written.
 func (a *Auditor) checkFolder(f FolderRecord) error {
 	if err := checkName("id", f.ID, a.limits.Name); err != nil {
 		return err
@@ -122,17 +125,18 @@ func (a *Auditor) checkFolder(f FolderRecord) error {
 	return nil
 }
 
-// networkOf returns the URN of the network that the resource ID of a permission of the folder begins with, or false if rid is not
-// the resource ID of this folder of the library. The vendor in the URN may be any, since the rows do not say which vendor the
-// Service has.
+// networkOf returns the URN of the network that the resource ID of a permission of the folder
+// begins with, or false if rid is not the resource ID of this folder of the library. The vendor in
+// the URN may be any, since the rows do not say which vendor the Service has.
 func (a *Auditor) networkOf(rid, folder string) (string, bool) {
 	rest := resourceID("", a.lib, folder)
 	network, ok := strings.CutSuffix(rid, rest)
 	return network, ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
 }
 
-// Tree checks the folders against each other: every parent exists, no folder is below itself, and none is too deep. Call it
-// between the last folder and the first asset, to learn of such an error early. Asset and End call it otherwise.
+// Tree checks the folders against each other: every parent exists, no folder is below itself, and
+// none is too deep. Call it between the last folder and the first asset, to learn of such an error
+// early. Asset and End call it otherwise.
 func (a *Auditor) Tree() error {
 	t, err := newTree(func(yield func(FolderRecord, error) bool) {
 		for _, f := range a.folders {
@@ -153,7 +157,8 @@ func (a *Auditor) Tree() error {
 	return nil
 }
 
-// Asset checks the next asset: by itself, against the asset before, against the folders and against the State of the library.
+// Asset checks the next asset: by itself, against the asset before, against the folders and against
+// the State of the library.
 func (a *Auditor) Asset(r Record) error {
 	if a.tree == nil {
 		if err := a.Tree(); err != nil {
@@ -169,7 +174,8 @@ func (a *Auditor) Asset(r Record) error {
 	return nil
 }
 
-// checkAsset returns an error unless a Service could have written the asset after those given so far.
+// checkAsset returns an error unless a Service could have written the asset after those given so
+// far.
 func (a *Auditor) checkAsset(r Record) error {
 	switch {
 	case r.Ordinal <= a.last.Ordinal:
@@ -199,8 +205,8 @@ func (a *Auditor) checkAsset(r Record) error {
 	return checkBody(r, a.limits)
 }
 
-// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes the body apart, applies the
-// rules for new assets to its parts, and puts it together again.
+// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It takes
+// the body apart, applies the rules for new assets to its parts, and puts it together again.
 func checkBody(r Record, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed first, so an asset that is in
-// both lists is removed and added as a new one.
+// ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed
+// first, so an asset that is in both lists is removed and added as a new one.
 type ChangeAssetsRequest struct {
 	Add    []NewAsset `json:"add"`
 	Remove []string   `json:"remove"` // ids of assets
@@ -41,21 +41,23 @@ func appendAssets(b []byte, list []Asset) []byte {
 
 // ChangeAssets removes assets and then adds assets, all or nothing.
 //
-// An asset is identified by its generator and its foreign id. Adding one that the library has already replaces its content, and
-// those of its tags, via and rights that are given. The asset keeps its id and its attributes, stays in its folders, and is put
-// into those of the request too. So the same request may be sent again: the second time it changes nothing, except that what
-// it removes by id is not there any more.
+// An asset is identified by its generator and its foreign id. Adding one that the library has
+// already replaces its content, and those of its tags, via and rights that are given. The asset
+// keeps its id and its attributes, stays in its folders, and is put into those of the request too.
+// So the same request may be sent again: the second time it changes nothing, except that what it
+// removes by id is not there any more.
 //
 // It returns
 //
 //   - ErrNotFound if the caller does not see a folder of the request;
-//   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to replace, or adds an asset to no
-//     folder without being a moderator;
-//   - ErrConflict, with the asset's id in Error.ID, if an item for an existing asset names a folder that the asset is not in and
-//     leaves out one that it is in. Otherwise content that was sent for one folder would also appear in another;
+//   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to
+//     replace, or adds an asset to no folder without being a moderator;
+//   - ErrConflict, with the asset's id in Error.ID, if an item for an existing asset names a folder
+//     that the asset is not in and leaves out one that it is in. Otherwise content that was sent
+//     for one folder would also appear in another;
 //   - ErrTooLarge if a content is longer than Limits.Content;
-//   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or the assets have more terms
-//     than Limits.Terms.
+//   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or
+//     the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
 	drafts := make([]draft, len(in.Add))
 	// A caller without any right gets that error, whatever the request has.
@@ -83,8 +85,9 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 	return out, nil
 }
 
-// removeAssets deletes the assets with these ids and returns the ids of those that it has deleted. An id of an asset that the
-// caller does not see is left out; an asset that the caller sees and may not change is ErrForbidden.
+// removeAssets deletes the assets with these ids and returns the ids of those that it has deleted.
+// An id of an asset that the caller does not see is left out; an asset that the caller sees and may
+// not change is ErrForbidden.
 func (req *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
@@ -106,23 +109,27 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 	return removed, nil
 }
 
-// addAssets stores the drafts and returns their assets, each once, in the order of their first mention.
+// addAssets stores the drafts and returns their assets, each once, in the order of their first
+// mention.
 func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	for _, d := range drafts {
 		if err := req.checkFolders(d); err != nil {
 			return nil, err
 		}
 	}
-	// The times of assets never decrease along their ordinals, even if the clock was set back. Searches by time rely on that.
+	// The times of assets never decrease along their ordinals, even if the clock was set back.
+	// Searches by time rely on that.
 	now := max(req.now().UnixMilli(), req.state.At)
-	// The folders of the drafts were checked before this, since collapse loses which item of the request has which folder.
+	// The folders of the drafts were checked before this, since collapse loses which item of the
+	// request has which folder.
 	drafts = collapse(drafts)
 	origins := make([]Origin, len(drafts))
 	for i, d := range drafts {
 		origins[i] = d.origin
 	}
 	added, size := []Asset{}, 0
-	// AssetsFrom yields one record for each origin, in order, so len(added) is the index of the draft.
+	// AssetsFrom yields one record for each origin, in order, so len(added) is the index of the
+	// draft.
 	for old, err := range req.tx.AssetsFrom(req.ctx, origins) {
 		if err != nil {
 			return nil, err
@@ -140,8 +147,8 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	return added, nil
 }
 
-// checkFolders returns an error unless the caller sees each folder that the draft names and has edit on it. It does so for every
-// mention of an asset, before any of them is stored.
+// checkFolders returns an error unless the caller sees each folder that the draft names and has
+// edit on it. It does so for every mention of an asset, before any of them is stored.
 func (req *request) checkFolders(d draft) error {
 	known := make(map[string]bool, len(d.Folders))
 	for i, id := range d.sent {
@@ -161,8 +168,9 @@ func (req *request) checkFolders(d draft) error {
 	return nil
 }
 
-// add stores the draft. old is the asset with the same origin, which the draft changes, or the zero Record if there is none, and
-// the draft becomes a new asset. now is the time of the request, in milliseconds since the epoch.
+// add stores the draft. old is the asset with the same origin, which the draft changes, or the zero
+// Record if there is none, and the draft becomes a new asset. now is the time of the request, in
+// milliseconds since the epoch.
 func (req *request) add(d draft, old Record, now int64) (Record, error) {
 	switch {
 	case old.Ordinal == 0:
@@ -195,8 +203,8 @@ func (req *request) addNew(d draft, now int64) (Record, error) {
 	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
-// replace stores the draft in place of old. If that changes nothing, it returns old, and neither the time of the last change nor
-// the feed of changes says that anything was written.
+// replace stores the draft in place of old. If that changes nothing, it returns old, and neither
+// the time of the last change nor the feed of changes says that anything was written.
 func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.seal.encrypt(sealedID, old.Ordinal)
@@ -222,9 +230,10 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 	return r, req.put(r, indexOf(p, r.Folders, d.text))
 }
 
-// conflict returns the pointer to the first mention of the asset in the request that names a folder which the asset is not in
-// and leaves out one which it is in, or "" if there is none. folders are the ids of the folders that the asset is in before the
-// request; each mention adds its own for the mentions after it. Some examples:
+// conflict returns the pointer to the first mention of the asset in the request that names a folder
+// which the asset is not in and leaves out one which it is in, or "" if there is none. folders are
+// the ids of the folders that the asset is in before the request; each mention adds its own for the
+// mentions after it. Some examples:
 //
 //	the asset is in   a mention names   conflict
 //	none              1                 no: it names nothing that is left out
@@ -232,7 +241,8 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 //	1, 2              1                 no: it adds none
 //	1, 2              2, 3              yes: it adds 3 and leaves out 1
 //
-// Folders that the caller may not read do not count as left out. Otherwise the error would reveal that the asset is in one.
+// Folders that the caller may not read do not count as left out. Otherwise the error would reveal
+// that the asset is in one.
 func (req *request) conflict(d draft, folders []string) string {
 	// in has the folders of the asset so far, and known is how many of them the caller may read.
 	in, known := make(map[string]bool, len(folders)), 0

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// ChangeFoldersRequest says which folders to create, which to update and which to delete. ChangeFolders does it in this order,
-// and each step sees the ones before: a folder may be moved into one that the same request updates. A folder that the request
-// creates has no id yet that the request could name.
+// ChangeFoldersRequest says which folders to create, which to update and which to delete.
+// ChangeFolders does it in this order, and each step sees the ones before: a folder may be moved
+// into one that the same request updates. A folder that the request creates has no id yet that the
+// request could name.
 type ChangeFoldersRequest struct {
 	Create []NewFolder    `json:"create"`
 	Update []FolderChange `json:"update"`
@@ -17,37 +18,45 @@ type ChangeFoldersRequest struct {
 	Remove []string       `json:"remove"` // another name of Delete; both count
 }
 
-// NewFolder is a folder to create. The label is required. Several folders, also with the same parent, may have the same label.
+// NewFolder is a folder to create. The label is required. Several folders, also with the same
+// parent, may have the same label.
 type NewFolder struct {
-	Label       string       `json:"label"`
-	Path        string       `json:"path"`        // where to create it: the full path of its parent, such as "/12/15"; "" = "/", the top level
-	Inherit     *bool        `json:"inherit"`     // whether the permissions of the parent apply to it too; nil = true
+	Label string `json:"label"`
+	// Path says where to create it: the full path of its parent, such as "/12/15". The top level is
+	// "/", and so is "".
+	Path        string       `json:"path"`
+	Inherit     *bool        `json:"inherit"`     // the permissions of the parent apply to it too; nil = true
 	Permissions []Permission `json:"permissions"` // its own permissions from the beginning
 }
 
 // FolderChange changes a folder. A nil field leaves that part as it is.
 type FolderChange struct {
-	ID      string  `json:"id"`
-	Label   *string `json:"label"`
-	Path    *string `json:"path"` // moves it, with all that is below, into the folder with this full path; "/" = the top level
+	ID    string  `json:"id"`
+	Label *string `json:"label"`
+	// Path moves the folder, with all that is below, into the folder with this full path. The top
+	// level is "/"; "" is ErrInvalid.
+	Path    *string `json:"path"`
 	Inherit *bool   `json:"inherit"`
 	Deleted *bool   `json:"deleted"` // true deletes the folder, false restores it
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the request, in its order,
-// each once, as they are after the whole request.
+// ChangeFolders creates, updates and deletes folders, all or nothing. It returns the folders of the
+// request, in its order, each once, as they are after the whole request.
 //
-// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted.
+// Deleting a folder hides it and all folders below it. It can be restored; its assets are not
+// deleted.
 //
 // It returns
 //
-//   - ErrNotFound if the caller does not see a folder or a parent, or if it is deleted and the request does not restore it;
-//   - ErrForbidden if the caller sees a folder and lacks the right for the change: edit on the parent of a new folder and on
-//     the new parent of a moved one, manage on a folder to update or delete, and manage on the parent of a new folder that
-//     has permissions. At the top level, only moderators create folders and move folders there;
-//   - ErrInvalid if a field is malformed, a folder would be moved below itself, restored while a folder above it is deleted,
-//     nested deeper than Limits.Depth or given more than Limits.Permissions, or if the response would be longer than
-//     Limits.PageBytes.
+//   - ErrNotFound if the caller does not see a folder or a parent, or if it is deleted and the
+//     request does not restore it;
+//   - ErrForbidden if the caller sees a folder and lacks the right for the change: edit on the
+//     parent of a new folder and on the new parent of a moved one, manage on a folder to update or
+//     delete, and manage on the parent of a new folder that has permissions. At the top level, only
+//     moderators create folders and move folders there;
+//   - ErrInvalid if a field is malformed, a folder would be moved below itself, restored while a
+//     folder above it is deleted, nested deeper than Limits.Depth or given more than
+//     Limits.Permissions, or if the response would be longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -68,8 +77,8 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 	return out, nil
 }
 
-// changedFolders returns the folders as the response to a change has them: with their permissions, without their children. It
-// returns ErrInvalid if the response would be too long.
+// changedFolders returns the folders as the response to a change has them: with their permissions,
+// without their children. It returns ErrInvalid if the response would be too long.
 func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
@@ -82,8 +91,8 @@ func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	return out, nil
 }
 
-// changeFolders carries out the request on the request's tree, without storing anything. It returns the folders that the
-// request names, in its order, with repeats.
+// changeFolders carries out the request on the request's tree, without storing anything. It returns
+// the folders that the request names, in its order, with repeats.
 func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
@@ -104,7 +113,8 @@ func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	return append(changed, deleted...), err
 }
 
-// createFolder checks the folder and the caller's rights, and stages the folder. at is the pointer to it in the request.
+// createFolder checks the folder and the caller's rights, and stages the folder. at is the pointer
+// to it in the request.
 func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := checkName(at+"/label", in.Label, req.limits.Name); err != nil {
 		return nil, err
@@ -129,8 +139,8 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	return req.stageFolder(f), nil
 }
 
-// updateFolder checks the change and the caller's rights, and stages the folder. at is the pointer to the change in the
-// request. All checks are made on the folder as it was before the change.
+// updateFolder checks the change and the caller's rights, and stages the folder. at is the pointer
+// to the change in the request. All checks are made on the folder as it was before the change.
 func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 	restore := in.Deleted != nil && !*in.Deleted
 	n, err := req.folderToManage(at+"/id", in.ID, restore)
@@ -161,9 +171,10 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 	return req.stageFolder(f), nil
 }
 
-// moveTo returns the id of the folder with this full path as the new parent of n, or "" for the top level. A path that leads
-// to the present parent is no move and takes no right. It returns ErrInvalid if the path is malformed or leads to n or below
-// it, and the errors of parentAt and checkParent.
+// moveTo returns the id of the folder with this full path as the new parent of n, or "" for the top
+// level. A path that leads to the present parent is no move and takes no right. It returns
+// ErrInvalid if the path is malformed or leads to n or below it, and the errors of parentAt and
+// checkParent.
 func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	if path == "" {
 		return "", invalid(at, "must not be empty: want / or /<id>/<id>")
@@ -187,8 +198,8 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	return parent.ID, nil
 }
 
-// deleteFolders stages the deletion of folders. It checks all of them before it deletes the first: one may be below another,
-// and would be hidden by then.
+// deleteFolders stages the deletion of folders. It checks all of them before it deletes the first:
+// one may be below another, and would be hidden by then.
 func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var found []*node
 	for _, list := range []struct {
@@ -212,12 +223,12 @@ func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 	return found, nil
 }
 
-// cloneTree replaces the tree of the request, which it may share with other requests, by a clone that it may change. A request
-// that changes folders calls it first.
+// cloneTree replaces the tree of the request, which it may share with other requests, by a clone
+// that it may change. A request that changes folders calls it first.
 func (req *request) cloneTree() { req.treeBefore, req.tree = req.tree, req.tree.clone() }
 
-// stageFolder puts a folder into the request's tree, so that the rest of the request sees it. storeFolders stores it later,
-// once, since a request may change the same folder many times.
+// stageFolder puts a folder into the request's tree, so that the rest of the request sees it.
+// storeFolders stores it later, once, since a request may change the same folder many times.
 func (req *request) stageFolder(f FolderRecord) *node {
 	if !req.wrote {
 		req.state.Tree = newTreeNumber() // so that no request takes a cached tree for this one
@@ -228,8 +239,8 @@ func (req *request) stageFolder(f FolderRecord) *node {
 	return n
 }
 
-// storeFolders stores the folders of list as they are in the request's tree. The feed of changes names only those that differ
-// from what they were before the request.
+// storeFolders stores the folders of list as they are in the request's tree. The feed of changes
+// names only those that differ from what they were before the request.
 func (req *request) storeFolders(list []*node) error {
 	for _, n := range list {
 		if err := req.tx.PutFolder(req.ctx, n.FolderRecord); err != nil {

@@ -6,17 +6,20 @@ import (
 	"slices"
 )
 
-// ChangePermissionsRequest says which permissions of a folder to remove and which to create. Permissions are removed first.
+// ChangePermissionsRequest says which permissions of a folder to remove and which to create.
+// Permissions are removed first.
 type ChangePermissionsRequest struct {
 	Folder string       `json:"-"` // id; over HTTP in the path
 	Create []Permission `json:"create"`
 	Remove []Permission `json:"remove"` // one with an ID removes that permission; one without removes those that grant the same
 }
 
-// Permissions returns the permissions that a folder itself has, without those that it inherits, in the order in which they
-// were granted. Who may restore a deleted folder may also read its permissions.
+// Permissions returns the permissions that a folder itself has, without those that it inherits, in
+// the order in which they were granted. Who may restore a deleted folder may also read its
+// permissions.
 //
-// It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if the caller may not manage it.
+// It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if
+// the caller may not manage it.
 func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folder string) ([]Permission, error) {
 	var out []Permission
 	err := s.view(ctx, by, lib, func(req *request) error {
@@ -33,14 +36,17 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 	return out, err
 }
 
-// ChangePermissions changes the permissions of a folder and returns those that it has then. A permission to remove that the
-// folder does not have is ignored, and so is one to create that it has already.
+// ChangePermissions changes the permissions of a folder and returns those that it has then. A
+// permission to remove that the folder does not have is ignored, and so is one to create that it
+// has already.
 //
-// When a folder loses its last permission, it also stops inheriting, and only moderators see it. Otherwise it could become
-// open, and removing a permission would make the folder visible to every member.
+// When a folder loses its last permission, it also stops inheriting, and only moderators see it.
+// Otherwise it could become open, and removing a permission would make the folder visible to every
+// member.
 //
-// It returns ErrNotFound if the caller does not see the folder or the folder is deleted, ErrForbidden if the caller may not
-// manage it, and ErrInvalid if a permission is malformed or the folder would have more than Limits.Permissions.
+// It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
+// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed or the
+// folder would have more than Limits.Permissions.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -68,8 +74,8 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 	return out, nil
 }
 
-// revoke returns the folder's permissions without those of list, in their order. It returns ErrInvalid if a permission that is
-// given without its ID is malformed.
+// revoke returns the folder's permissions without those of list, in their order. It returns
+// ErrInvalid if a permission that is given without its ID is malformed.
 func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range list {
@@ -87,14 +93,15 @@ func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, err
 	}), nil
 }
 
-// grant returns the permissions have, which a folder has, followed by those of list. Permissions that grant the same are kept
-// once. at is the pointer to list in the request, and folder is the id of the folder.
+// grant returns the permissions have, which a folder has, followed by those of list. Permissions
+// that grant the same are kept once. at is the pointer to list in the request, and folder is the id
+// of the folder.
 //
-// The caller must have manage on the folder, or on the parent of a new one. Since manage includes all operations, nobody can
-// grant more than they hold.
+// The caller must have manage on the folder, or on the parent of a new one. Since manage includes
+// all operations, nobody can grant more than they hold.
 //
-// It returns ErrInvalid if a permission is malformed, or if permissions were added and the folder would have more than
-// Limits.Permissions.
+// It returns ErrInvalid if a permission is malformed, or if permissions were added and the folder
+// would have more than Limits.Permissions.
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(req.network, req.lib, folder)
 	before := len(have)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// changeSet is what a request has changed so far. At the end of the request it becomes an entry of the feed. The zero value is
-// empty.
+// changeSet is what a request has changed so far. At the end of the request it becomes an entry of
+// the feed. The zero value is empty.
 type changeSet struct {
 	added, changed, removed map[int64]bool // ordinals of assets
 	folders                 []string       // ids
@@ -29,7 +29,8 @@ func (c *changeSet) put(ordinal int64) {
 	}
 }
 
-// remove notes that an asset was removed. A request removes assets before it adds any, so the asset is not an added one.
+// remove notes that an asset was removed. A request removes assets before it adds any, so the asset
+// is not an added one.
 func (c *changeSet) remove(ordinal int64) {
 	delete(c.changed, ordinal)
 	note(&c.removed, ordinal)
@@ -43,9 +44,10 @@ func note(set *map[int64]bool, ordinal int64) {
 	(*set)[ordinal] = true
 }
 
-// entry returns the changes as they are stored, at this time and by the caller with this URN. Most requests change neighbouring
-// assets, so an ordinal takes about one byte. All numbers are unsigned varints, as in package encoding/binary. Three lists of
-// ordinals, of the added, changed and removed assets, are followed by the ids of folders up to the end:
+// entry returns the changes as they are stored, at this time and by the caller with this URN. Most
+// requests change neighbouring assets, so an ordinal takes about one byte. All numbers are unsigned
+// varints, as in package encoding/binary. Three lists of ordinals, of the added, changed and
+// removed assets, are followed by the ids of folders up to the end:
 //
 //	the number of ordinals, the lowest ordinal, the difference to the next one, …
 //	the same for the changed assets
@@ -67,18 +69,20 @@ func (c *changeSet) entry(by string, at int64) FeedEntry {
 	return e
 }
 
-// errStoredEntry is the error of an entry that entry has not returned: the store was damaged, or another program wrote to it.
+// errStoredEntry is the error of an entry that entry has not returned: the store was damaged, or
+// another program wrote to it.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It takes no more memory than
-// the data can fill, so an entry with false numbers does no harm.
+// readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It
+// takes no more memory than the data can fill, so an entry with false numbers does no harm.
 func readChanges(e FeedEntry, ids seal) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry
 	}
 	out := Event{At: e.At, By: e.Names[0]}
 	rest, ok := e.Data, true
-	// number reads the next number. When there is none, it clears ok and the rest, so that all loops end.
+	// number reads the next number. When there is none, it clears ok and the rest, so that all
+	// loops end.
 	number := func() int64 {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 || n > MaxOrdinal {

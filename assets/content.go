@@ -12,15 +12,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// A rule checks one JSON value. It returns nil if the value has the right shape, and else ErrInvalid at the pointer at, which
-// says where the value is in the request.
+// A rule checks one JSON value. It returns nil if the value has the right shape, and else
+// ErrInvalid at the pointer at, which says where the value is in the request.
 //
 // All rules but oneOf accept null, since optional members may be null.
 type rule func(value jsontext.Value, at string) error
 
-// content is the shape of an asset's content. Members that it does not name are kept without a check, since services send many
-// more. The members id, generator and published are replaced when the content is
-// stored, so they may be of any shape.
+// content is the shape of an asset's content. Members that it does not name are kept without a
+// check, since services send many more. The members id, generator and published are replaced when
+// the content is stored, so they may be of any shape.
 var content = object(map[string]rule{
 	"id": anything, "generator": anything, "published": anything,
 	"content": text, "lang": text,
@@ -46,7 +46,8 @@ var attachment = object(map[string]rule{
 // link is the shape of a link, an object with a URL.
 var link = object(map[string]rule{"href": url})
 
-// shape is the shape of a JSON object: a rule for each member that it names. Other members are allowed.
+// shape is the shape of a JSON object: a rule for each member that it names. Other members are
+// allowed.
 type shape struct {
 	members  map[string]rule
 	names    []string // of the members, sorted
@@ -70,8 +71,9 @@ func (s shape) check(value jsontext.Value, at string) error {
 	return s.checkMembers(found, at)
 }
 
-// split returns the members of an object. It returns ErrInvalid for a value that is no object, for an object that has a name
-// twice, and for a member whose name differs only in case from one of the shape: some decoders would take it for that one.
+// split returns the members of an object. It returns ErrInvalid for a value that is no object, for
+// an object that has a name twice, and for a member whose name differs only in case from one of the
+// shape: some decoders would take it for that one.
 func (s shape) split(value jsontext.Value, at string) ([]strictjson.Member, error) {
 	found, err := strictjson.Members(value, s.names...)
 	if err != nil {
@@ -120,7 +122,8 @@ func list(item rule) rule {
 	}
 }
 
-// either returns the rule for a value that is a string that satisfies str, an object that satisfies obj, or null.
+// either returns the rule for a value that is a string that satisfies str, an object that satisfies
+// obj, or null.
 func either(str, obj rule) rule {
 	return func(value jsontext.Value, at string) error {
 		switch value.Kind() {
@@ -186,13 +189,15 @@ func stringValue(value jsontext.Value) (string, bool) {
 	return s, err == nil
 }
 
-// contentHead checks a content and returns it as it is stored, without its end: a compact object that begins with the id and the
-// generator of the asset, goes on with the other members as they were sent, and lacks the last member, published, and the
-// closing brace. finishContent adds these when the time of adding is known. at is the pointer to the content.
+// contentHead checks a content and returns it as it is stored, without its end: a compact object
+// that begins with the id and the generator of the asset, goes on with the other members as they
+// were sent, and lacks the last member, published, and the closing brace. finishContent adds these
+// when the time of adding is known. at is the pointer to the content.
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
 func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
-	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no invalid UTF-8, no U+0000.
+	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no
+	// invalid UTF-8, no U+0000.
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
 		return nil, malformed(at, err)
 	}
@@ -207,7 +212,8 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	if err := content.checkMembers(members, at); err != nil {
 		return nil, err
 	}
-	// The bytes of the other members are copied as they were sent, so numbers keep their digits and strings their escapes.
+	// The bytes of the other members are copied as they were sent, so numbers keep their digits and
+	// strings their escapes.
 	head := append(make([]byte, 0, len(value)+len(foreignID)+len(generator)+64), `{"id":`...)
 	head = appendString(head, foreignID)
 	head = appendString(append(head, `,"generator":{"id":`...), generator)
@@ -222,8 +228,8 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	return head, nil
 }
 
-// finishContent returns the content that begins with head, from contentHead, and ends with the member published: the time of
-// adding, in milliseconds since the epoch.
+// finishContent returns the content that begins with head, from contentHead, and ends with the
+// member published: the time of adding, in milliseconds since the epoch.
 func finishContent(head []byte, published int64) []byte {
 	out := append(slices.Clone(head), `,"published":"`...)
 	out = appendTime(out, published)

@@ -1,55 +1,66 @@
-// Package assets is the asset manager: content items in libraries, searched, grouped into folders with permissions, and
-// labelled with attributes.
+// Package assets is the asset manager: content items in libraries, searched, grouped into folders
+// with permissions, and labelled with attributes.
 //
-// A [Service] on a [Store] holds every rule. A method takes the [Caller] and the [Library], and returns only what the caller may
-// see. A hidden asset or folder gives the same error as one that does not exist.
+// A [Service] on a [Store] holds every rule. A method takes the [Caller] and the [Library], and
+// returns only what the caller may see. A hidden asset or folder gives the same error as one that
+// does not exist.
 //
 //	svc := assets.New(memory.New().Assets(), nil)
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
-// [Service.As] gives a [Session], which has the same methods for one caller. The client of a remote service, package
-// adapters/client, has the methods of a Session, so a program can be written for both. A list comes in pages, with an iterator
-// beside it: Search and AllAssets, ListFolders and AllFolders. What the methods return marshals to the JSON of the HTTP API and
-// back.
+// [Service.As] gives a [Session], which has the same methods for one caller. The client of a remote
+// service, package adapters/client, has the methods of a Session, so a program can be written for
+// both. A list comes in pages, with an iterator beside it: Search and AllAssets, ListFolders and
+// AllFolders. What the methods return marshals to the JSON of the HTTP API and back.
 //
 // # Errors
 //
-// An error about a request is an [*Error]. errors.Is finds its kind, such as [ErrNotFound]. errors.As finds its code, its place in
-// the request and its sentence. The place is a JSON pointer into the body or the name of a query parameter, as they are over
-// HTTP, so that a form can show the sentence at its field.
+// An error about a request is an [*Error]. errors.Is finds its kind, such as [ErrNotFound].
+// errors.As finds its code, its place in the request and its sentence. The place is a JSON pointer
+// into the body or the name of a query parameter, as they are over HTTP, so that a form can show
+// the sentence at its field.
 //
 // # Who may do what
 //
-// Moderators of the library's network may do everything. Other members of the network need a permission on a folder. There are
-// three operations: view, edit and manage. Edit includes view, and manage includes both.
+// Moderators of the library's network may do everything. Other members of the network need a
+// permission on a folder. There are three operations: view, edit and manage. Edit includes view,
+// and manage includes both.
 //
 //   - A folder has its own permissions and, while it inherits, those of its parent.
-//   - A folder is open if it and all folders above it inherit and none of them has a permission. Every member may view it.
-//   - A member may view an asset that is in no folder, or in at least one folder that the member may view.
-//   - To change an asset takes edit on one of its folders. Only moderators change an asset that is in no folder.
+//   - A folder is open if it and all folders above it inherit and none of them has a permission.
+//     Every member may view it.
+//   - A member may view an asset that is in no folder, or in at least one folder that the member
+//     may view.
+//   - To change an asset takes edit on one of its folders. Only moderators change an asset that is
+//     in no folder.
 //
 // [Service.Explain] says by which rule somebody may or may not do something.
 //
 // Nobody can gain a right by doing two allowed things one after the other:
 //
-//   - To put an asset into a folder takes edit on the folder and the right to change the asset. To take it out of its last folder
-//     takes a moderator, since an asset in no folder is visible to all members.
-//   - To grant permissions takes manage on the folder. To create a folder with permissions takes manage on its parent.
-//   - A folder that loses its last permission also stops inheriting, so that only moderators see it. Only they can make it inherit
-//     again, as nobody else may manage it. So revoking a permission never makes a folder visible to more members.
-//   - To move a folder takes manage on it and edit on its new parent. Only moderators move a folder to the top level.
-//   - A folder below a deleted one is restored together with that one. To move it out and restore it in one request takes manage
-//     on the deleted folder too.
-//   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is not in and leaves out one that
-//     it is in. So content that was sent for one folder never appears in another. Folders that the caller may not read do not
-//     count as left out.
+//   - To put an asset into a folder takes edit on the folder and the right to change the asset. To
+//     take it out of its last folder takes a moderator, since an asset in no folder is visible to
+//     all members.
+//   - To grant permissions takes manage on the folder. To create a folder with permissions takes
+//     manage on its parent.
+//   - A folder that loses its last permission also stops inheriting, so that only moderators see
+//     it. Only they can make it inherit again, as nobody else may manage it. So revoking a
+//     permission never makes a folder visible to more members.
+//   - To move a folder takes manage on it and edit on its new parent. Only moderators move a folder
+//     to the top level.
+//   - A folder below a deleted one is restored together with that one. To move it out and restore
+//     it in one request takes manage on the deleted folder too.
+//   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is
+//     not in and leaves out one that it is in. So content that was sent for one folder never
+//     appears in another. Folders that the caller may not read do not count as left out.
 //   - A [Caller] with a malformed URN is [ErrInvalid], and has no rights.
 //
 // # Search
 //
-// The service turns an asset into terms: one for each word of its text and of its author's names, and one for each folder, tag and
-// other facet. A search is a list of sets of terms; an asset must have at least one term of each set. A driver therefore keeps one
-// inverted index and knows nothing of words or rights. The folder tree is not part of the index, so moving, deleting or sharing a
+// The service turns an asset into terms: one for each word of its text and of its author's names,
+// and one for each folder, tag and other facet. A search is a list of sets of terms; an asset must
+// have at least one term of each set. A driver therefore keeps one inverted index and knows nothing
+// of words or rights. The folder tree is not part of the index, so moving, deleting or sharing a
 // folder changes no asset.
 //
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{
@@ -58,85 +69,107 @@
 //		Facets: []string{"generator", "attribute:campaign"},
 //	})
 //
-// A facet has the 20 most frequent values of a field among all assets that the search finds, on whatever page, each with its exact
-// count. It is computed from the same index: the assets that have a term are intersected with those that the search finds. So it
-// counts only what the caller sees, and names no hidden folder.
+// A facet has the 20 most frequent values of a field among all assets that the search finds, on
+// whatever page, each with its exact count. It is computed from the same index: the assets that
+// have a term are intersected with those that the search finds. So it counts only what the caller
+// sees, and names no hidden folder.
 //
-//   - A word that ends in * stands for every word that begins so. It has at least two characters before the *, after folding, or
-//     one of Han, Hiragana or Katakana. Any other * separates words: foo*bar is two words.
-//   - AddedFrom and AddedBefore are about the time of adding. Nothing is found unless AddedFrom is earlier than AddedBefore.
-//   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are separators over HTTP.
-//   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the keys of attributes.
+//   - A word that ends in * stands for every word that begins so. It has at least two characters
+//     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
+//     words: foo*bar is two words.
+//   - AddedFrom and AddedBefore are about the time of adding. Nothing is found unless AddedFrom is
+//     earlier than AddedBefore.
+//   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are
+//     separators over HTTP.
+//   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
+//     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, two seconds, is [ErrBusy].
-//   - Stores from before v0.1.0 lack index entries for the beginnings of words of more than 250 bytes, for the keys of such long
-//     attributes, and for counting keys. The first search that needs them adds them. If that takes longer than a search may
-//     take, the search is ErrBusy, and the next one goes on.
+//   - Stores from before v0.1.0 lack index entries for the beginnings of words of more than 250
+//     bytes, for the keys of such long attributes, and for counting keys. The first search that
+//     needs them adds them. If that takes longer than a search may take, the search is ErrBusy, and
+//     the next one goes on.
 //
 // # Content is not to be trusted
 //
-// Content comes from elsewhere. URLs in it are http or https, but its HTML is stored and returned as it was sent: whoever shows it
-// must sanitize it first.
+// Content comes from elsewhere. URLs in it are http or https, but its HTML is stored and returned
+// as it was sent: whoever shows it must sanitize it first.
 //
 // # Changes
 //
-// Every request that changed something in a library has an entry in the library's feed of changes, an [Event], written in the
-// transaction of the change. Service.Changes returns a page of the feed, and Service.Follow also waits for further entries. Both
-// are for moderators of the network. A follower that resumes from a cursor sees every later change exactly once. Cursors are
-// encrypted and belong to the library. Entries are kept for Options.KeepChanges. A cursor before the oldest entry is [ErrGone],
-// and so is one of a feed that has another identity, as after a restore from a backup.
+// Every request that changed something in a library has an entry in the library's feed of changes,
+// an [Event], written in the transaction of the change. Service.Changes returns a page of the feed,
+// and Service.Follow also waits for further entries. Both are for moderators of the network. A
+// follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
+// and belong to the library. Entries are kept for Options.KeepChanges. A cursor before the oldest
+// entry is [ErrGone], and so is one of a feed that has another identity, as after a restore from a
+// backup.
 //
 // # Ids and cursors
 //
-//   - The id of an asset is its ordinal in the library, encrypted with a key of the library. An id reveals nothing and is valid in
-//     its library only. Cursors of searches are made in the same way.
-//   - Ids of folders are the cursors of ListFolders. After and Before take the id of a folder that the caller may read. Those who
-//     may manage a folder may use it as a cursor after it was deleted.
-//   - An empty page of a search has no cursors. Its HasPrev and HasNext say what is on either side of the cursor that the request
-//     had.
+//   - The id of an asset is its ordinal in the library, encrypted with a key of the library. An id
+//     reveals nothing and is valid in its library only. Cursors of searches are made in the same
+//     way.
+//   - Ids of folders are the cursors of ListFolders. After and Before take the id of a folder that
+//     the caller may read. Those who may manage a folder may use it as a cursor after it was
+//     deleted.
+//   - An empty page of a search has no cursors. Its HasPrev and HasNext say what is on either side
+//     of the cursor that the request had.
 //
 // # Details of changes
 //
-//   - ChangeAssets, AssignAssets, ChangeAttributes and ChangePermissions remove first and add afterwards. ChangeFolders creates, then
-//     updates, then deletes.
-//   - The response to ChangeAssets has each asset once, at its first mention, as it is after the last one. All mentions of one asset
-//     are stored as one change. The first mention decides whether the asset needs a folder.
-//   - A change of several assets, attributes or folders is refused as a whole if its response would be longer than
-//     Limits.PageBytes.
-//   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one that it is in.
-//   - A repeat that changes nothing leaves updatedAt as it is. So does a change of folders or attributes, which are not content.
-//   - An asset that a change of attributes leaves as it was has StatusOK and is not among the changed assets. An attribute that is
-//     removed and added again, or set to the value it has, keeps its place.
-//   - ChangeAttributes and AssignAssets give StatusInvalid to an asset that would have too many attributes or folders; ChangeAssets
-//     refuses the whole request. An asset that is over a lowered limit keeps what it has.
-//   - The first successful write of a moderator creates the library, even if it changes nothing else.
+//   - ChangeAssets, AssignAssets, ChangeAttributes and ChangePermissions remove first and add
+//     afterwards. ChangeFolders creates, then updates, then deletes.
+//   - The response to ChangeAssets has each asset once, at its first mention, as it is after the
+//     last one. All mentions of one asset are stored as one change. The first mention decides
+//     whether the asset needs a folder.
+//   - A change of several assets, attributes or folders is refused as a whole if its response would
+//     be longer than Limits.PageBytes.
+//   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
+//     that it is in.
+//   - A repeat that changes nothing leaves updatedAt as it is. So does a change of folders or
+//     attributes, which are not content.
+//   - An asset that a change of attributes leaves as it was has StatusOK and is not among the
+//     changed assets. An attribute that is removed and added again, or set to the value it has,
+//     keeps its place.
+//   - ChangeAttributes and AssignAssets give StatusInvalid to an asset that would have too many
+//     attributes or folders; ChangeAssets refuses the whole request. An asset that is over a
+//     lowered limit keeps what it has.
+//   - The first successful write of a moderator creates the library, even if it changes nothing
+//     else.
 //
 // # Folders and permissions
 //
-//   - ListFolders finds folders by their place, by a part of their label, or those that were deleted. A deleted folder is listed for
-//     those who may restore it. A folder that is only below a deleted one is not listed, since it is restored together with that
-//     one.
-//   - A folder below a deleted one counts as deleted. Those who may manage a deleted folder can read it and its permissions, and
-//     update it only if the update restores it (Deleted set to false).
-//   - FolderTree of a search covers every folder of the tree that the caller sees, also below a hidden one. A path of ListFolders
-//     may lead through hidden folders too.
-//   - The ID of a permission to create is ignored. A user is the same under the id and the URN. Permissions that differ only in the
-//     names of users and roles are equal. A user id has no colon, so it is never taken for a URN.
+//   - ListFolders finds folders by their place, by a part of their label, or those that were
+//     deleted. A deleted folder is listed for those who may restore it. A folder that is only below
+//     a deleted one is not listed, since it is restored together with that one.
+//   - A folder below a deleted one counts as deleted. Those who may manage a deleted folder can
+//     read it and its permissions, and update it only if the update restores it (Deleted set to
+//     false).
+//   - FolderTree of a search covers every folder of the tree that the caller sees, also below a
+//     hidden one. A path of ListFolders may lead through hidden folders too.
+//   - The ID of a permission to create is ignored. A user is the same under the id and the URN.
+//     Permissions that differ only in the names of users and roles are equal. A user id has no
+//     colon, so it is never taken for a URN.
 //
 // # Content and limits
 //
 //   - The members via, rights and attributes are in an asset's JSON only if the asset has any.
 //   - Optional members of content may be null.
-//   - When HTML becomes text, tags that stand inside a line (<b>, <a>, <span> …) are removed, and all others become a space. Strokes
-//     count as diacritics (ł, ø, đ …), and the length mark ー as Katakana.
+//   - When HTML becomes text, tags that stand inside a line (<b>, <a>, <span> …) are removed, and
+//     all others become a space. Strokes count as diacritics (ł, ø, đ …), and the length mark ー as
+//     Katakana.
 //   - A tag has no comma, since a search over HTTP takes tags joined by commas.
-//   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign ids 1 to 1,024, attribute values
-//     0 to 1,024, subjects of permissions 1 to 512.
-//   - A search has up to 512 bytes of text in 16 words, 16 tags, 16 attributes and 8 facets. A list of folders has up to 100 ids and
-//     100 paths.
-//   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of attributes to add, set or remove has
-//     up to 1,000. A folder has up to 1,000 permissions of its own.
+//   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
+//     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.
+//   - A search has up to 512 bytes of text in 16 words, 16 tags, 16 attributes and 8 facets. A list
+//     of folders has up to 100 ids and 100 paths.
+//   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of
+//     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
+//     own.
 //   - The content of an asset has at most 256 KiB as it is sent; longer content is [ErrTooLarge].
-//   - The assets that one request stores have up to 200,000 terms together; a larger request is [ErrInvalid].
+//   - The assets that one request stores have up to 200,000 terms together; a larger request is
+//     [ErrInvalid].
 //   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
-//   - Limits may be lowered later. What is stored over a limit can still be read and reduced, but it cannot grow.
+//   - Limits may be lowered later. What is stored over a limit can still be read and reduced, but
+//     it cannot grow.
 package assets

@@ -9,9 +9,10 @@ import (
 // EventType is the type of every Event.
 const EventType = "assets.changed"
 
-// Event is an entry of the feed of changes: what one request has changed in a library. It says which assets and folders, and not
-// how they were changed; read them to see how they are now. An asset that the request added and changed is in Added alone. In
-// JSON, At is an ISO 8601 time, and the lists are never null:
+// Event is an entry of the feed of changes: what one request has changed in a library. It says
+// which assets and folders, and not how they were changed; read them to see how they are now. An
+// asset that the request added and changed is in Added alone. In JSON, At is an ISO 8601 time, and
+// the lists are never null:
 //
 //	{"cursor": "…", "type": "assets.changed", "at": "2026-01-31T09:30:00.000Z", "by": {"urn": "urn:…"},
 //	 "added": ["…"], "changed": [], "removed": [], "folders": []}

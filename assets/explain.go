@@ -7,36 +7,42 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// ExplainRequest asks what somebody may do with an asset or a folder, and why. Exactly one of Asset and Folder is set.
+// ExplainRequest asks what somebody may do with an asset or a folder, and why. Exactly one of Asset
+// and Folder is set.
 type ExplainRequest struct {
 	Asset  string // id
 	Folder string // id
 	About  *Whom  // about whom; nil = the caller
 }
 
-// Whom is somebody that a moderator asks about: a member of the network who moderates nothing, with this user id and with these
-// roles and groups. A Service does not know who has which roles and groups, so the request has to say it.
+// Whom is somebody that a moderator asks about: a member of the network who moderates nothing, with
+// this user id and with these roles and groups. A Service does not know who has which roles and
+// groups, so the request has to say it.
 type Whom struct {
 	User   string   // id or URN; "" for anybody with these roles and groups
 	Roles  []string // ids, at most 100
 	Groups []string // URNs, at most 100
 }
 
-// maxWhom is the number of roles, and of groups, that a Whom may have. Each of them is compared with every permission.
+// maxWhom is the number of roles, and of groups, that a Whom may have. Each of them is compared
+// with every permission.
 const maxWhom = 100
 
-// Explanation says what somebody may do with an asset or a folder: one verdict for each operation. In JSON, for a folder:
+// Explanation says what somebody may do with an asset or a folder: one verdict for each operation.
+// In JSON, for a folder:
 //
 //	{"view": {"allowed": true, "rule": "grant", "folder": "12", "grant": {…}}, "edit": {"allowed": false, "rule": "none"}, "manage": …}
 type Explanation struct {
-	View    Verdict          `json:"view"`
-	Edit    Verdict          `json:"edit"`
-	Manage  *Verdict         `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own
-	Folders []FolderVerdicts `json:"folders,omitzero"` // of an asset: its folders, except those that the caller may not read; nil for a folder
+	View   Verdict  `json:"view"`
+	Edit   Verdict  `json:"edit"`
+	Manage *Verdict `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own
+	// Folders has the verdicts on the folders of an asset, except those that the caller may not
+	// read. It is nil for a folder.
+	Folders []FolderVerdicts `json:"folders,omitzero"`
 }
 
-// FolderVerdicts has the verdicts on one folder of an asset. Whoever may view or edit one of its folders may view or edit the
-// asset.
+// FolderVerdicts has the verdicts on one folder of an asset. Whoever may view or edit one of its
+// folders may view or edit the asset.
 type FolderVerdicts struct {
 	ID   string  `json:"id"`
 	View Verdict `json:"view"`
@@ -45,10 +51,12 @@ type FolderVerdicts struct {
 
 // Verdict says whether an operation is allowed, and by which rule.
 type Verdict struct {
-	Allowed bool        `json:"allowed"`
-	Rule    Rule        `json:"rule"`
-	Folder  string      `json:"folder,omitempty"` // with ByGrant the id of the folder that has the permission, with ByDeleted that of the deleted folder
-	Grant   *Permission `json:"grant,omitempty"`  // with ByGrant the permission
+	Allowed bool `json:"allowed"`
+	Rule    Rule `json:"rule"`
+	// Folder is the id of a folder: with ByGrant, the one that has the permission; with ByDeleted,
+	// the one that was deleted, or "" if the caller may not read that one. It is "" with other rules.
+	Folder string      `json:"folder,omitempty"`
+	Grant  *Permission `json:"grant,omitempty"` // with ByGrant the permission
 }
 
 // Rule is what decides whether an operation is allowed.
@@ -64,13 +72,13 @@ const (
 	ByNone      Rule = "none"      // not allowed: no rule allows it
 )
 
-// Explain returns what the caller, or with in.About somebody else, may do with an asset or a folder, and by which rule. The
-// verdicts come from the same rules that all other methods ask. Explain reveals nothing that other methods hide: it names no
-// folder that the caller may not read.
+// Explain returns what the caller, or with in.About somebody else, may do with an asset or a
+// folder, and by which rule. The verdicts come from the same rules that all other methods ask.
+// Explain reveals nothing that other methods hide: it names no folder that the caller may not read.
 //
-// It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if in.About is given and the caller is
-// no moderator; and ErrInvalid if not exactly one of Asset and Folder is given, if the user is not of the network, or if
-// in.About has too many roles or groups.
+// It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if
+// in.About is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and
+// Folder is given, if the user is not of the network, or if in.About has too many roles or groups.
 func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -93,8 +101,8 @@ func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in Explai
 	return out, err
 }
 
-// somebody returns the member that a moderator asks about. It returns ErrForbidden if the caller is no moderator, and ErrInvalid
-// if w is malformed.
+// somebody returns the member that a moderator asks about. It returns ErrForbidden if the caller is
+// no moderator, and ErrInvalid if w is malformed.
 func (req *request) somebody(w Whom) (member, error) {
 	if !req.moderator {
 		return member{}, forbidden("user", "only moderators may ask what others may do")
@@ -131,8 +139,8 @@ func (req *request) explainFolder(who member, id string) (Explanation, error) {
 	return Explanation{View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit), Manage: &manage}, nil
 }
 
-// explainAsset returns the verdicts on an asset and on each of its folders that the caller may read. The caller must be able to
-// read the asset; who need not.
+// explainAsset returns the verdicts on an asset and on each of its folders that the caller may
+// read. The caller must be able to read the asset; who need not.
 func (req *request) explainAsset(who member, id string) (Explanation, error) {
 	r, err := req.find(id)
 	if err != nil {
@@ -160,8 +168,9 @@ func (req *request) explainAsset(who member, id string) (Explanation, error) {
 	return out, nil
 }
 
-// ofAll returns the verdict on an asset in these folders: that of the first folder which allows the operation. If none does, the
-// rule is ByDeleted if all of the folders are deleted, and else ByNone.
+// ofAll returns the verdict on an asset in these folders: that of the first folder which allows the
+// operation. If none does, the rule is ByDeleted if all of the folders are deleted, and else
+// ByNone.
 func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
 	out := Verdict{Rule: ByNone}
 	for i, f := range folders {
@@ -176,11 +185,11 @@ func ofAll(folders []FolderVerdicts, of func(FolderVerdicts) Verdict) Verdict {
 	return out
 }
 
-// verdict returns whether who has a level on a folder, and by which rule. A deleted folder is hidden from everybody, so nobody
-// may view or edit it; who may manage it may restore it.
+// verdict returns whether who has a level on a folder, and by which rule. A deleted folder is
+// hidden from everybody, so nobody may view or edit it; who may manage it may restore it.
 //
-// The caller may read n. The folder of a grant may be above n. The caller may read that one too: either the grant is the
-// caller's own, or the caller is a moderator who asks about somebody else.
+// The caller may read n. The folder of a grant may be above n. The caller may read that one too:
+// either the grant is the caller's own, or the caller is a moderator who asks about somebody else.
 func (req *request) verdict(who member, n *node, level level) Verdict {
 	r := who.right(n)
 	switch {
@@ -197,8 +206,8 @@ func (req *request) verdict(who member, n *node, level level) Verdict {
 	return Verdict{Allowed: true, Rule: ByGrant, Folder: r.at.ID, Grant: &grant}
 }
 
-// deletedAbove returns the id of the folder whose deletion hides n: n or the nearest deleted one above it. It returns "" if the
-// caller may not read that folder.
+// deletedAbove returns the id of the folder whose deletion hides n: n or the nearest deleted one
+// above it. It returns "" if the caller may not read that folder.
 func (req *request) deletedAbove(n *node) string {
 	for ; n != nil; n = n.parent {
 		if n.Deleted {

@@ -13,18 +13,20 @@ import (
 	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// Facets are the facets of a search. Their JSON is an object with a member for each, in their order.
+// Facets are the facets of a search. Their JSON is an object with a member for each, in their
+// order.
 type Facets []Facet
 
-// Facet has the most frequent values of a field among all assets that a search finds, on whatever page, at most 20. The most
-// frequent is the first. Values that are equally frequent are in byte order.
+// Facet has the most frequent values of a field among all assets that a search finds, on whatever
+// page, at most 20. The most frequent is the first. Values that are equally frequent are in byte
+// order.
 type Facet struct {
 	Name   string // as in SearchRequest.Facets
 	Values []FacetValue
 }
 
-// FacetValue is a value of a field, and how many of the found assets have it. An asset with several values, such as tags, counts
-// for each of them.
+// FacetValue is a value of a field, and how many of the found assets have it. An asset with several
+// values, such as tags, counts for each of them.
 type FacetValue struct {
 	Value string `json:"value"` // integers in decimal; of the facet folder the id of a folder that the caller sees
 	Count int64  `json:"count"`
@@ -33,12 +35,14 @@ type FacetValue struct {
 // facetSize is the number of values that a facet has at most.
 const facetSize = 20
 
-// compare is negative if v comes before o in a facet: it has more assets, or as many and is less in byte order.
+// compare is negative if v comes before o in a facet: it has more assets, or as many and is less in
+// byte order.
 func (v FacetValue) compare(o FacetValue) int {
 	return cmp.Or(cmp.Compare(o.Count, v.Count), strings.Compare(v.Value, o.Value))
 }
 
-// AppendJSON appends the facets as they are over HTTP, such as {"tags":[{"value":"approved","count":7}]}.
+// AppendJSON appends the facets as they are over HTTP, such as
+// {"tags":[{"value":"approved","count":7}]}.
 func (f Facets) AppendJSON(b []byte) []byte {
 	b = append(b, '{')
 	for i, facet := range f {
@@ -75,21 +79,23 @@ func (f *Facets) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// facetField is a field whose values a search counts. Each value of the field has a term in the index, so counting values is
-// counting the terms that begin with a prefix of the field.
+// facetField is a field whose values a search counts. Each value of the field has a term in the
+// index, so counting values is counting the terms that begin with a prefix of the field.
 type facetField struct {
 	name  string
 	short string // the prefix of the terms that have the value itself, behind this prefix; "" = there are none
 	long  string // the prefix of the terms of values that are too long for a term; "" = there are none
 
-	// values and term are for a field with long values. The value of such a term is looked up in an asset that has it.
+	// values and term are for a field with long values. The value of such a term is looked up in an
+	// asset that has it.
 	values func(parts) []string      // all values of an asset
 	term   func(value string) string // the term of a value
 }
 
 type facetFields []facetField
 
-// facetsOf returns the fields with these names, each once. It returns ErrInvalid if a name is not known.
+// facetsOf returns the fields with these names, each once. It returns ErrInvalid if a name is not
+// known.
 func facetsOf(names []string, lim Limits) (facetFields, error) {
 	var out facetFields
 	for _, name := range unique(names) {
@@ -150,7 +156,8 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	return f, checkName("facets", key, lim.Name)
 }
 
-// empty returns the facets of a search that finds nothing. It returns nil if the search asks for no facets.
+// empty returns the facets of a search that finds nothing. It returns nil if the search asks for no
+// facets.
 func (fields facetFields) empty() (out Facets) {
 	for _, f := range fields {
 		out = append(out, Facet{Name: f.name})
@@ -158,7 +165,8 @@ func (fields facetFields) empty() (out Facets) {
 	return out
 }
 
-// facets counts the values of the fields among the assets that q finds. q has the condition of what the caller sees.
+// facets counts the values of the fields among the assets that q finds. q has the condition of what
+// the caller sees.
 func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 	out := fields.empty()
 	for i, f := range fields {
@@ -175,9 +183,9 @@ func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 	return out, nil
 }
 
-// facet counts the values of a field. Terms with short values sort as their values do, so the store can pick the most frequent
-// ones. Terms with long values do not, so all of them are counted, and the value is looked up of each that may be among the most
-// frequent.
+// facet counts the values of a field. Terms with short values sort as their values do, so the store
+// can pick the most frequent ones. Terms with long values do not, so all of them are counted, and
+// the value is looked up of each that may be among the most frequent.
 func (req *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
 	values := top.New(facetSize, FacetValue.compare)
 	if f.short != "" {
@@ -209,14 +217,16 @@ func (req *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
 	return values.Items(), nil
 }
 
-// comesAfter reports whether the value of a long term is certain to come after another value in byte order. Terms of attributes
-// have the beginning of their value; if that is greater, so is the value. Of other long terms nothing is known.
+// comesAfter reports whether the value of a long term is certain to come after another value in
+// byte order. Terms of attributes have the beginning of their value; if that is greater, so is the
+// value. Of other long terms nothing is known.
 func (f facetField) comesAfter(term, value string) bool {
 	return term[0] == kindLongAttribute && longAttributeHead(term) > value
 }
 
-// longValue returns the value of a term that does not have the value itself. It reads an asset that has the term and that q
-// finds, which the caller sees, and returns the value of that asset which has this term.
+// longValue returns the value of a term that does not have the value itself. It reads an asset that
+// has the term and that q finds, which the caller sees, and returns the value of that asset which
+// has this term.
 func (req *request) longValue(f facetField, q AssetQuery, term string) (string, error) {
 	q.All, q.Limit = append(slices.Clip(q.All), AnyOf{term}), 1
 	for r, err := range req.r.Assets(req.ctx, q) {
@@ -237,8 +247,9 @@ func (req *request) longValue(f facetField, q AssetQuery, term string) (string, 
 	return "", fmt.Errorf("the term %q is counted, and no asset has it", term)
 }
 
-// folderFacet counts the assets that are in each folder, not counting folders below it. It leaves out folders that the caller
-// does not see: an asset that the caller sees may also be in hidden ones. Therefore the store cannot pick the most frequent.
+// folderFacet counts the assets that are in each folder, not counting folders below it. It leaves
+// out folders that the caller does not see: an asset that the caller sees may also be in hidden
+// ones. Therefore the store cannot pick the most frequent.
 func (req *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
 	seen := make(map[string]string, len(req.tree.nodes)) // ids by terms
 	for n := range req.tree.all {
@@ -247,7 +258,8 @@ func (req *request) folderFacet(q AssetQuery) ([]FacetValue, error) {
 		}
 	}
 	values := top.New(facetSize, FacetValue.compare)
-	for _, prefix := range []string{string(kindFolder), strings.ToUpper(string(kindFolder))} { // as term writes short and long ids
+	// The two prefixes are those that term gives to short and to long ids.
+	for _, prefix := range []string{string(kindFolder), strings.ToUpper(string(kindFolder))} {
 		for c, err := range req.r.CountTerms(req.ctx, q, prefix) {
 			if err != nil {
 				return nil, err

@@ -11,11 +11,13 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// A library has a feed of changes with an entry for every request that changed something in it, written in the transaction of
-// the change. So an entry is there if and only if the change is. The feed is for moderators of the network, who see everything
-// in the library: an entry names assets and folders without regard to who may see them.
+// A library has a feed of changes with an entry for every request that changed something in it,
+// written in the transaction of the change. So an entry is there if and only if the change is. The
+// feed is for moderators of the network, who see everything in the library: an entry names assets
+// and folders without regard to who may see them.
 
-// Now, as ChangesRequest.After, stands for the end of the feed: only changes that are committed after the call.
+// Now, as ChangesRequest.After, stands for the end of the feed: only changes that are committed
+// after the call.
 const Now = feed.Now
 
 const (
@@ -23,8 +25,8 @@ const (
 	defaultKeepChanges = 30 * 24 * time.Hour
 	// maxScanned is how many entries one page reads at most.
 	maxScanned = 10_000
-	// One in removeEach entries that a Service writes also removes up to removeMost old entries of the same library. So more
-	// are removed than are added, and no request removes many.
+	// One in removeEach entries that a Service writes also removes up to removeMost old entries of
+	// the same library. So more are removed than are added, and no request removes many.
 	removeEach, removeMost = 64, 256
 )
 
@@ -41,13 +43,15 @@ type ChangesPage struct {
 	More    bool    `json:"more"`    // the feed has more entries after this page
 }
 
-// Changes returns a page of the feed of changes of a library, in the order in which the changes were committed. It does not wait
-// for changes: at the end of the feed, it returns an empty page. Whoever goes on from Next misses no change and meets none
-// twice. A page ends before its limit when it has reached Limits.PageBytes.
+// Changes returns a page of the feed of changes of a library, in the order in which the changes
+// were committed. It does not wait for changes: at the end of the feed, it returns an empty page.
+// Whoever goes on from Next misses no change and meets none twice. A page ends before its limit
+// when it has reached Limits.PageBytes.
 //
-// It returns ErrForbidden unless the caller moderates the network; ErrInvalid if After is not a cursor of this feed or Limit is
-// out of range; and ErrGone if entries after the cursor were removed, or if the feed has another identity, as after a restore
-// from a backup. A follower that gets ErrGone asks with Now for a cursor, reads the whole library, and goes on from the cursor.
+// It returns ErrForbidden unless the caller moderates the network; ErrInvalid if After is not a
+// cursor of this feed or Limit is out of range; and ErrGone if entries after the cursor were
+// removed, or if the feed has another identity, as after a restore from a backup. A follower that
+// gets ErrGone asks with Now for a cursor, reads the whole library, and goes on from the cursor.
 func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -60,10 +64,10 @@ func (s *Service) Changes(ctx context.Context, by Caller, lib Library, in Change
 	return out, err
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only with an error, which is its
-// last pair: one of Changes, or that of ctx when ctx is done. After a restart, a follower goes on with the Cursor of the last
-// event that it has dealt with as in.After. A slow follower takes no memory for the entries that wait, and holds no snapshot of
-// the store.
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only
+// with an error, which is its last pair: one of Changes, or that of ctx when ctx is done. After a
+// restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
+// A slow follower takes no memory for the entries that wait, and holds no snapshot of the store.
 func (s *Service) Follow(ctx context.Context, by Caller, lib Library, in ChangesRequest) iter.Seq2[Event, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) ([]Event, string, bool, error) {
@@ -73,13 +77,15 @@ func (s *Service) Follow(ctx context.Context, by Caller, lib Library, in Changes
 	})
 }
 
-// Changed returns a channel that is closed when the feed of some library may have new entries: within 10 ms after a change by this
-// process, and within 500 ms after one by another process on the same store. It may be closed without a change. Take the channel
-// first, then read the feed, and then wait, so that no change between reading and waiting is missed.
+// Changed returns a channel that is closed when the feed of some library may have new entries:
+// within 10 ms after a change by this process, and within 500 ms after one by another process on
+// the same store. It may be closed without a change. Take the channel first, then read the feed,
+// and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.store.Changed() }
 
-// Outbox is Changes for a program that delivers changes for the operator of the store, such as adapters/webhook. It asks for no
-// rights, and returns an empty page of a library that does not exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
+// Outbox is Changes for a program that delivers changes for the operator of the store, such as
+// adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
+// exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
 func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (ChangesPage, error) {
 	var out ChangesPage
 	err := s.store.View(ctx, lib, func(r Reader) error {
@@ -93,16 +99,16 @@ func (s *Service) Outbox(ctx context.Context, lib Library, in ChangesRequest) (C
 }
 
 const (
-	// outboxBytes is the size in bytes of JSON at which a page of Outbox ends. The page is held in memory while a receiver of
-	// the changes does not respond.
+	// outboxBytes is the size in bytes of JSON at which a page of Outbox ends. The page is held in
+	// memory while a receiver of the changes does not respond.
 	outboxBytes = 256 << 10
-	// eventFactor is how much memory an event takes while a response is made, as a multiple of its JSON: as ids, as JSON and
-	// as a part of the response.
+	// eventFactor is how much memory an event takes while a response is made, as a multiple of its
+	// JSON: as ids, as JSON and as a part of the response.
 	eventFactor = 4
 )
 
-// feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or where memlimit has no memory for
-// more, but never before its first entry.
+// feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or
+// where memlimit has no memory for more, but never before its first entry.
 func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state State, in ChangesRequest, bytes int) (ChangesPage, error) {
 	limit := in.Limit
 	if limit == 0 {
@@ -148,8 +154,9 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 	return out, nil
 }
 
-// addToFeed adds the entry of what the request has changed to the feed, in the transaction of the request. A request that has
-// changed nothing has no entry. One in removeEach calls also removes old entries.
+// addToFeed adds the entry of what the request has changed to the feed, in the transaction of the
+// request. A request that has changed nothing has no entry. One in removeEach calls also removes
+// old entries.
 func (req *request) addToFeed() error {
 	if req.changes.empty() {
 		return nil

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// stripHTML returns the text of s without tags, comments, scripts and styles, and with entities decoded. An inline tag is
-// removed, so a word may be partly bold. Any other tag becomes a space, so the words of two paragraphs are not joined.
+// stripHTML returns the text of s without tags, comments, scripts and styles, and with entities
+// decoded. An inline tag is removed, so a word may be partly bold. Any other tag becomes a space,
+// so the words of two paragraphs are not joined.
 //
 //	a<b>b</b>c &amp; <p>d</p>e    becomes    abc &  d e
 //

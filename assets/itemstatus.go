@@ -1,7 +1,7 @@
 package assets
 
-// The statuses of assets in the result of a request that treats each asset by itself. The numbers are those of HTTP statuses
-// with the same meaning.
+// The statuses of assets in the result of a request that treats each asset by itself. The numbers
+// are those of HTTP statuses with the same meaning.
 const (
 	StatusOK        = 200 // the asset is now as the request asks
 	StatusInvalid   = 400 // the asset would exceed a limit
@@ -9,15 +9,16 @@ const (
 	StatusNotFound  = 404 // the caller sees no such asset
 )
 
-// ItemStatus is the status of one asset: StatusOK, StatusInvalid, StatusForbidden or StatusNotFound.
+// ItemStatus is the status of one asset: StatusOK, StatusInvalid, StatusForbidden or
+// StatusNotFound.
 type ItemStatus struct {
 	ID     string `json:"id"`
 	Status int    `json:"status"`
 }
 
-// eachAsset calls fn for each asset of ids that the caller sees, and returns the status of each id, in the order of ids. fn
-// returns the status of its asset. An id that is there several times has the same status each time, and fn is called once for
-// it. An error of fn ends the request.
+// eachAsset calls fn for each asset of ids that the caller sees, and returns the status of each id,
+// in the order of ids. fn returns the status of its asset. An id that is there several times has
+// the same status each time, and fn is called once for it. An error of fn ends the request.
 func (req *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]ItemStatus, error) {
 	out := make([]ItemStatus, len(ids))
 	done := make(map[string]int, len(ids))

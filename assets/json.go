@@ -6,8 +6,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// This file has the parts from which the JSON of responses and of stored bodies is built. It is built by hand, so that a stored
-// body can be copied into a response as it is, without decoding and encoding it.
+// This file has the parts from which the JSON of responses and of stored bodies is built. It is
+// built by hand, so that a stored body can be copied into a response as it is, without decoding and
+// encoding it.
 
 // appendString appends s, valid UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
@@ -22,8 +23,8 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendTime appends a time as responses have it, without quotes: ISO 8601 in UTC with milliseconds, such as
-// 2026-01-31T09:30:00.000Z.
+// appendTime appends a time as responses have it, without quotes: ISO 8601 in UTC with
+// milliseconds, such as 2026-01-31T09:30:00.000Z.
 func appendTime(b []byte, milliseconds int64) []byte {
 	return time.UnixMilli(milliseconds).UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 }

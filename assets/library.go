@@ -11,27 +11,28 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// exists reports whether a library with this State was written to. Its first write gives a library its key.
+// exists reports whether a library with this State was written to. Its first write gives a library
+// its key.
 func exists(s State) bool { return s.Key != Key{} }
 
-// newKey returns the key of a new library, derived from a random string. Options.NewID makes that string, so tests that set it
-// get the same ids of assets in each run.
+// newKey returns the key of a new library, derived from a random string. Options.NewID makes that
+// string, so tests that set it get the same ids of assets in each run.
 func newKey(random string) Key {
 	sum := sha256.Sum256([]byte("library " + random))
 	return Key(sum[:16])
 }
 
-// newTreeNumber returns a number for a tree of folders, by which caches recognize it. It is a random number of 64 bits, so no two
-// trees have the same one. A counter would repeat numbers: after an update was rolled back, and after a failover to a standby
-// that lacks the last commits.
+// newTreeNumber returns a number for a tree of folders, by which caches recognize it. It is a
+// random number of 64 bits, so no two trees have the same one. A counter would repeat numbers:
+// after an update was rolled back, and after a failover to a standby that lacks the last commits.
 func newTreeNumber() int64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return int64(binary.BigEndian.Uint64(b[:]))
 }
 
-// checkLibrary returns ErrForbidden if the library's network cannot be the name of one, as for a network that the caller does
-// not belong to, and ErrInvalid if the library's ID is malformed.
+// checkLibrary returns ErrForbidden if the library's network cannot be the name of one, as for a
+// network that the caller does not belong to, and ErrInvalid if the library's ID is malformed.
 func checkLibrary(l Library, networkURN string, maxID int) error {
 	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
 		return forbidden("", "%q is not the name of a network", l.Network)
@@ -42,8 +43,9 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs that
-// act for the operator of the store, and asks for no rights. It yields an error once, as its last pair.
+// Libraries yields every library that was written to, by network and then by id, both in byte
+// order. It is for programs that act for the operator of the store, and asks for no rights. It
+// yields an error once, as its last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 	return s.store.Libraries(ctx)
 }

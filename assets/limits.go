@@ -2,15 +2,18 @@ package assets
 
 import "time"
 
-// Limits bound what one request to a Service may ask for or store, so that no request can take memory or time out of
-// proportion. A zero field means the default, which is the number at the end of its comment. Characters are Unicode code
-// points. A request over a limit is ErrInvalid unless the comment names another error.
+// Limits bound what one request to a Service may ask for or store, so that no request can take
+// memory or time out of proportion. A zero field means the default, which is the number at the end
+// of its comment. Characters are Unicode code points. A request over a limit is ErrInvalid unless
+// the comment names another error.
 //
-// Limits may be lowered while a library has more. What is stored can still be read and reduced, but it cannot grow.
+// Limits may be lowered while a library has more. What is stored can still be read and reduced, but
+// it cannot grow.
 type Limits struct {
 	Page int // items of a page; 500
-	// PageBytes is the size in bytes at which a page ends, and the longest response to a change of assets, attributes or
-	// folders. A page always has its first item, and the response to a change of a single item may be longer. 16 MiB.
+	// PageBytes is the size in bytes at which a page ends, and the longest response to a change of
+	// assets, attributes or folders. A page always has its first item, and the response to a change
+	// of a single item may be longer. 16 MiB.
 	PageBytes int
 
 	Name    int // characters of a label, a generator id, a tag, an attribute's key and a library's id; 128
@@ -21,8 +24,9 @@ type Limits struct {
 	Tags         int // tags of an asset; 100
 	Attributes   int // attributes of an asset, and in one list of a change of attributes; 1,000
 	AssetFolders int // folders that an asset may be in; 1,000
-	// Terms is the number of index entries that one request may store: the different words, tags, folders and attributes
-	// of each asset, added up over its assets. Other writes wait while they are stored. 200,000.
+	// Terms is the number of index entries that one request may store: the different words, tags,
+	// folders and attributes of each asset, added up over its assets. Other writes wait while they
+	// are stored. 200,000.
 	Terms int
 
 	Permissions int // permissions of a folder itself, without those that it inherits; 1,000
@@ -59,11 +63,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// defaultPage is the number of items of a page when a request does not name one, unless Limits.Page is lower.
+// defaultPage is the number of items of a page when a request does not name one, unless Limits.Page
+// is lower.
 const defaultPage = 50
 
-// pageLimit returns the number of items that a page may have. asked is the limit of the request, 0 if it has none. It returns
-// ErrInvalid if asked is negative or above Limits.Page.
+// pageLimit returns the number of items that a page may have. asked is the limit of the request, 0
+// if it has none. It returns ErrInvalid if asked is negative or above Limits.Page.
 func (s *Service) pageLimit(asked int) (int, error) {
 	switch {
 	case asked == 0:
@@ -74,8 +79,8 @@ func (s *Service) pageLimit(asked int) (int, error) {
 	return asked, nil
 }
 
-// checkAnswer returns ErrInvalid if the response to a change has this number of items and is longer than Limits.PageBytes. A
-// change of one item is always allowed, since it cannot be sent in parts.
+// checkAnswer returns ErrInvalid if the response to a change has this number of items and is longer
+// than Limits.PageBytes. A change of one item is always allowed, since it cannot be sent in parts.
 func (s *Service) checkAnswer(items, bytes int) error {
 	if items > 1 && bytes > s.limits.PageBytes {
 		return invalid("", "the answer to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)

@@ -11,24 +11,29 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// ListFoldersRequest says which folders to list. A folder must satisfy all fields that are set. The zero value lists the
-// folders at the top level. With IDs, Label or Deleted, folders at all levels are listed, unless Paths is given too.
+// ListFoldersRequest says which folders to list. A folder must satisfy all fields that are set. The
+// zero value lists the folders at the top level. With IDs, Label or Deleted, folders at all levels
+// are listed, unless Paths is given too.
 type ListFoldersRequest struct {
-	IDs     []string // only folders with these ids; nil = any
-	Paths   []string // only children of the folders with these full paths: "/" is the top level, "/12/15" folder 15; see above for nil
-	Label   string   // only folders whose label contains this text, whatever its case; "" = any
-	Deleted bool     // lists deleted folders that the caller may restore, instead of folders that the caller sees
-	Limit   int      // folders of a page; 0 = 50
-	After   string   // id of a folder: only folders that follow it; over HTTP the parameter since
-	Before  string   // id of a folder: only the last folders before it; over HTTP the parameter until
+	IDs []string // only folders with these ids; nil = any
+	// Paths lists only children of the folders with these full paths: "/" is the top level, and
+	// "/12/15" is folder 15 in folder 12. nil = "/", or any path with IDs, Label or Deleted.
+	Paths   []string
+	Label   string // only folders whose label contains this text, whatever its case; "" = any
+	Deleted bool   // deleted folders that the caller may restore, instead of folders that it sees
+	Limit   int    // folders of a page; 0 = 50
+	After   string // id of a folder: only folders that follow it; over HTTP the parameter since
+	Before  string // id of a folder: only the last ones before it; over HTTP the parameter until
 }
 
-// everywhere reports whether the request lists folders at all levels, and not only the children of some.
+// everywhere reports whether the request lists folders at all levels, and not only the children of
+// some.
 func (in ListFoldersRequest) everywhere() bool {
 	return in.Paths == nil && (in.IDs != nil || in.Label != "" || in.Deleted)
 }
 
-// From returns the request for the page after a cursor, Page.Next of another page. With the cursor "" it returns in unchanged.
+// From returns the request for the page after a cursor, Page.Next of another page. With the cursor
+// "" it returns in unchanged.
 func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	if cursor != "" {
 		in.After, in.Before = cursor, ""
@@ -36,13 +41,13 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders returns a page of the folders that the caller sees, with the ids of their children. They are ordered by label,
-// ignoring case, and then by id. With in.Deleted it lists deleted folders instead: those that were deleted themselves and that
-// the caller may manage.
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children.
+// They are ordered by label, ignoring case, and then by id. With in.Deleted it lists deleted
+// folders instead: those that were deleted themselves and that the caller may manage.
 //
-// A path or an id of a folder that the caller does not see is no error, and finds nothing. ListFolders returns ErrInvalid if
-// After or Before is not the id of a folder that the caller may read, if both are given, if Limit is out of range, or if IDs
-// or Paths has more than Limits.IDs.
+// A path or an id of a folder that the caller does not see is no error, and finds nothing.
+// ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
+// read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
 func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) (Page[Folder], error) {
 	var out Page[Folder]
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -52,8 +57,8 @@ func (s *Service) ListFolders(ctx context.Context, by Caller, lib Library, in Li
 	return out, err
 }
 
-// AllFolders yields the folders of a list, beginning with the page that the request asks for. It yields an error once, as its
-// last pair.
+// AllFolders yields the folders of a list, beginning with the page that the request asks for. It
+// yields an error once, as its last pair.
 func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
 	return paging.All("", func(after string) ([]Folder, string, error) {
 		page, err := s.ListFolders(ctx, by, lib, in.From(after))
@@ -61,8 +66,8 @@ func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in Lis
 	})
 }
 
-// folders returns the page of the list. The folders nearest to the cursor are taken first: from After forwards, or from Before
-// backwards. The page itself always has the order of the list.
+// folders returns the page of the list. The folders nearest to the cursor are taken first: from
+// After forwards, or from Before backwards. The page itself always has the order of the list.
 func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	limit, err := req.pageLimit(in.Limit)
 	if err != nil {
@@ -108,8 +113,9 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 	return out, nil
 }
 
-// listed returns all folders of the list between its cursors, in order and without its limit. behind reports whether the list
-// goes on after them: it has folders at the cursor Before or after it.
+// listed returns all folders of the list between its cursors, in order and without its limit.
+// behind reports whether the list goes on after them: it has folders at the cursor Before or after
+// it.
 func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, err error) {
 	if in.After != "" && in.Before != "" {
 		return nil, false, invalid("since", "want one cursor at a time, since or until")
@@ -140,9 +146,10 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	return found, behind, nil
 }
 
-// lists reports whether the caller's rights let a list have the folder. A list has folders that the caller sees. A list of
-// deleted folders has those that were deleted themselves and that the caller may manage. It leaves out folders that are only
-// below a deleted one, since they are restored together with that one.
+// lists reports whether the caller's rights let a list have the folder. A list has folders that the
+// caller sees. A list of deleted folders has those that were deleted themselves and that the caller
+// may manage. It leaves out folders that are only below a deleted one, since they are restored
+// together with that one.
 func (req *request) lists(in ListFoldersRequest, n *node) bool {
 	if in.Deleted {
 		return n.Deleted && req.right(n).level >= levelManage
@@ -150,9 +157,9 @@ func (req *request) lists(in ListFoldersRequest, n *node) bool {
 	return req.sees(n)
 }
 
-// candidates returns the folders with the ids and the parents that the request asks for, each once, whether the caller may see
-// them or not. It narrows a list down before the other conditions are checked, so that listing one folder's children does not
-// look at the whole library.
+// candidates returns the folders with the ids and the parents that the request asks for, each once,
+// whether the caller may see them or not. It narrows a list down before the other conditions are
+// checked, so that listing one folder's children does not look at the whole library.
 func (req *request) candidates(in ListFoldersRequest) []*node {
 	switch {
 	case in.everywhere() && in.IDs == nil:
@@ -185,9 +192,9 @@ func (req *request) candidates(in ListFoldersRequest) []*node {
 	return out
 }
 
-// folderCursor returns the folder that a cursor of the request names, or nil if the request does not have this cursor. A
-// folder that was deleted since the page before still has a position in the order. It returns ErrInvalid if the caller may
-// not read the folder.
+// folderCursor returns the folder that a cursor of the request names, or nil if the request does
+// not have this cursor. A folder that was deleted since the page before still has a position in the
+// order. It returns ErrInvalid if the caller may not read the folder.
 func (req *request) folderCursor(field, id string) (*node, error) {
 	if id == "" {
 		return nil, nil

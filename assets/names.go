@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// checkName returns ErrInvalid unless s is a name, such as a label, a tag or an id: a text of 1 to limit characters without
-// control characters. at is where s stands in the request. Names are not normalized: two that look alike may differ.
+// checkName returns ErrInvalid unless s is a name, such as a label, a tag or an id: a text of 1 to
+// limit characters without control characters. at is where s stands in the request. Names are not
+// normalized: two that look alike may differ.
 func checkName(at, s string, limit int) error {
 	if s == "" {
 		return invalid(at, "must not be empty")
@@ -21,8 +22,9 @@ func checkName(at, s string, limit int) error {
 	return nil
 }
 
-// checkText returns ErrInvalid unless s is a text: valid UTF-8 of at most limit characters, which are Unicode code points,
-// without U+0000, which PostgreSQL cannot store. at is where s stands in the request.
+// checkText returns ErrInvalid unless s is a text: valid UTF-8 of at most limit characters, which
+// are Unicode code points, without U+0000, which PostgreSQL cannot store. at is where s stands in
+// the request.
 func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
 		return invalid(at, "must be UTF-8 without U+0000")

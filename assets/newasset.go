@@ -7,16 +7,22 @@ import (
 	"strings"
 )
 
-// NewAsset is an asset to add. Generator, ID and Content are required. Generator and ID together identify the asset: adding
-// another NewAsset with the same two replaces the content of the asset, and does not add a second one.
+// NewAsset is an asset to add. Generator, ID and Content are required. Generator and ID together
+// identify the asset: adding another NewAsset with the same two replaces the content of the asset,
+// and does not add a second one.
 type NewAsset struct {
-	ID        string          `json:"id"`        // the foreign id: that of the content in the service it comes from
-	Generator Generator       `json:"generator"` // the service it comes from
-	Content   json.RawMessage `json:"content"`   // an object; its members id, generator and published are replaced
-	Folders   []string        `json:"folders"`   // ids of folders to put it into; it stays in those that it is in already
-	SafeTags  []string        `json:"safe_tags"` // its tags; nil = those that it has already, or none
-	Via       *int64          `json:"via"`       // how it was added, as a number of the caller's own; nil likewise
-	Rights    *int64          `json:"rights"`    // status of the rights request, as a number of the caller's own; nil likewise
+	ID        string    `json:"id"`        // the foreign id: that of the content in the service it comes from
+	Generator Generator `json:"generator"` // the service it comes from
+	// Content is a JSON object, such as {"content": "Hello", "lang": "en"}.
+	// Its members id, generator and published are replaced by the service.
+	Content json.RawMessage `json:"content"`
+	Folders []string        `json:"folders"` // ids of folders to put it into; it stays in those that it is in
+
+	// If one of these is nil, an asset that is there already keeps what it has, and a new one has
+	// none. The service gives no meaning to the numbers.
+	SafeTags []string `json:"safe_tags"` // its tags
+	Via      *int64   `json:"via"`       // how it was added
+	Rights   *int64   `json:"rights"`    // status of the rights request
 }
 
 // Generator is the service that a content originates from, such as a social network.
@@ -24,8 +30,8 @@ type Generator struct {
 	ID string `json:"id"`
 }
 
-// draft is a NewAsset that was checked and prepared before the transaction, as far as that needs no store. So other writes do
-// not wait while its content is parsed and its text is split into words.
+// draft is a NewAsset that was checked and prepared before the transaction, as far as that needs no
+// store. So other writes do not wait while its content is parsed and its text is split into words.
 type draft struct {
 	NewAsset
 	at       string    // pointer to it in the request
@@ -37,14 +43,16 @@ type draft struct {
 	text     []string // terms of its text
 }
 
-// mention is one item of a request that adds an asset, with the folders that it names. A request may mention an asset twice.
+// mention is one item of a request that adds an asset, with the folders that it names. A request
+// may mention an asset twice.
 type mention struct {
 	at      string // pointer
 	folders []string
 }
 
-// draft checks and prepares the asset. at is the pointer to it in the request. It returns ErrTooLarge if the content is longer
-// than Limits.Content, and ErrInvalid if anything else is malformed or breaks a limit. It does not look at the folders.
+// draft checks and prepares the asset. at is the pointer to it in the request. It returns
+// ErrTooLarge if the content is longer than Limits.Content, and ErrInvalid if anything else is
+// malformed or breaks a limit. It does not look at the folders.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {
@@ -65,7 +73,8 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	if n := len(in.Content); n > lim.Content {
 		return d, newError(ErrTooLarge, CodeTooLarge, at+"/content", "has %d bytes, at most %d are allowed", n, lim.Content)
 	}
-	// The content is checked and put into the form in which it is stored, and its texts are split into words.
+	// The content is checked and put into the form in which it is stored, and its texts are split
+	// into words.
 	var err error
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
 		return d, err
@@ -74,8 +83,8 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	return d, err
 }
 
-// checkTags returns ErrInvalid unless an asset may have these tags: at most Limits.Tags names without commas. at is the pointer
-// to the list.
+// checkTags returns ErrInvalid unless an asset may have these tags: at most Limits.Tags names
+// without commas. at is the pointer to the list.
 func checkTags(at string, tags []string, lim Limits) error {
 	if len(tags) > lim.Tags {
 		return invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
@@ -92,8 +101,9 @@ func checkTags(at string, tags []string, lim Limits) error {
 	return nil
 }
 
-// collapse joins the drafts of the same asset into one, at the place of the first, with the same result as storing them one
-// after the other. So each asset is read and written once, and its change is one change in the feed.
+// collapse joins the drafts of the same asset into one, at the place of the first, with the same
+// result as storing them one after the other. So each asset is read and written once, and its
+// change is one change in the feed.
 func collapse(drafts []draft) []draft {
 	out := make([]draft, 0, len(drafts))
 	first := make(map[Origin]int, len(drafts))
@@ -111,8 +121,9 @@ func collapse(drafts []draft) []draft {
 	return out
 }
 
-// then returns the draft after next, a later draft of the same asset, was applied to it. The content is that of next. Tags, via
-// and rights are those of next if it has them. The folders are those of both, possibly with repeats.
+// then returns the draft after next, a later draft of the same asset, was applied to it. The
+// content is that of next. Tags, via and rights are those of next if it has them. The folders are
+// those of both, possibly with repeats.
 func (d draft) then(next draft) draft {
 	d.content, d.text = next.content, next.text
 	d.Folders, d.mentions = append(d.Folders, next.Folders...), append(d.mentions, next.mentions...)
@@ -128,8 +139,9 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders and n is too many. An asset may be in
-// Limits.AssetFolders folders, or in as many as it was in before if the limit was lowered since.
+// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders and n is too many.
+// An asset may be in Limits.AssetFolders folders, or in as many as it was in before if the limit
+// was lowered since.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	if n > max(lim.AssetFolders, before) {
 		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
@@ -137,8 +149,9 @@ func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	return nil
 }
 
-// applyTo replaces the content of an asset, and its tags, via and rights if the draft has them. Attributes stay. createdAt is
-// when the asset was added, in milliseconds since the epoch; the content has it as its member published.
+// applyTo replaces the content of an asset, and its tags, via and rights if the draft has them.
+// Attributes stay. createdAt is when the asset was added, in milliseconds since the epoch; the
+// content has it as its member published.
 func (d draft) applyTo(p *parts, createdAt int64) {
 	p.content, p.generator = finishContent(d.content, createdAt), d.Generator.ID
 	if d.SafeTags != nil {

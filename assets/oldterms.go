@@ -6,22 +6,26 @@ import (
 	"strings"
 )
 
-// oldTerms is the error of a search in a library that still has terms of the first release, which begin with these letters.
-// Search handles the error: it calls renew, which replaces the terms, and searches again.
+// oldTerms is the error of a search in a library that still has terms of the first release, which
+// begin with these letters. Search handles the error: it calls renew, which replaces the terms, and
+// searches again.
 //
-// Stores of the first release have long words and long attributes as digests alone, so neither a prefix of the word nor the key
-// of the attribute finds them. They also have no terms for the keys of attributes, which the facet of keys counts. Most searches
-// do not need the missing terms. The first search that does replaces the old ones. That may take longer than Limits.SearchTime;
-// then the search is ErrBusy, and the next one goes on.
+// Stores of the first release have long words and long attributes as digests alone, so neither a
+// prefix of the word nor the key of the attribute finds them. They also have no terms for the keys
+// of attributes, which the facet of keys counts. Most searches do not need the missing terms. The
+// first search that does replaces the old ones. That may take longer than Limits.SearchTime; then
+// the search is ErrBusy, and the next one goes on.
 type oldTerms []string
 
-// Error names the kinds of the old terms. Only errors.As looks at the error, since Search handles it.
+// Error names the kinds of the old terms. Only errors.As looks at the error, since Search handles
+// it.
 func (o oldTerms) Error() string {
 	return "the library has terms of an earlier release: " + strings.Join(o, ", ")
 }
 
-// checkTerms returns oldTerms if the search could miss assets because they have terms of the first release. whole and prefixes
-// are the words of its text. It needs one query, and none for a search that all releases answer alike.
+// checkTerms returns oldTerms if the search could miss assets because they have terms of the first
+// release. whole and prefixes are the words of its text. It needs one query, and none for a search
+// that all releases answer alike.
 func (req *request) checkTerms(in SearchRequest, whole, prefixes []string) error {
 	var old oldTerms
 	if len(prefixes) > 0 || slices.ContainsFunc(whole, func(w string) bool { return len(w) >= MaxTerm }) {
@@ -46,11 +50,13 @@ func (req *request) checkTerms(in SearchRequest, whole, prefixes []string) error
 	return nil
 }
 
-// renewedAtOnce is the number of assets whose terms one update replaces. Other writes of the library wait for no more than that.
+// renewedAtOnce is the number of assets whose terms one update replaces. Other writes of the
+// library wait for no more than that.
 const renewedAtOnce = 100
 
-// renew replaces the index entries of all assets of the library that have one of the old terms. It commits in batches. When it is
-// interrupted, the next call continues, since the assets of the committed batches have no old terms any more.
+// renew replaces the index entries of all assets of the library that have one of the old terms. It
+// commits in batches. When it is interrupted, the next call continues, since the assets of the
+// committed batches have no old terms any more.
 func (s *Service) renew(ctx context.Context, lib Library, old oldTerms) error {
 	for more := true; more; {
 		err := s.store.Update(ctx, lib, func(tx Tx) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// level is an Operation as a number, so that operations can be compared. Each level includes those below it. levelNone is also
-// the level of a member without any right.
+// level is an Operation as a number, so that operations can be compared. Each level includes those
+// below it. levelNone is also the level of a member without any right.
 type level int
 
 const (
@@ -37,14 +37,16 @@ const resourceType = "assetFolder"
 //
 //	urn:vitrine:example.test:library=main:folder=12
 //
-// The characters %, : and / in the ids are percent-encoded, so different folders have different URNs.
+// The characters %, : and / in the ids are percent-encoded, so different folders have different
+// URNs.
 func resourceID(network string, lib Library, folder string) string {
 	escape := strings.NewReplacer("%", "%25", ":", "%3A", "/", "%2F").Replace
 	return network + ":library=" + escape(lib.ID) + ":folder=" + escape(folder)
 }
 
-// checkPermission returns ErrInvalid unless p, as a request has it, can be granted on the folder with the resource ID rid. at
-// is the pointer to p. RType and RID are optional in a request, but must not be those of something else.
+// checkPermission returns ErrInvalid unless p, as a request has it, can be granted on the folder
+// with the resource ID rid. at is the pointer to p. RType and RID are optional in a request, but
+// must not be those of something else.
 func checkPermission(p Permission, at, rid string, lim Limits) error {
 	if levelOf(p.Operation) == levelNone {
 		return invalid(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
@@ -66,11 +68,11 @@ func checkPermission(p Permission, at, rid string, lim Limits) error {
 	return nil
 }
 
-// checkSubject returns ErrInvalid unless p names exactly one subject, a user, a role or a group, and that is valid. at is the
-// pointer to p.
+// checkSubject returns ErrInvalid unless p names exactly one subject, a user, a role or a group,
+// and that is valid. at is the pointer to p.
 //
-// Stored permissions satisfy it too, but not all of checkPermission: an earlier release allowed ids of users with a colon that
-// are no URN. No caller has such an id, so they grant nothing.
+// Stored permissions satisfy it too, but not all of checkPermission: an earlier release allowed ids
+// of users with a colon that are no URN. No caller has such an id, so they grant nothing.
 func checkSubject(p Permission, at string, lim Limits) error {
 	named := 0
 	for _, s := range []struct {
@@ -100,9 +102,10 @@ func checkSubject(p Permission, at string, lim Limits) error {
 	return nil
 }
 
-// checkGroup returns ErrInvalid unless s can be the URN of a group: "urn" and at least two more segments, none of them empty,
-// separated by colons and without white space. It may be a site, a network, or any other URN among a caller's groups, since a
-// group is only compared for equality. at is the pointer to it.
+// checkGroup returns ErrInvalid unless s can be the URN of a group: "urn" and at least two more
+// segments, none of them empty, separated by colons and without white space. It may be a site, a
+// network, or any other URN among a caller's groups, since a group is only compared for equality.
+// at is the pointer to it.
 func checkGroup(at, s string, limit int) error {
 	if err := checkName(at, s, limit); err != nil {
 		return err
@@ -118,16 +121,16 @@ func checkGroup(at, s string, limit int) error {
 	return nil
 }
 
-// grantKey identifies what a permission of a folder grants, and to whom. Permissions of a folder with equal keys grant the same,
-// and a folder keeps only one of them.
+// grantKey identifies what a permission of a folder grants, and to whom. Permissions of a folder
+// with equal keys grant the same, and a folder keeps only one of them.
 type grantKey struct {
 	operation Operation
 	kind      string // of the subject: role, group or user
 	subject   string // id or URN
 }
 
-// grantKeyOf returns the key of p, a valid permission. The names of users and roles are not part of it. A user of the network
-// has the same key by id and by URN.
+// grantKeyOf returns the key of p, a valid permission. The names of users and roles are not part of
+// it. A user of the network has the same key by id and by URN.
 func grantKeyOf(p Permission, network string) grantKey {
 	switch {
 	case p.Role != nil:

@@ -10,8 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// originOf returns the key by which the store finds an asset of another service again. The length of the generator's id is part
-// of the digest, so that ("ab", "c") and ("a", "bc") have different origins.
+// originOf returns the key by which the store finds an asset of another service again. The length
+// of the generator's id is part of the digest, so that ("ab", "c") and ("a", "bc") have different
+// origins.
 func originOf(generator, foreignID string) Origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
 	return Origin(sum[:16])
@@ -75,8 +76,8 @@ func partsOf(b Body) (parts, error) {
 	return parts{in.Content, origin.Generator.ID, in.SafeTags, in.Via, in.Rights, in.Attributes}, nil
 }
 
-// sameRecord reports whether two records of an asset, r later than o, are equal in responses and searches. The folders of r
-// must include those of o, so it is enough to compare their number.
+// sameRecord reports whether two records of an asset, r later than o, are equal in responses and
+// searches. The folders of r must include those of o, so it is enough to compare their number.
 func sameRecord(r, o Record) bool {
 	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
 }

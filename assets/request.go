@@ -2,11 +2,12 @@ package assets
 
 import "context"
 
-// request is one call of a Service method within one transaction of the store. It holds who asks, what was read of the
-// library at the start, and what the call has changed so far. The rules of the package are methods of it.
+// request is one call of a Service method within one transaction of the store. It holds who asks,
+// what was read of the library at the start, and what the call has changed so far. The rules of the
+// package are methods of it.
 //
-// The store may run a transaction again, for example after a conflict with another one. Each run has a request of its own,
-// so a method must not keep results of an earlier run.
+// The store may run a transaction again, for example after a conflict with another one. Each run
+// has a request of its own, so a method must not keep results of an earlier run.
 type request struct {
 	*Service
 	member // the caller, with the rules of what the caller may do
@@ -28,14 +29,14 @@ type request struct {
 	changes changeSet // what the feed of changes will say of the request
 }
 
-// view runs fn on a snapshot of the library, for a request that only reads. It returns the errors of enter and load, and those
-// of fn.
+// view runs fn on a snapshot of the library, for a request that only reads. It returns the errors
+// of enter and load, and those of fn.
 func (s *Service) view(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	return s.read(ctx, by, lib, false, fn)
 }
 
-// read is view with a choice: change says whether the caller wants to change the library, since a library that does not exist
-// yet is no error for a moderator who is about to create it.
+// read is view with a choice: change says whether the caller wants to change the library, since a
+// library that does not exist yet is no error for a moderator who is about to create it.
 func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -51,9 +52,10 @@ func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool,
 	})
 }
 
-// update runs fn in a transaction on the library, for a request that changes it. Nothing is committed if fn returns an error.
-// If fn has changed something, or if the library did not exist, update stores the library's State and adds an entry to the
-// feed of changes in the same transaction.
+// update runs fn in a transaction on the library, for a request that changes it. Nothing is
+// committed if fn returns an error. If fn has changed something, or if the library did not exist,
+// update stores the library's State and adds an entry to the feed of changes in the same
+// transaction.
 func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -76,9 +78,10 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 
 // load reads the State and the folders of the library.
 //
-// The library with the id of its network always exists, even if nothing was written to it. Any other one is created by the
-// first change of a moderator, even if that changes nothing else: after a request that succeeded, the library must not be
-// reported as missing. Until then, all other requests are ErrNotFound.
+// The library with the id of its network always exists, even if nothing was written to it. Any
+// other one is created by the first change of a moderator, even if that changes nothing else: after
+// a request that succeeded, the library must not be reported as missing. Until then, all other
+// requests are ErrNotFound.
 func (req *request) load() error {
 	state, err := req.r.State(req.ctx)
 	if err != nil {
@@ -96,7 +99,8 @@ func (req *request) load() error {
 		}
 	}
 	req.state, req.seal = state, newSeal(state.Key)
-	// State.Tree was read in this transaction, so a cached tree with this number is the tree of this transaction.
+	// State.Tree was read in this transaction, so a cached tree with this number is the tree of
+	// this transaction.
 	req.tree = req.recall(req.lib, state.Tree)
 	if req.tree == nil {
 		req.tree, err = readTree(req.ctx, req.r)

@@ -9,14 +9,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Search returns a page of the assets that match the request and that the caller sees, with the total of such assets and the
-// facets that the request asks for. All numbers are exact, and count only assets that the caller sees, so they reveal nothing
-// about others. The page, its total and its facets are of the same state of the library.
+// Search returns a page of the assets that match the request and that the caller sees, with the
+// total of such assets and the facets that the request asks for. All numbers are exact, and count
+// only assets that the caller sees, so they reveal nothing about others. The page, its total and
+// its facets are of the same state of the library.
 //
-// A search whose Query has no letter and no digit finds nothing. One with an empty Query finds assets with any text.
+// A search whose Query has no letter and no digit finds nothing. One with an empty Query finds
+// assets with any text.
 //
-// It returns ErrInvalid if a field is malformed or exceeds its limit, or if a cursor is not of this library; ErrNotFound if the
-// caller does not see a folder of the request; and ErrBusy if the search takes longer than Limits.SearchTime.
+// It returns ErrInvalid if a field is malformed or exceeds its limit, or if a cursor is not of this
+// library; ErrNotFound if the caller does not see a folder of the request; and ErrBusy if the
+// search takes longer than Limits.SearchTime.
 func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
 	defer cancel()
@@ -39,9 +42,10 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 	}
 }
 
-// AllAssets yields the assets that a search finds, beginning with the page that the request asks for. It goes on towards newer
-// assets if the search is ascending and towards older ones otherwise. It reads a page at a time, and yields every asset once,
-// even while others are added. It does not count facets. It yields an error once, as its last pair.
+// AllAssets yields the assets that a search finds, beginning with the page that the request asks
+// for. It goes on towards newer assets if the search is ascending and towards older ones otherwise.
+// It reads a page at a time, and yields every asset once, even while others are added. It does not
+// count facets. It yields an error once, as its last pair.
 func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
@@ -53,12 +57,13 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 // search carries out a search on the snapshot of the request:
 //
 //  1. check the request and split its text into words;
-//  2. turn it into a query, which is a list of sets of terms of which an asset must have one each, and which includes what the
-//     caller may see;
+//  2. turn it into a query, which is a list of sets of terms of which an asset must have one each,
+//     and which includes what the caller may see;
 //  3. add the bounds of the time of adding, as bounds of ordinals;
 //  4. read a page, count all assets that the query finds, and count the facets.
 //
-// It returns oldTerms if assets have terms of an earlier release by which the query would not find them.
+// It returns oldTerms if assets have terms of an earlier release by which the query would not find
+// them.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	whole, prefixes, err := in.check(req.limits)
 	if err != nil {
@@ -96,16 +101,17 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// conditions returns the query for the assets that the search asks for and that the caller sees, without the bounds of its times
-// and cursors. whole and prefixes are the words of the search text. It returns ErrNotFound if the caller does not see a folder
-// that the search names.
+// conditions returns the query for the assets that the search asks for and that the caller sees,
+// without the bounds of its times and cursors. whole and prefixes are the words of the search text.
+// It returns ErrNotFound if the caller does not see a folder that the search names.
 //
 // What the caller may see is at the end of q.All:
 //
-//   - with Folder, the term of that folder, and with FolderTree, those of the folders in it that the caller sees. Assets in
-//     folders that the caller sees are visible, so nothing else is needed;
-//   - with neither of them, the terms of all folders that the caller sees and the term of the assets in no folder; see visible.
-//     The set is left out for a caller who sees every folder.
+//   - with Folder, the term of that folder, and with FolderTree, those of the folders in it that
+//     the caller sees. Assets in folders that the caller sees are visible, so nothing else is
+//     needed;
+//   - with neither of them, the terms of all folders that the caller sees and the term of the
+//     assets in no folder; see visible. The set is left out for a caller who sees every folder.
 func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q AssetQuery, err error) {
 	var all []AnyOf
 	for _, w := range whole {
@@ -154,7 +160,8 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q As
 	return q, nil
 }
 
-// total returns how many assets q finds. The number of all assets of a library is part of its State, so it is not counted.
+// total returns how many assets q finds. The number of all assets of a library is part of its
+// State, so it is not counted.
 func (req *request) total(q AssetQuery) (int64, error) {
 	if len(q.All) == 0 && len(q.Prefixes) == 0 && q.After == 0 && q.Before == 0 {
 		return req.state.Count, nil
@@ -162,8 +169,9 @@ func (req *request) total(q AssetQuery) (int64, error) {
 	return req.r.Count(req.ctx, q)
 }
 
-// addedBetween returns bounds of the ordinals of the assets that were added at the time from or later, and earlier than the time
-// to. The ordinals are above after and below before. A zero time, and a bound of 0, mean no bound.
+// addedBetween returns bounds of the ordinals of the assets that were added at the time from or
+// later, and earlier than the time to. The ordinals are above after and below before. A zero time,
+// and a bound of 0, mean no bound.
 func (req *request) addedBetween(from, to time.Time) (after, before int64, err error) {
 	if !from.IsZero() {
 		if after, err = req.lastAddedBefore(from); err != nil {
@@ -179,17 +187,20 @@ func (req *request) addedBetween(from, to time.Time) (after, before int64, err e
 	return after, before, nil
 }
 
-// lastAddedBefore returns the highest ordinal that the library had assigned before the time t, or 0 if it had assigned none.
+// lastAddedBefore returns the highest ordinal that the library had assigned before the time t, or 0
+// if it had assigned none.
 //
-// There is no index by time. Times never decrease along the ordinals, so the ordinal can be searched for, with one read of an
-// asset for each step. The steps alternate between interpolation, which takes few reads when assets are added at a steady pace,
-// and halving the range, which bounds the number of reads when they are not.
+// There is no index by time. Times never decrease along the ordinals, so the ordinal can be
+// searched for, with one read of an asset for each step. The steps alternate between interpolation,
+// which takes few reads when assets are added at a steady pace, and halving the range, which bounds
+// the number of reads when they are not.
 func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 	at := t.UnixMilli()
 	if t.Truncate(time.Millisecond).Before(t) {
 		at++ // the times of assets are whole milliseconds
 	}
-	// The ordinal is one from low to high. lowAt and highAt are times near them, for the interpolation.
+	// The ordinal is one from low to high. lowAt and highAt are times near them, for the
+	// interpolation.
 	low, high := int64(0), req.state.Last
 	if at > req.state.At {
 		return high, nil
@@ -204,7 +215,8 @@ func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 			middle = low + int64(float64(high-low)*(float64(at-lowAt)/float64(highAt-lowAt)))
 			middle = min(max(middle, low), high-1)
 		}
-		// The first asset above the middle tells on which side of it the time t is. There may be none, since assets are removed.
+		// The first asset above the middle tells on which side of it the time t is. There may be
+		// none, since assets are removed.
 		next, nextAt := int64(0), int64(0)
 		for r, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
 			if err != nil {

@@ -6,17 +6,20 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both directions.
+// SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both
+// directions.
 type SearchPage struct {
 	Assets []Asset `json:"assets"`           // in the order of the search
 	Paging Paging  `json:"paging"`           // how to go on, and how many assets there are
 	Facets Facets  `json:"facets,omitempty"` // those that the request asks for, each once, in the order of the request
 }
 
-// Paging has the cursors of the pages beside a page, and the total of the search. Next always leads to newer assets and Prev to
-// older ones, whatever the order of the search. To read a search in its own order, use SearchRequest.Following and From.
+// Paging has the cursors of the pages beside a page, and the total of the search. Next always leads
+// to newer assets and Prev to older ones, whatever the order of the search. To read a search in its
+// own order, use SearchRequest.Following and From.
 //
-// A page that is not empty has both cursors even if nothing is there yet: new assets may be added later.
+// A page that is not empty has both cursors even if nothing is there yet: new assets may be added
+// later.
 type Paging struct {
 	Prev    string `json:"prev"`    // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
 	HasPrev bool   `json:"hasPrev"` // the search finds something older
@@ -25,7 +28,8 @@ type Paging struct {
 	Total   int64  `json:"total"`   // the number of assets that the search finds, on all pages
 }
 
-// AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an empty cursor is left out.
+// AppendJSON appends the page as it is over HTTP. The member totalItems has the total again, and an
+// empty cursor is left out.
 func (p SearchPage) AppendJSON(b []byte) []byte {
 	b = append(b, `{"assets":[`...)
 	for i, a := range p.Assets {
@@ -50,8 +54,8 @@ func (p SearchPage) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (p SearchPage) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// Following returns the cursor of the page that follows p in the order of the search, for From. It returns "" if p is the last
-// page. p is a page that the search has found.
+// Following returns the cursor of the page that follows p in the order of the search, for From. It
+// returns "" if p is the last page. p is a page that the search has found.
 func (in SearchRequest) Following(p SearchPage) string {
 	switch {
 	case in.ascending() && p.Paging.HasNext:
@@ -62,16 +66,17 @@ func (in SearchRequest) Following(p SearchPage) string {
 	return ""
 }
 
-// pageRange is the part of a library that a page is taken from. A cursor is the encrypted ordinal of an asset, so a page before or
-// after it is a range of ordinals. It stays valid when the asset is removed.
+// pageRange is the part of a library that a page is taken from. A cursor is the encrypted ordinal
+// of an asset, so a page before or after it is a range of ordinals. It stays valid when the asset
+// is removed.
 type pageRange struct {
 	after, before int64 // ordinals, exclusive; 0 = no bound
 	ascending     bool
 	limit         int // assets at most
 }
 
-// pageRange returns the range of assets that the search asks for with its cursors, its order and its limit. It returns
-// ErrInvalid if a cursor is not of this library or the limit is out of range.
+// pageRange returns the range of assets that the search asks for with its cursors, its order and
+// its limit. It returns ErrInvalid if a cursor is not of this library or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	limit, err := req.pageLimit(in.Limit)
 	c := pageRange{ascending: in.ascending(), limit: limit}
@@ -104,8 +109,8 @@ func (c pageRange) of(q AssetQuery) AssetQuery {
 	return q
 }
 
-// page returns the page of the assets in the range at that match q, without total and facets. It ends at the limit of the range,
-// or earlier when it has reached Limits.PageBytes.
+// page returns the page of the assets in the range at that match q, without total and facets. It
+// ends at the limit of the range, or earlier when it has reached Limits.PageBytes.
 func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
@@ -130,7 +135,8 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 		size += a.size()
 		p.Assets = append(p.Assets, a)
 	}
-	// The page itself tells whether the search goes on after it. Whether it has anything before the page takes another query.
+	// The page itself tells whether the search goes on after it. Whether it has anything before the
+	// page takes another query.
 	behind, err := req.behind(q, at, first)
 	if at.ascending {
 		p.Paging.HasNext, p.Paging.HasPrev = more, behind
@@ -145,8 +151,9 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	return p, err
 }
 
-// behind reports whether the search finds an asset that comes before the page in its order. first is the ordinal of the page's
-// first asset. It is 0 if the page is empty; then the asset of the cursor and all before it count.
+// behind reports whether the search finds an asset that comes before the page in its order. first
+// is the ordinal of the page's first asset. It is 0 if the page is empty; then the asset of the
+// cursor and all before it count.
 func (req *request) behind(q AssetQuery, at pageRange, first int64) (bool, error) {
 	// One asset on the other side of the page's beginning is enough, in the opposite order.
 	back := pageRange{ascending: !at.ascending, limit: 1}

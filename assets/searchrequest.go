@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero value finds every asset that
-// the caller sees, and returns a page of the newest ones.
+// SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero
+// value finds every asset that the caller sees, and returns a page of the newest ones.
 type SearchRequest struct {
-	// Query is a text whose words must all be in the asset's text or in its author's names, in any order. A word that ends
-	// in * stands for every word that begins so. Case, diacritics and HTML do not matter. "" = any text.
+	// Query is a text whose words must all be in the asset's text or in its author's names, in any
+	// order. A word that ends in * stands for every word that begins so. Case, diacritics and HTML
+	// do not matter. "" = any text.
 	Query string
 
 	Folder     string // id of a folder that the asset must be in; "" = any
@@ -25,8 +26,8 @@ type SearchRequest struct {
 	AddedFrom   time.Time // added at this time or later; zero = at any time; over HTTP the parameter from
 	AddedBefore time.Time // added earlier than this; zero = at any time; over HTTP the parameter to
 
-	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder, attribute (its values are
-	// the keys of attributes), or attribute:<key>.
+	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder,
+	// attribute (its values are the keys of attributes), or attribute:<key>.
 	Facets []string
 
 	Limit int    // assets of a page; 0 = 50
@@ -44,8 +45,9 @@ type AttributeFilter struct {
 // ascending reports whether the search lists older assets before newer ones.
 func (in SearchRequest) ascending() bool { return in.Order == Ascending || in.Since != "" }
 
-// From returns the search for the page at a cursor, which is the result of Following for the page before. With the cursor "" it
-// returns in unchanged, so the same loop reads the first page and all others.
+// From returns the search for the page at a cursor, which is the result of Following for the page
+// before. With the cursor "" it returns in unchanged, so the same loop reads the first page and all
+// others.
 func (in SearchRequest) From(cursor string) SearchRequest {
 	switch {
 	case cursor == "":
@@ -66,8 +68,9 @@ const (
 	Descending Order = "desc" // newest first
 )
 
-// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it returns the words of the
-// search text: whole has those that an asset must have, and prefixes has those of which a word of the asset must begin with.
+// check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it
+// returns the words of the search text: whole has those that an asset must have, and prefixes has
+// those of which a word of the asset must begin with.
 func (in SearchRequest) check(lim Limits) (whole, prefixes []string, err error) {
 	if err := in.checkFields(lim); err != nil {
 		return nil, nil, err
@@ -84,8 +87,9 @@ func (in SearchRequest) check(lim Limits) (whole, prefixes []string, err error) 
 	return whole, prefixes, nil
 }
 
-// checkFields returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be parsed or looked up first is
-// checked where that is done: the words of Query, the names of Facets, the folders and the cursors.
+// checkFields returns ErrInvalid if a field is malformed or exceeds its limit. Whatever must be
+// parsed or looked up first is checked where that is done: the words of Query, the names of Facets,
+// the folders and the cursors.
 func (in SearchRequest) checkFields(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != Ascending && in.Order != Descending:
@@ -125,8 +129,8 @@ func (in SearchRequest) checkFields(lim Limits) error {
 	return checkText("generator", in.Generator, lim.Name)
 }
 
-// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if the key has a colon, since
-// the text would be read as another key and value.
+// Text returns the filter as it is over HTTP: key:value, or the key alone. It returns ErrInvalid if
+// the key has a colon, since the text would be read as another key and value.
 func (a AttributeFilter) Text() (string, error) {
 	switch {
 	case strings.Contains(a.Key, ":"):
@@ -137,7 +141,8 @@ func (a AttributeFilter) Text() (string, error) {
 	return a.Key + ":" + *a.Value, nil
 }
 
-// check returns ErrInvalid if the key is empty, malformed or has a colon, or if the value is malformed.
+// check returns ErrInvalid if the key is empty, malformed or has a colon, or if the value is
+// malformed.
 func (a AttributeFilter) check(lim Limits) error {
 	if a.Key == "" {
 		return invalid("attribute", "has an empty key: want key:value, or key alone for any value")

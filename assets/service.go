@@ -7,24 +7,27 @@ import (
 	"time"
 )
 
-// Service holds the rules of the asset manager: who may see and change what, which requests are valid, and which assets a
-// search finds. The Store below it holds the rows. A Service is safe for concurrent use, and several of them, in one process
-// or in many, may share a Store.
+// Service holds the rules of the asset manager: who may see and change what, which requests are
+// valid, and which assets a search finds. The Store below it holds the rows. A Service is safe for
+// concurrent use, and several of them, in one process or in many, may share a Store.
 //
 // Its methods come in four groups:
 //
 //   - assets: Search, AllAssets, Asset, ChangeAssets, AssignAssets, Attributes, ChangeAttributes;
-//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions, Explain;
+//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions,
+//     Explain;
 //   - the feed of changes: Changes, Follow;
 //   - for servers and operators: Admit and its kin, Outbox, Changed, Libraries.
 //
-// A method that reads sees one consistent state of the library. An iterator such as AllAssets reads one page at a time, each in
-// a state of its own. A method that changes something does all of it or nothing, except where its comment says that each asset
-// has a status of its own. When it returns without an error, the change is as durable as the Store can make it.
+// A method that reads sees one consistent state of the library. An iterator such as AllAssets reads
+// one page at a time, each in a state of its own. A method that changes something does all of it or
+// nothing, except where its comment says that each asset has a status of its own. When it returns
+// without an error, the change is as durable as the Store can make it.
 //
-// Besides the errors that its comment names, every method of the first three groups returns ErrInvalid if the caller has a
-// malformed URN, ErrForbidden if the caller does not belong to the network, ErrNotFound if the library does not exist, the
-// error of the context when that is done, and the errors of the Store: ErrBusy, ErrFull and ErrUnknown.
+// Besides the errors that its comment names, every method of the first three groups returns
+// ErrInvalid if the caller has a malformed URN, ErrForbidden if the caller does not belong to the
+// network, ErrNotFound if the library does not exist, the error of the context when that is done,
+// and the errors of the Store: ErrBusy, ErrFull and ErrUnknown.
 type Service struct {
 	store       Store
 	now         func() time.Time
@@ -45,14 +48,14 @@ type Options struct {
 	Vendor string           // second segment of URNs; default "vitrine"
 	Limits Limits
 
-	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
-	// library are removed in small steps by later changes of the same library, so a library that nobody changes keeps
-	// its entries.
+	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for
+	// ever. Old entries of a library are removed in small steps by later changes of the same
+	// library, so a library that nobody changes keeps its entries.
 	KeepChanges time.Duration
 }
 
-// New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no closing; whoever has opened
-// the store closes it.
+// New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no
+// closing; whoever has opened the store closes it.
 func New(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
@@ -77,5 +80,6 @@ func New(store Store, opts *Options) *Service {
 	}
 }
 
-// NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with Options.Vendor.
+// NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with
+// Options.Vendor.
 func (s *Service) NetworkURN(lib Library) string { return "urn:" + s.vendor + ":" + lib.Network }

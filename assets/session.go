@@ -5,21 +5,25 @@ import (
 	"iter"
 )
 
-// Session is a Service for one caller: it has the same methods without the Caller. The client of a remote service, package
-// adapters/client, has the same methods again. A program that names the methods it needs in an interface runs with both.
+// Session is a Service for one caller: it has the same methods without the Caller. The client of a
+// remote service, package adapters/client, has the same methods again. A program that names the
+// methods it needs in an interface runs with both.
 //
-// A Session holds nothing but the Service and the Caller. It is safe for concurrent use and needs no closing.
+// A Session holds nothing but the Service and the Caller. It is safe for concurrent use and needs
+// no closing.
 type Session struct {
 	service *Service
 	by      Caller
 }
 
-// As returns a Session for this caller. The caller's rights are looked up in each call, so a Session never grants a right that
-// was revoked meanwhile, except those that the Caller itself claims, such as Moderates and Roles.
+// As returns a Session for this caller. The caller's rights are looked up in each call, so a
+// Session never grants a right that was revoked meanwhile, except those that the Caller itself
+// claims, such as Moderates and Roles.
 func (s *Service) As(by Caller) *Session { return &Session{s, by} }
 
-// Search returns a page of the assets that match the request. It is Service.Search for the caller of the Session; each other
-// method of a Session likewise stands for the method of the Service with the same name, which documents it.
+// Search returns a page of the assets that match the request. It is Service.Search for the caller
+// of the Session; each other method of a Session likewise stands for the method of the Service with
+// the same name, which documents it.
 func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (SearchPage, error) {
 	return s.service.Search(ctx, s.by, lib, in)
 }

@@ -2,7 +2,8 @@ package assets
 
 import "github.com/vitrine-go/vitrine/assets/assetstore"
 
-// The types that both users of a Service and storage drivers need. Package assetstore defines them and documents their fields.
+// The types that both users of a Service and storage drivers need. Package assetstore defines them
+// and documents their fields.
 type (
 	// Library names an asset library of a network: its Network and its ID.
 	Library = assetstore.Library
@@ -23,9 +24,10 @@ const (
 	Manage = assetstore.Manage // change the folder itself and its permissions
 )
 
-// The types that only storage drivers need: the interfaces that a driver implements, the rows that it stores, and the queries
-// that it answers. Package assetstore defines and documents them. Programs that only use a Service need none of these, except
-// Store to name what they pass to New and Body to read the content of an Asset.
+// The types that only storage drivers need: the interfaces that a driver implements, the rows that
+// it stores, and the queries that it answers. Package assetstore defines and documents them.
+// Programs that only use a Service need none of these, except Store to name what they pass to New
+// and Body to read the content of an Asset.
 type (
 	Store  = assetstore.Store  // opens transactions
 	Reader = assetstore.Reader // the reading half of a transaction

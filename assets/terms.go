@@ -14,8 +14,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A term is an entry of the inverted index, which finds all assets that have it. An asset has terms for everything that a search
-// can ask for. The first letter of a term is its kind; what follows is the value:
+// A term is an entry of the inverted index, which finds all assets that have it. An asset has terms
+// for everything that a search can ask for. The first letter of a term is its kind; what follows is
+// the value:
 //
 //	wlaunch              the word "launch" is in its text or in its author's names
 //	f12                  it is in folder 12
@@ -26,7 +27,8 @@ import (
 //	p5:color=red         it has the attribute color=red
 //	kcolor               it has an attribute with the key color
 //
-// Stores have these terms on disk. To change their form, give them a new kind and read the old one too; see oldTerms.
+// Stores have these terms on disk. To change their form, give them a new kind and read the old one
+// too; see oldTerms.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'
@@ -38,24 +40,26 @@ const (
 	kindKey       = 'k'
 )
 
-// A term has at most MaxTerm bytes. Folders, generators, tags and keys that are longer have a digest in place of the value, and
-// their kind as an upper-case letter; see term. Long words and attributes have terms of these kinds, since searches also ask
-// for the beginning of a word, and facets for the values of a key.
+// A term has at most MaxTerm bytes. Folders, generators, tags and keys that are longer have a
+// digest in place of the value, and their kind as an upper-case letter; see term. Long words and
+// attributes have terms of these kinds, since searches also ask for the beginning of a word, and
+// facets for the values of a key.
 const (
 	kindLongWord      = 'y' // the digest of a whole word
 	kindWordRest      = 'x' // a digest of the beginning of a word, and what follows in the word; see prefixTerms
 	kindLongAttribute = 'l' // a digest of the key, the beginning of the value, and a digest of both; see attributeTerm
 )
 
-// The kinds of terms that only stores of the first release have. Searches replace them when they need to; see oldTerms.
+// The kinds of terms that only stores of the first release have. Searches replace them when they
+// need to; see oldTerms.
 const (
 	oldLongWord      = 'W' // the digest of a word, of an asset without terms for its beginning
 	oldLongAttribute = 'A' // the digest of a key and a value
 	oldAttribute     = 'a' // as kindAttribute, of an asset without terms for its keys
 )
 
-// term returns the term of a value. A value that is too long is replaced by its digest. The kind is an upper-case letter then,
-// so the digest of one value is never taken for another value.
+// term returns the term of a value. A value that is too long is replaced by its digest. The kind is
+// an upper-case letter then, so the digest of one value is never taken for another value.
 func term(kind rune, value string) string {
 	if len(value) < MaxTerm {
 		return string(kind) + value
@@ -67,13 +71,15 @@ func term(kind rune, value string) string {
 // digestEncoding is base32 in lower case.
 var digestEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
 
-// digest returns size characters, a multiple of 8 and at most 48, that stand for s: the beginning of its SHA-256 in base32.
+// digest returns size characters, a multiple of 8 and at most 48, that stand for s: the beginning
+// of its SHA-256 in base32.
 func digest(s string, size int) string {
 	sum := sha256.Sum256([]byte(s))
 	return digestEncoding.EncodeToString(sum[:size*5/8])
 }
 
-// Sizes in the terms of long words and attributes. An attribute's term has all three, and must not exceed MaxTerm.
+// Sizes in the terms of long words and attributes. An attribute's term has all three, and must not
+// exceed MaxTerm.
 const (
 	keyDigest   = 16  // characters of the digest of a key
 	valueDigest = 32  // characters of the digest of a word or of a key and a value
@@ -83,8 +89,8 @@ const (
 // integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the terms by which a search finds the assets with an attribute. Every such asset has one of them: the
-// present one, or that of an earlier release.
+// hasAttribute returns the terms by which a search finds the assets with an attribute. Every such
+// asset has one of them: the present one, or that of an earlier release.
 func hasAttribute(a Attribute) AnyOf {
 	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
 		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
@@ -92,9 +98,10 @@ func hasAttribute(a Attribute) AnyOf {
 	return AnyOf{attributeTerm(a)}
 }
 
-// attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too long, the term has a digest of
-// the key, by which the facet of the key finds it; the beginning of the value, by which the facet orders it; and a digest of key
-// and value, which tells it from all others.
+// attributeTerm returns the term that is stored for an attribute: p5:color=red. If that is too
+// long, the term has a digest of the key, by which the facet of the key finds it; the beginning of
+// the value, by which the facet orders it; and a digest of key and value, which tells it from all
+// others.
 func attributeTerm(a Attribute) string {
 	text := attributeKey(a.Key) + a.Value
 	if len(text) < MaxTerm {
@@ -103,8 +110,9 @@ func attributeTerm(a Attribute) string {
 	return longAttributeKey(a.Key) + cutAt(a.Value, valueHead) + endOfHead + digest(text, valueDigest)
 }
 
-// attributeKey returns a prefix that the texts of all attributes with this key have, and those of no others, such as 5:color=.
-// The length of the key comes first, since a key may have any character: a=b with the value c, and a with b=c, must differ.
+// attributeKey returns a prefix that the texts of all attributes with this key have, and those of
+// no others, such as 5:color=. The length of the key comes first, since a key may have any
+// character: a=b with the value c, and a with b=c, must differ.
 func attributeKey(key string) string { return fmt.Sprintf("%d:%s=", len(key), key) }
 
 // longAttributeKey returns the prefix of the terms of all long attributes with this key.
@@ -115,8 +123,8 @@ func longAttributeHead(term string) string {
 	return term[1+keyDigest : len(term)-valueDigest-len(endOfHead)]
 }
 
-// hasKey returns prefixes by which a search finds the assets that have any attribute with this key: those of its short terms, of
-// its short terms of an earlier release, and of its long terms.
+// hasKey returns prefixes by which a search finds the assets that have any attribute with this key:
+// those of its short terms, of its short terms of an earlier release, and of its long terms.
 func hasKey(key string) AnyOf {
 	if text := attributeKey(key); len(text) < MaxTerm {
 		return AnyOf{string(kindAttribute) + text, string(oldAttribute) + text, longAttributeKey(key)}
@@ -124,11 +132,12 @@ func hasKey(key string) AnyOf {
 	return AnyOf{longAttributeKey(key)}
 }
 
-// endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word contains it, so a prefix of a
-// word never matches past the mark.
+// endOfHead marks in a term where the beginning of a word or of an attribute's value ends. No word
+// contains it, so a prefix of a word never matches past the mark.
 const endOfHead = "\x01"
 
-// maxHead is the length in bytes of the longest part of a word that one term has, beside its kind and the mark.
+// maxHead is the length in bytes of the longest part of a word that one term has, beside its kind
+// and the mark.
 const maxHead = MaxTerm - 1 - len(endOfHead)
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
@@ -150,8 +159,9 @@ func wordTerm(w string) string {
 	return string(kindLongWord) + digest(w, valueDigest)
 }
 
-// prefixTerm returns the prefix for AssetQuery.Prefixes that finds the assets with a word that begins with p. It is the kind and
-// p itself if p fits into a term. A longer p is cut as prefixTerms cuts words.
+// prefixTerm returns the prefix for AssetQuery.Prefixes that finds the assets with a word that
+// begins with p. It is the kind and p itself if p fits into a term. A longer p is cut as
+// prefixTerms cuts words.
 func prefixTerm(p string) string {
 	kind := string(kindWord)
 	for len(p) > maxHead {
@@ -161,13 +171,15 @@ func prefixTerm(p string) string {
 	return kind + p
 }
 
-// prefixTerms returns the terms by which prefixes find a word that is too long for one term. The word is cut into parts of at
-// most maxHead bytes, and each part has a term. From the second on, a term has a digest of the part before in front, and that
-// part has a digest of the one before it, so a term stands for everything in front of it too:
+// prefixTerms returns the terms by which prefixes find a word that is too long for one term. The
+// word is cut into parts of at most maxHead bytes, and each part has a term. From the second on, a
+// term has a digest of the part before in front, and that part has a digest of the one before it,
+// so a term stands for everything in front of it too:
 //
 //	a word of 600 bytes   w<first part>  x<digest of the first part><second part>  x<digest of the two><third part>
 //
-// A prefix that ends within the second part therefore matches the second term and no term of a word that begins otherwise.
+// A prefix that ends within the second part therefore matches the second term and no term of a word
+// that begins otherwise.
 func prefixTerms(w string) (terms []string) {
 	kind := string(kindWord)
 	for len(w) > maxHead {
@@ -178,7 +190,8 @@ func prefixTerms(w string) (terms []string) {
 	return append(terms, kind+w+endOfHead)
 }
 
-// notInAFolder is the term of the assets that are in no folder. No folder has it, since the id of a folder is not empty.
+// notInAFolder is the term of the assets that are in no folder. No folder has it, since the id of a
+// folder is not empty.
 const notInAFolder = string(kindFolder)
 
 // wordTerms returns the terms that are stored for a text with these words.
@@ -193,8 +206,8 @@ func wordTerms(list []string) []string {
 	return terms
 }
 
-// indexOf returns the index entries of an asset with these parts, in these folders. text has the terms of its text, which a draft
-// has computed before the transaction.
+// indexOf returns the index entries of an asset with these parts, in these folders. text has the
+// terms of its text, which a draft has computed before the transaction.
 func indexOf(p parts, folders []string, text []string) Index {
 	terms := slices.Clone(text)
 	for _, id := range folders {
@@ -222,8 +235,8 @@ func indexOf(p parts, folders []string, text []string) Index {
 	return Index{Terms: slices.Compact(terms), Attributes: attributes}
 }
 
-// searchable returns the terms of the texts of a content that SearchRequest.Query searches: the member content, and the members
-// displayName and username of attributedTo.
+// searchable returns the terms of the texts of a content that SearchRequest.Query searches: the
+// member content, and the members displayName and username of attributedTo.
 func searchable(content []byte) ([]string, error) {
 	var in struct {
 		Content      string `json:"content"`
@@ -240,8 +253,9 @@ func searchable(content []byte) ([]string, error) {
 	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
 }
 
-// IndexOf returns the index entries of a stored asset, as the Service passes them to Tx.PutAsset. It is for programs that write
-// rows past a Service, such as storage/archive. It returns an error if the body is malformed.
+// IndexOf returns the index entries of a stored asset, as the Service passes them to Tx.PutAsset.
+// It is for programs that write rows past a Service, such as storage/archive. It returns an error
+// if the body is malformed.
 func IndexOf(r Record) (Index, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {

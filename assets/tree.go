@@ -10,19 +10,21 @@ import (
 	"strings"
 )
 
-// tree holds all folders of a library as of one snapshot, deleted ones too, each linked with its parent and its children. The
-// store keeps folders as single rows, each with the id of its parent. The rules about permissions, paths and deletion depend on
-// the folders above and below, so every request works on the whole tree in memory.
+// tree holds all folders of a library as of one snapshot, deleted ones too, each linked with its
+// parent and its children. The store keeps folders as single rows, each with the id of its parent.
+// The rules about permissions, paths and deletion depend on the folders above and below, so every
+// request works on the whole tree in memory.
 //
-// Requests share trees through a cache. So a tree does not change, except in the request that has cloned it.
+// Requests share trees through a cache. So a tree does not change, except in the request that has
+// cloned it.
 type tree struct {
 	nodes   map[string]*node // by id
 	top     []*node          // the folders at the top level
 	deleted int              // the number of folders that were deleted themselves
 }
 
-// node is a folder in a tree. The children of a node, and the top level, are sorted by compareNodes in a tree that was read.
-// In a clone they are in no order.
+// node is a folder in a tree. The children of a node, and the top level, are sorted by compareNodes
+// in a tree that was read. In a clone they are in no order.
 type node struct {
 	FolderRecord
 	order    string // the folded label, by which folders are sorted
@@ -38,8 +40,8 @@ func compareNodes(a, b *node) int {
 // readTree reads the folders of the library.
 func readTree(ctx context.Context, r Reader) (*tree, error) { return newTree(r.Folders(ctx)) }
 
-// newTree links folders to a tree. It returns an error if the parent of a folder does not exist or a folder is below itself.
-// Every walk from a node upwards therefore ends at the top level.
+// newTree links folders to a tree. It returns an error if the parent of a folder does not exist or
+// a folder is below itself. Every walk from a node upwards therefore ends at the top level.
 func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	t := &tree{nodes: map[string]*node{}}
 	for f, err := range folders {
@@ -51,7 +53,8 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 			t.deleted++
 		}
 	}
-	// Folders come in the order of their ids, so a parent may come after its child. They are linked when all are there.
+	// Folders come in the order of their ids, so a parent may come after its child. They are linked
+	// when all are there.
 	for _, n := range t.nodes {
 		if n.Parent != "" && t.nodes[n.Parent] == nil {
 			return nil, fmt.Errorf("stored folder %q: its parent %q does not exist", n.ID, n.Parent)
@@ -65,8 +68,9 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	return t, t.checkCycles()
 }
 
-// checkCycles returns an error if a folder is below itself. Such a folder, and each one below it, cannot be reached from the
-// top level, so it is enough to count the folders that can. The error names the first of the others by id.
+// checkCycles returns an error if a folder is below itself. Such a folder, and each one below it,
+// cannot be reached from the top level, so it is enough to count the folders that can. The error
+// names the first of the others by id.
 func (t *tree) checkCycles() error {
 	count := 0
 	for range t.all {
@@ -82,8 +86,8 @@ func (t *tree) checkCycles() error {
 	return fmt.Errorf("stored folder %q: its parents go round in a circle", slices.Min(slices.Collect(maps.Keys(missing))))
 }
 
-// clone returns a copy of the tree that can be changed without changing t. The nodes are new. They share the permissions,
-// which a change replaces as a whole.
+// clone returns a copy of the tree that can be changed without changing t. The nodes are new. They
+// share the permissions, which a change replaces as a whole.
 func (t *tree) clone() *tree {
 	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted}
 	for id, n := range t.nodes {
@@ -105,8 +109,9 @@ func (t *tree) attach(n *node) {
 	n.parent.children = append(n.parent.children, n)
 }
 
-// put adds the folder f, or replaces the folder with its ID, and returns its node. A folder that gets another parent moves
-// with all folders below it. The caller has checked that the parent exists and is not below f.
+// put adds the folder f, or replaces the folder with its ID, and returns its node. A folder that
+// gets another parent moves with all folders below it. The caller has checked that the parent
+// exists and is not below f.
 func (t *tree) put(f FolderRecord) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
@@ -135,7 +140,8 @@ func (t *tree) put(f FolderRecord) *node {
 	return n
 }
 
-// walk yields n and all folders below it, parents before children. It returns false if yield did, to stop the walk.
+// walk yields n and all folders below it, parents before children. It returns false if yield did,
+// to stop the walk.
 func (n *node) walk(yield func(*node) bool) bool {
 	if !yield(n) {
 		return false
@@ -157,8 +163,9 @@ func (t *tree) all(yield func(*node) bool) {
 	}
 }
 
-// at returns the folder with this full path. The path "/" is the top level: its node is nil, and found is true. A path names
-// every folder from the top level down, so a folder that was moved is not found by its old path.
+// at returns the folder with this full path. The path "/" is the top level: its node is nil, and
+// found is true. A path names every folder from the top level down, so a folder that was moved is
+// not found by its old path.
 func (t *tree) at(path string) (n *node, found bool) {
 	if path == "/" {
 		return nil, true
@@ -186,7 +193,8 @@ func (n *node) depth() int {
 	return depth
 }
 
-// height is the number of levels from the folder down to the lowest folder below it: 1 if there is none.
+// height is the number of levels from the folder down to the lowest folder below it: 1 if there is
+// none.
 func (n *node) height() int {
 	height := 0
 	for _, c := range n.children {
@@ -195,7 +203,8 @@ func (n *node) height() int {
 	return height + 1
 }
 
-// within reports whether the folder is o or anywhere below it. The top level, a nil node, is not within any folder.
+// within reports whether the folder is o or anywhere below it. The top level, a nil node, is not
+// within any folder.
 func (n *node) within(o *node) bool {
 	for ; n != nil; n = n.parent {
 		if n == o {

@@ -10,13 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words splits a text, which may have HTML, into its words, in their order. Texts that are indexed and texts of queries are split
-// by the same rules:
+// words splits a text, which may have HTML, into its words, in their order. Texts that are indexed
+// and texts of queries are split by the same rules:
 //
 //   - HTML is stripped; see stripHTML.
 //   - Case is folded, and so are diacritics of Latin, Greek and Cyrillic letters; see fold.
 //   - Everything that is not a letter, digit or mark separates words.
-//   - Each Han, Hiragana and Katakana character is a word of its own, since these scripts put no spaces between words.
+//   - Each Han, Hiragana and Katakana character is a word of its own, since these scripts put no
+//     spaces between words.
 //
 // For example, "<b>Café</b> no_1 漢字" has the words cafe, no, 1, 漢 and 字.
 func words(text string) []string {
@@ -27,9 +28,9 @@ func words(text string) []string {
 	return cut(fold(text))
 }
 
-// queryWords splits the text of a query like words. A word that is directly followed by *, and not by the rest of a longer word,
-// is returned among the prefixes. Any other * separates words. For example, "launch* foo*bar" has the prefix launch and the words
-// foo and bar.
+// queryWords splits the text of a query like words. A word that is directly followed by *, and not
+// by the rest of a longer word, is returned among the prefixes. Any other * separates words. For
+// example, "launch* foo*bar" has the prefix launch and the words foo and bar.
 func queryWords(text string) (whole, prefixes []string) {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
 	split := cut
@@ -38,8 +39,8 @@ func queryWords(text string) (whole, prefixes []string) {
 	} else {
 		text = fold(text)
 	}
-	// A piece ends at a *, except the last one. Its last word is a prefix if nothing is between the word and the *, and if no
-	// word begins right behind the *.
+	// A piece ends at a *, except the last one. Its last word is a prefix if nothing is between the
+	// word and the *, and if no word begins right behind the *.
 	pieces := strings.Split(text, "*")
 	for i, piece := range pieces {
 		list := split(piece)
@@ -58,8 +59,8 @@ func beginsInWord(s string) bool {
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r)
 }
 
-// checkPrefix returns ErrInvalid if a prefix is a single character, since too many words would begin so. A character that is a
-// word of its own, such as a Han character, is enough.
+// checkPrefix returns ErrInvalid if a prefix is a single character, since too many words would
+// begin so. A character that is a word of its own, such as a Han character, is enough.
 func checkPrefix(p string) error {
 	if r, size := utf8.DecodeRuneInString(p); size == len(p) && !isWordAlone(r) {
 		return invalid("query", "%q is too short before the *: want at least two characters", p)
@@ -77,7 +78,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// cutASCII is fold and cut for a text in ASCII, which most texts are: one pass over the bytes, without tables of Unicode.
+// cutASCII is fold and cut for a text in ASCII, which most texts are: one pass over the bytes,
+// without tables of Unicode.
 func cutASCII(s string) []string {
 	s = strings.ToLower(s)
 	var out []string
@@ -97,10 +99,12 @@ func cutASCII(s string) []string {
 	return out
 }
 
-// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, or in their
-// Unicode normal form. Marks of other scripts are kept, since they tell words apart there: vowels in Devanagari, for example.
+// fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and
+// Cyrillic letters, or in their Unicode normal form. Marks of other scripts are kept, since they
+// tell words apart there: vowels in Devanagari, for example.
 func fold(s string) string {
-	// Canonical caseless matching of the Unicode Standard (definition D145) compares texts in this form.
+	// Canonical caseless matching of the Unicode Standard (definition D145) compares texts in this
+	// form.
 	s = norm.NFD.String(cases.Fold().String(norm.NFD.String(s)))
 	var b strings.Builder
 	b.Grow(len(s))
@@ -116,7 +120,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// foldMore folds letters that the libraries do not fold: letters with a stroke, the dotless i, and the case of Cherokee.
+// foldMore folds letters that the libraries do not fold: letters with a stroke, the dotless i, and
+// the case of Cherokee.
 func foldMore(r rune) rune {
 	switch r {
 	case 'đ':
@@ -138,8 +143,9 @@ func foldMore(r rune) rune {
 	return r
 }
 
-// cut splits a folded text into words, which share its memory. A mark belongs to the letter or digit before it. A mark after
-// anything else, such as an emoji or a character that is a word of its own, is skipped.
+// cut splits a folded text into words, which share its memory. A mark belongs to the letter or
+// digit before it. A mark after anything else, such as an emoji or a character that is a word of
+// its own, is skipped.
 func cut(s string) []string {
 	var out []string
 	start := -1 // where the present word begins; -1 = between words
@@ -165,9 +171,9 @@ func cut(s string) []string {
 	return slices.Clip(out)
 }
 
-// isWordAlone reports whether r is a word of its own: a character of a script that is written without spaces. The marks of
-// length and voice of Katakana, which Unicode assigns to no script, count as Katakana. Han numerals such as 〇 are letter
-// numbers for Unicode, and count too.
+// isWordAlone reports whether r is a word of its own: a character of a script that is written
+// without spaces. The marks of length and voice of Katakana, which Unicode assigns to no script,
+// count as Katakana. Han numerals such as 〇 are letter numbers for Unicode, and count too.
 func isWordAlone(r rune) bool {
 	const prolonged, halfProlonged, halfVoiced, halfSemiVoiced = 'ー', 'ｰ', 'ﾞ', 'ﾟ'
 	switch r {

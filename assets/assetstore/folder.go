@@ -2,8 +2,8 @@ package assetstore
 
 import "slices"
 
-// FolderRecord is a stored folder. It names its parent and not its path, so moving a folder changes one record. A folder is
-// never removed from the store, so that it can be restored.
+// FolderRecord is a stored folder. It names its parent and not its path, so moving a folder changes
+// one record. A folder is never removed from the store, so that it can be restored.
 //
 // A driver stores and returns all fields as they are, and gives them no meaning.
 type FolderRecord struct {

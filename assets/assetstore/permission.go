@@ -12,18 +12,19 @@ const (
 	Manage Operation = "manage" // change the folder itself and its permissions
 )
 
-// Subject is a user or a role. The Service compares the ID alone. The Name is for people; it is stored and returned as it was
-// sent, and may be empty.
+// Subject is a user or a role. The Service compares the ID alone. The Name is for people; it is
+// stored and returned as it was sent, and may be empty.
 type Subject struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Permission grants an operation on a folder, and on the folders below that inherit from it. It grants it to exactly one of
-// three: a user, all callers with a role, or all callers of a group. The other two fields are nil.
+// Permission grants an operation on a folder, and on the folders below that inherit from it. It
+// grants it to exactly one of three: a user, all callers with a role, or all callers of a group.
+// The other two fields are nil.
 //
-// The Service sets ID, RType and RID. In a request, RType and RID may be given if they are those of the folder, and ID counts
-// only when a permission is removed.
+// The Service sets ID, RType and RID. In a request, RType and RID may be given if they are those of
+// the folder, and ID counts only when a permission is removed.
 type Permission struct {
 	ID        string    `json:"id"`
 	RType     string    `json:"rType"` // the type of the resource: always "assetFolder"
@@ -34,7 +35,8 @@ type Permission struct {
 	User      *Subject  `json:"user"`  // ID: the id in the user's URN, which has no colon, or the whole URN
 }
 
-// AppendJSON appends the permission as it is over HTTP: all members are there, and those of the nil fields are null.
+// AppendJSON appends the permission as it is over HTTP: all members are there, and those of the nil
+// fields are null.
 func (p Permission) AppendJSON(b []byte) []byte {
 	b = strictjson.AppendString(append(b, `{"id":`...), p.ID)
 	b = strictjson.AppendString(append(b, `,"rType":`...), p.RType)

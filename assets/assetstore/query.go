@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// Index has the index entries of an asset. A query finds the asset by them; they cannot be read back.
+// Index has the index entries of an asset. A query finds the asset by them; they cannot be read
+// back.
 //
-// A term is a string that the Service derives from the asset, such as one for each word and one for each folder. A driver does
-// not interpret terms: it compares them byte by byte, for equality and by prefix.
+// A term is a string that the Service derives from the asset, such as one for each word and one for
+// each folder. A driver does not interpret terms: it compares them byte by byte, for equality and
+// by prefix.
 type Index struct {
 	Terms      []string    // non-empty, valid UTF-8 without U+0000, at most MaxTerm bytes; sorted in byte order, each once
 	Attributes []Attribute // what Reader.Values lists; sorted by key and value in byte order, each once
@@ -18,14 +20,16 @@ type Index struct {
 // MaxTerm is the length of the longest term, in bytes.
 const MaxTerm = 256
 
-// AnyOf is a set of terms. It matches an asset that has at least one of them, so an empty set matches none.
+// AnyOf is a set of terms. It matches an asset that has at least one of them, so an empty set
+// matches none.
 type AnyOf []string
 
-// AssetQuery asks for assets by their terms and ordinals. A driver returns the assets for which Match is true, in the order of
-// Compare, and at most Limit of them. Match and Compare define what a query means: a driver may answer it in any way that has
-// the same result.
+// AssetQuery asks for assets by their terms and ordinals. A driver returns the assets for which
+// Match is true, in the order of Compare, and at most Limit of them. Match and Compare define what
+// a query means: a driver may answer it in any way that has the same result.
 //
-// An example: the assets with the word "launch" in folder 1 or 2 that also have a word beginning with "berl", newest first:
+// An example: the assets with the word "launch" in folder 1 or 2 that also have a word beginning
+// with "berl", newest first:
 //
 //	AssetQuery{All: []AnyOf{{"wlaunch"}, {"f1", "f2"}}, Prefixes: []AnyOf{{"wberl"}}}
 type AssetQuery struct {
@@ -37,8 +41,8 @@ type AssetQuery struct {
 	Limit     int     // at most so many; 0 = all
 }
 
-// Match reports whether an asset with this ordinal and these terms, which are sorted in byte order, matches q. It ignores
-// q.Limit.
+// Match reports whether an asset with this ordinal and these terms, which are sorted in byte order,
+// matches q. It ignores q.Limit.
 func (q AssetQuery) Match(ordinal int64, terms []string) bool {
 	if ordinal <= q.After || q.Before != 0 && ordinal >= q.Before {
 		return false
@@ -74,8 +78,8 @@ type TermCount struct {
 	Count int64
 }
 
-// Compare is negative when a comes before b among the most frequent terms: it has more assets, or as many and
-// is less in byte order.
+// Compare is negative when a comes before b among the most frequent terms: it has more assets, or
+// as many and is less in byte order.
 func (a TermCount) Compare(b TermCount) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Term, b.Term))
 }

@@ -1,7 +1,7 @@
 package assetstore
 
-// Record is a stored asset. It has two keys, the Ordinal and the Origin; a driver finds an asset by either. It does not look
-// into the Body.
+// Record is a stored asset. It has two keys, the Ordinal and the Origin; a driver finds an asset by
+// either. It does not look into the Body.
 type Record struct {
 	Ordinal   int64    // 1 to MaxOrdinal, ascending in the order in which assets were added
 	Origin    Origin   // no two assets of a library have the same
@@ -11,12 +11,12 @@ type Record struct {
 	Body      Body
 }
 
-// MaxOrdinal is the highest ordinal that a library may have. It leaves room in 64 bits to store an ordinal together with a
-// number of the library.
+// MaxOrdinal is the highest ordinal that a library may have. It leaves room in 64 bits to store an
+// ordinal together with a number of the library.
 const MaxOrdinal = 1<<40 - 1
 
-// Origin identifies an asset in the service that it comes from: a digest of its generator and its id there. It has a fixed size,
-// whatever the length of the two.
+// Origin identifies an asset in the service that it comes from: a digest of its generator and its
+// id there. It has a fixed size, whatever the length of the two.
 type Origin [16]byte
 
 // Body is what an asset says, as one compact JSON object, in the bytes that a response has:
@@ -26,7 +26,8 @@ type Origin [16]byte
 // The members via, rights and attributes are there only if the asset has them.
 type Body []byte
 
-// Attribute labels an asset with a key and a value. An asset may have several attributes with the same key, and none twice.
+// Attribute labels an asset with a key and a value. An asset may have several attributes with the
+// same key, and none twice.
 type Attribute struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
