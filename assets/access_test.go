@@ -245,7 +245,7 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 }
 
 // An editor of one folder goes all the ways to an asset that it only sees: it gains nothing on any of them.
-func TestAssigningIsNoWayRound(t *testing.T) {
+func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	edit := assets.Permission{Operation: assets.Edit, User: &assets.Subject{ID: "member"}}
 	mine, path := d.folder("mine", "", true, edit)
@@ -521,7 +521,7 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 
 // A way up of 63 folders with a thousand permissions each, and many folders at its end: what a member
 // may do with each of these does not take another look at all permissions.
-func TestManyPermissionsAreLookedThroughOnce(t *testing.T) {
+func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	const below = 6_000
 	d := newDesk(t, assets.Limits{})
 	path, deepest := "", ""

@@ -143,7 +143,7 @@ func TestHiddenFoldersMakeNoConflict(t *testing.T) {
 }
 
 // What was registered ahead of its original does not receive the original's content.
-func TestAnAssetRegisteredAheadReceivesNothing(t *testing.T) {
+func TestAddingAnAssetBeforeItsOwnerGivesNoAccessToIt(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	theirs, _ := d.folder("theirs", "", false, assets.Permission{Operation: assets.Edit, User: &assets.Subject{ID: "member"}})
 	ours, _ := d.folder("ours", "", false, grants...)
@@ -203,7 +203,7 @@ func TestCreatedAtNeverDecreases(t *testing.T) {
 	}
 }
 
-func TestAWalkMeetsEveryAssetOnceWhileOthersComeAndGo(t *testing.T) {
+func TestPagingYieldsEveryAssetOnceWhileOthersAreAddedAndRemoved(t *testing.T) {
 	for _, order := range []assets.Order{assets.Ascending, assets.Descending} {
 		d := newDesk(t, assets.Limits{})
 		rng := rand.New(rand.NewPCG(4, uint64(len(order))))
@@ -290,7 +290,7 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 	}
 }
 
-func TestTheOnlyAssetIsOnOneSideOfItsCursor(t *testing.T) {
+func TestACursorSaysOnWhichSideTheOnlyAssetIs(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	d.asset("1", "x")
 	cursor := d.search(member, assets.SearchRequest{}).Paging.Next

@@ -108,7 +108,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 			}
 			a := req.asset(r)
 			out.Assets, size = append(out.Assets, a), size+a.size()
-			return StatusOK, req.checkAnswer(len(out.Assets), size)
+			return StatusOK, req.checkResponse(len(out.Assets), size)
 		})
 		if err != nil {
 			return err

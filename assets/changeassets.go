@@ -140,7 +140,7 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 		}
 		a := req.asset(r)
 		added, size = append(added, a), size+a.size()
-		if err := req.checkAnswer(len(added), size); err != nil {
+		if err := req.checkResponse(len(added), size); err != nil {
 			return nil, err
 		}
 	}

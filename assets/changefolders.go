@@ -84,7 +84,7 @@ func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	for _, n := range changed {
 		f := req.ownFolder(n)
 		out, size = append(out, f), size+len(f.AppendJSON(nil))
-		if err := req.checkAnswer(len(out), size); err != nil {
+		if err := req.checkResponse(len(out), size); err != nil {
 			return nil, err
 		}
 	}

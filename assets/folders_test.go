@@ -78,7 +78,7 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 
 // What a deletion took out of sight comes back only with the folder that was deleted, or by those who may bring
 // that one back.
-func TestBelowADeletedFolderNothingComesBack(t *testing.T) {
+func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 	manage := func(user string) assets.Permission {
 		return assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: user}}
 	}

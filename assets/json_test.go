@@ -21,7 +21,7 @@ func roundTrip[T any](t *testing.T, v T) {
 	}
 }
 
-func TestValuesMarshalAndComeBack(t *testing.T) {
+func TestValuesSurviveARoundTripThroughJSON(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f, _ := d.folder("news", "", false, grants...)
 	in := newAsset("1", "words", f)
@@ -54,7 +54,7 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 	roundTrip(t, []assets.Attribute{{Key: "k", Value: ""}})
 }
 
-func TestWhatIsNoAssetIsNotReadAsOne(t *testing.T) {
+func TestUnmarshalRefusesJSONThatIsNoAsset(t *testing.T) {
 	for _, text := range []string{`{}`, `{"id":"a"}`, `{"content":{}}`, `[]`, `{"id":"a","content":{},"createdAt":"yesterday"}`} {
 		if err := json.Unmarshal([]byte(text), new(assets.Asset)); err == nil {
 			t.Errorf("%s is read as an asset", text)
@@ -62,7 +62,7 @@ func TestWhatIsNoAssetIsNotReadAsOne(t *testing.T) {
 	}
 }
 
-func TestIteratorsMeetEverythingOnce(t *testing.T) {
+func TestIteratorsYieldEverythingOnce(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		d.asset(name, "word")

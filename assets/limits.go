@@ -79,11 +79,11 @@ func (s *Service) pageLimit(asked int) (int, error) {
 	return asked, nil
 }
 
-// checkAnswer returns ErrInvalid if the response to a change has this number of items and is longer
+// checkResponse returns ErrInvalid if the response to a change has this number of items and is longer
 // than Limits.PageBytes. A change of one item is always allowed, since it cannot be sent in parts.
-func (s *Service) checkAnswer(items, bytes int) error {
+func (s *Service) checkResponse(items, bytes int) error {
 	if items > 1 && bytes > s.limits.PageBytes {
-		return invalid("", "the answer to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)
+		return invalid("", "the response to the request would have more than %d bytes: send it in parts", s.limits.PageBytes)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
+func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f1, _ := d.folder("1", "", true, grants...)
 	f2, _ := d.folder("2", "", true, grants...)
@@ -43,7 +43,7 @@ func TestAnAssetIsAnsweredOnceHoweverOftenItIsAdded(t *testing.T) {
 	d.want("first without a folder, which is for moderators", err, "forbidden")
 }
 
-func TestTheAnswerToAChangeIsBounded(t *testing.T) {
+func TestTheResponseToAChangeIsBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3600})
 	posts := func(n int) (list []assets.NewAsset) {
 		for i := range n {
@@ -75,7 +75,7 @@ func TestTheAnswerToAChangeIsBounded(t *testing.T) {
 	d.want("the same, in parts", err, "ok")
 }
 
-func TestTheAnswerToAChangeOfFoldersIsBounded(t *testing.T) {
+func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3000})
 	folder := func(label string) assets.NewFolder {
 		return assets.NewFolder{Label: label, Permissions: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
@@ -92,7 +92,7 @@ func TestTheAnswerToAChangeOfFoldersIsBounded(t *testing.T) {
 }
 
 // What is mentioned several times in one request becomes what it would by several requests.
-func TestOneRequestIsWorthManyOfOneItem(t *testing.T) {
+func TestOneRequestHasTheResultOfManyWithOneItem(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(8, seed))
 		whole, parts := newDesk(t, assets.Limits{}), newDesk(t, assets.Limits{})
@@ -180,7 +180,7 @@ func TestContentIsBounded(t *testing.T) {
 	less.want("more than a limit that is set", err, "too large")
 }
 
-func TestAnAssetHasSoManyAttributes(t *testing.T) {
+func TestTheAttributesOfAnAssetAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{Attributes: 3})
 	full, empty := d.asset("full", ""), d.asset("empty", "")
 	a := func(values ...string) (list []assets.Attribute) {
@@ -216,7 +216,7 @@ func TestAnAssetHasSoManyAttributes(t *testing.T) {
 	}
 }
 
-func TestAnAssetIsInSoManyFolders(t *testing.T) {
+func TestTheFoldersOfAnAssetAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{AssetFolders: 2})
 	var f [3]string
 	for i := range f {

@@ -104,7 +104,7 @@ func TestASearchEndsInTime(t *testing.T) {
 	}
 }
 
-func TestWordsBeginAsPrefixesDo(t *testing.T) {
+func TestAPrefixFindsTheWordsThatBeginWithIt(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	long := strings.Repeat("ก", 160) // 480 bytes
 	d.add(newAsset("1", "Launching the launchpad"))

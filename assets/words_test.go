@@ -83,7 +83,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-func TestLongWordsKeepApart(t *testing.T) {
+func TestLongWordsHaveDifferentTerms(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	one, two := wordTerm(long+"a"), wordTerm(long+"b")
 	if one == two || len(one) > MaxTerm {

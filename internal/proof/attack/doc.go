@@ -44,7 +44,7 @@
 //
 //	Search and cursors
 //	text that is an expression, many words          here TestSearchesAndLibraries, adapters/httpapi TestSearchTextIsNeverAnExpression
-//	many folders and permissions                    here TestPermissionsWithoutMeasure, assets TestManyPermissionsAreLookedThroughOnce
+//	many folders and permissions                    here TestPermissionsWithoutMeasure, assets TestPermissionsOfAFolderAreComparedOncePerRequest
 //	changed cursors, limits                         here TestCursors, adapters/httpapi TestSearchParametersAreHeldToTheirLimits
 //
 //	Stored content
