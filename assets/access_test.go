@@ -17,8 +17,8 @@ var callers = []struct {
 	assets.Caller
 }{{"moderator", moderator}, {"manager", manager}, {"writer", writer}, {"viewer", viewer}, {"member", member}, {"outsider", outsider}}
 
-// Each operation by each kind of caller on a folder in each state. A row is one word a caller:
-// ok, 403, 404.
+// TestWhoMayDoWhat tries each operation as each kind of caller, on a folder in each state. A row has one
+// word for each caller: ok, 403 or 404.
 func TestWhoMayDoWhat(t *testing.T) {
 	type try = func(d *desk, by assets.Caller, folder, path string) error
 	operations := map[string]try{
@@ -244,7 +244,7 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	}
 }
 
-// An editor of one folder goes all the ways to an asset that it only sees: it gains nothing on any of them.
+// An editor of one folder tries every request by which it could get a right to an asset that it only sees.
 func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	edit := assets.Permission{Operation: assets.Edit, User: &assets.Subject{ID: "member"}}
@@ -291,7 +291,7 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	}
 }
 
-// Taking away the last permission of a folder closes it: what was for few is not published by that.
+// A folder that loses its last permission is hidden, and does not become visible to every member.
 func TestRevokingNeverPublishes(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	own := assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}}
@@ -465,7 +465,7 @@ func TestWhoBelongsToANetwork(t *testing.T) {
 	}
 }
 
-// A malformed URN in a caller is a mistake of whoever made the caller, and never a right.
+// A malformed URN in a caller never gives a right.
 func TestCallersWithMalformedURNsAreInvalid(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	id, _ := d.folder("f", "", true)
@@ -519,8 +519,8 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 	}
 }
 
-// A way up of 63 folders with a thousand permissions each, and many folders at its end: what a member
-// may do with each of these does not take another look at all permissions.
+// Many folders are below 63 nested ones with a thousand permissions each. The permissions of a folder are
+// compared once in a request, and not once for each folder below it.
 func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	const below = 6_000
 	d := newDesk(t, assets.Limits{})
@@ -562,10 +562,10 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	t.Errorf("a search among %d folders takes %s", below, took)
 }
 
-// failingOver is a store that can lose its latest commits: it goes on as another one that did not see them.
+// failingOver is a store that can lose its latest commits, as after a failover to a standby without them.
 type failingOver struct{ assets.Store }
 
-// After a failover that lost commits the service does not serve permissions that the store never had.
+// After a failover that lost commits, the service does not use cached permissions of the lost commits.
 func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	first, second := memory.New().Assets(), memory.New().Assets()
 	store := &failingOver{first}
@@ -596,7 +596,7 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	}
 }
 
-// What a member holds is that of the moment, also within the request that changes it.
+// A request that changes permissions checks its later steps by the changed ones.
 func TestPermissionsChangeWithinARequest(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	many := make([]assets.Permission, 20)

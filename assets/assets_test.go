@@ -17,7 +17,7 @@ func (d *desk) change(by assets.Caller, in assets.ChangeAssetsRequest) (assets.C
 	return d.ChangeAssets(ctx, by, lib, in)
 }
 
-// body is what the tests look at of an asset's answer.
+// body has the members of an asset's JSON that the tests compare.
 type body struct {
 	Content struct {
 		Content, Published string
@@ -51,7 +51,7 @@ func TestAddingAgain(t *testing.T) {
 	same, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	d.want("the same", err, "ok")
 	if a, b := string(same.Added[0].AppendJSON(nil)), string(first.Added[0].AppendJSON(nil)); a != b {
-		t.Errorf("adding the same again answers\n%s\nnot\n%s", a, b)
+		t.Errorf("adding the same again returns\n%s\nnot\n%s", a, b)
 	}
 
 	again := newAsset("x", "second text", f2, f1)
@@ -61,7 +61,7 @@ func TestAddingAgain(t *testing.T) {
 	got := bodyOf(t, out.Added[0])
 	if len(out.Added) != 2 || out.Added[0].ID != first.Added[0].ID || out.Added[1].ID == out.Added[0].ID || len(out.Added[0].Folders) != 2 || got.Content.Content != "second text" ||
 		!slices.Equal(got.Tags, []string{"a", "b"}) || *got.Via != 0 || *got.Rights != 2 {
-		t.Errorf("adding again answers %s", out.Added[0].AppendJSON(nil))
+		t.Errorf("adding again returns %s", out.Added[0].AppendJSON(nil))
 	}
 	if got.CreatedAt != "2023-11-14T22:13:20.000Z" || got.Content.Published != got.CreatedAt || got.UpdatedAt != "2023-11-14T22:13:21.000Z" {
 		t.Errorf("created %s, published %s, updated %s", got.CreatedAt, got.Content.Published, got.UpdatedAt)
@@ -86,7 +86,7 @@ func TestAddingAgain(t *testing.T) {
 	}
 }
 
-// Content meant for one place never appears in another.
+// Content that was sent for one folder never appears in another.
 func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	f1, _ := d.folder("1", "", true)
@@ -129,7 +129,7 @@ func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 	}
 }
 
-// A folder that the caller does not see makes no conflict: its answer would tell of it.
+// A folder that the caller does not see makes no conflict, since the error would reveal it.
 func TestHiddenFoldersMakeNoConflict(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	mine, _ := d.folder("mine", "", true, grants...)
@@ -142,7 +142,7 @@ func TestHiddenFoldersMakeNoConflict(t *testing.T) {
 	d.want("the hidden folder", err, "not found")
 }
 
-// What was registered ahead of its original does not receive the original's content.
+// A member who adds an asset with the foreign id of somebody else's asset, before that is added, does not get to read it.
 func TestAddingAnAssetBeforeItsOwnerGivesNoAccessToIt(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	theirs, _ := d.folder("theirs", "", false, assets.Permission{Operation: assets.Edit, User: &assets.Subject{ID: "member"}})
@@ -479,7 +479,7 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		}
 		asset, err := d.Asset(ctx, moderator, lib, id)
 		if err != nil || len(out.Assets) == 1 && !bytes.Equal(out.Assets[0].AppendJSON(nil), asset.AppendJSON(nil)) {
-			t.Errorf("step %d: answered %v, stored %v, error %v", i, out.Assets, asset, err)
+			t.Errorf("step %d: returned %v, stored %v, error %v", i, out.Assets, asset, err)
 		}
 		if got := bodyOf(t, asset).Attributes; !slices.Equal(got, step.want) {
 			t.Errorf("step %d: %v, want %v", i, got, step.want)
@@ -507,7 +507,7 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 	d.want("key and value at their limits", err, "ok")
 }
 
-// With many folders a page is looked for in another way, and where few of them are seen in a third.
+// Drivers may search in three ways: in a library with few folders, with many, and with many of which the caller sees few.
 func TestSearchingInManyFolders(t *testing.T) {
 	longRuns := func(i int) bool { return i%50 > 10 }
 	for name, c := range map[string]struct {

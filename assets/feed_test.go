@@ -15,7 +15,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// news returns the entries after a cursor, and the next cursor.
+// news returns the entries of the feed after a cursor, and the next cursor.
 func (d *desk) news(after string) ([]assets.Event, string) {
 	d.t.Helper()
 	page, err := d.Changes(ctx, moderator, lib, assets.ChangesRequest{After: after})

@@ -62,7 +62,7 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	}
 	for _, i := range []int{0, 2, 3} {
 		if !out[i].Deleted || out[i].Children != nil {
-			t.Errorf("folder %d is answered as %s", i, out[i].AppendJSON(nil))
+			t.Errorf("folder %d is returned as %s", i, out[i].AppendJSON(nil))
 		}
 	}
 	if f, err := d.Folder(ctx, moderator, lib, out[0].ID); err != nil || !f.Deleted {
@@ -76,8 +76,7 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	}
 }
 
-// What a deletion took out of sight comes back only with the folder that was deleted, or by those who may bring
-// that one back.
+// A folder below a deleted one is restored together with that one, or moved out by those who may restore that one.
 func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 	manage := func(user string) assets.Permission {
 		return assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: user}}
@@ -163,7 +162,7 @@ func TestFolderOrder(t *testing.T) {
 	}
 }
 
-// A label finds folders wherever they are, and deleted ones are listed for those who may bring them back, and for nobody else.
+// A label finds folders at all levels. Deleted folders are listed for those who may restore them, and for nobody else.
 func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	ids := map[string]string{}
@@ -342,7 +341,7 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 	}
 }
 
-// A damaged store is told, and no request goes round in it for ever.
+// Folders that are below themselves, in a damaged store, give an error, and no request loops for ever.
 func TestFoldersInACircleAreAnError(t *testing.T) {
 	store := memory.New().Assets()
 	err := store.Update(ctx, lib, func(tx assets.Tx) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// What is accepted as a content is answered as JSON that says the same, and adding it again, or
-// adding what was answered, changes nothing.
+// A content that is accepted is returned as JSON with the same meaning. Adding it again changes nothing, and
+// neither does adding what was returned.
 func FuzzContent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"content":"<b>x</b>","more":[1.10,{"a":null}]}`, ` { "id" : 1 , "published":{} ,"generator":[]} `,
@@ -33,7 +33,7 @@ func FuzzContent(f *testing.F) {
 			answer := out.Added[0].AppendJSON(nil)
 			var b struct{ Content json.RawMessage }
 			if err := json.Unmarshal(answer, &b); err != nil {
-				t.Fatalf("the answer %s: %v", answer, err)
+				t.Fatalf("the response %s: %v", answer, err)
 			}
 			return string(answer), b.Content, nil
 		}
@@ -51,13 +51,13 @@ func FuzzContent(f *testing.F) {
 			t.Fatalf("added again it is %s, error %v; first %s", again, err, first)
 		}
 		if again, _, err := add(bytes.Clone(stored)); err != nil || again != first {
-			t.Fatalf("what was answered, added, is %s, error %v; first %s", again, err, first)
+			t.Fatalf("what was returned, added again, is %s, error %v; first %s", again, err, first)
 		}
 	})
 }
 
-// Whatever is asked for, the answer is a page or ErrInvalid; and a text of one plain word, whatever
-// stands around it, finds itself.
+// Any search returns a page or ErrInvalid. A query of one plain word finds the asset with that word, whatever
+// is around the word in the text.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"a", `"`, "NEAR(a b)", "*", "col:x", "-a", "^a", "\x00", "\xff", "漢字", "é", " ", "a b c d e f g h i j k l m n o p q"} {
 		f.Add(seed)

@@ -22,7 +22,7 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	second.SafeTags, second.Via = []string{"b"}, &two
 	out, err := d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
 	if d.want("three times one asset", err, "ok"); len(out.Added) != 2 {
-		t.Fatalf("%d assets are answered, want 2", len(out.Added))
+		t.Fatalf("%d assets are in the response, want 2", len(out.Added))
 	}
 	got, folders := bodyOf(t, out.Added[0]), []string{}
 	for _, f := range out.Added[0].Folders {
@@ -52,21 +52,21 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 		return list
 	}
 	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(3)})
-	if d.want("an answer too long", err, "invalid"); err != nil && !strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
+	if d.want("a response that is too long", err, "invalid"); err != nil && !strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
 		t.Error(err)
 	}
 	if n := d.total(moderator, assets.SearchRequest{}); n != 0 {
 		t.Errorf("%d assets of a refused request are kept", n)
 	}
 	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(2)})
-	d.want("an answer that fits", err, "ok")
+	d.want("a response that fits", err, "ok")
 	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
 	d.want("one asset, which has no parts", err, "ok")
 
 	ids := []string{out.Added[0].ID, out.Added[1].ID}
 	label := assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
 	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
-	d.want("attributes that make the answer too long", err, "invalid")
+	d.want("attributes that make the response too long", err, "invalid")
 	if values, err := d.Attributes(ctx, moderator, lib, "k"); err != nil || len(values) != 0 {
 		t.Errorf("attributes of a refused request are kept: %d, error %v", len(values), err)
 	}
@@ -84,14 +84,14 @@ func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
 		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
 		return err
 	}
-	d.want("an answer too long", create(4), "invalid")
+	d.want("a response that is too long", create(4), "invalid")
 	if list, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("folders of a refused request are kept: %d, error %v", len(list.Items), err)
 	}
-	d.want("an answer that fits", create(3), "ok")
+	d.want("a response that fits", create(3), "ok")
 }
 
-// What is mentioned several times in one request becomes what it would by several requests.
+// An asset that one request mentions several times becomes what it would become by several requests.
 func TestOneRequestHasTheResultOfManyWithOneItem(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(8, seed))
@@ -146,7 +146,7 @@ func TestOneRequestHasTheResultOfManyWithOneItem(t *testing.T) {
 	}
 }
 
-// sketch tells all of the assets but ids, which are no two services' same.
+// sketch returns everything about the assets except their ids, which differ between services.
 func sketch(d *desk) string {
 	var b strings.Builder
 	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {

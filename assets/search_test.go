@@ -265,7 +265,7 @@ func TestFacetsCountWhatTheCallerSees(t *testing.T) {
 	}
 }
 
-// Values that are too long for a term are counted and told like others.
+// Values that are too long for a term are counted and returned like others.
 func TestFacetsOfLongValues(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	var want []assets.FacetValue

@@ -94,7 +94,7 @@ func TestLongWordsHaveDifferentTerms(t *testing.T) {
 	}
 }
 
-// Whatever a word begins with, one of its terms begins with the term of that, and no term of a word that does not.
+// A word has a term that begins with prefixTerm(p) if and only if the word begins with p.
 func TestPrefixesFindTheirWords(t *testing.T) {
 	for _, letters := range []string{"x", "é", "ก", "𐐨"} {
 		for _, n := range []int{2, 250, 253, 254, 255, 256, 257, 300, 700} {
