@@ -359,6 +359,7 @@ func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponen
 	var out Page[Component]
 	err := s.store.View(ctx, func(r Reader) error {
 		page := newGathering[Component](ctx, 0, s.limits.PageBytes)
+		// The versions of one name come together. When the next name begins, the latest of them is known.
 		var versions latestComponent
 		for c, err := range r.Components(ctx, ComponentQuery{After: in.After, Brief: true}) {
 			if err != nil {

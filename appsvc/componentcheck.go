@@ -208,6 +208,7 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	for _, tag := range user.Tags {
 		tags[tag.AppVersion] = append(tags[tag.AppVersion], tag.Name)
 	}
+	// The latest version is among the keys, with or without tags.
 	versions := make([]Version, 0, len(tags))
 	for v := range tags {
 		versions = append(versions, v)
@@ -224,7 +225,7 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 				first = k.from.element
 			}
 		}
-		if v == user.Version && !slices.Contains(user.Components, k.name) {
+		if v == user.Version && !slices.Contains(user.Components, k.name) { // the head says so without the body
 			continue
 		}
 		if k.overtime() {
@@ -238,7 +239,7 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 			}
 			body = old.Body
 		}
-		before := k.out.Elements
+		before := k.out.Elements // only a version with elements of the component is counted
 		err := k.version(BrokenElement{App: user.ID, Version: v, Tags: tags[v]}, body, first)
 		if k.out.Elements > before {
 			k.out.Versions++

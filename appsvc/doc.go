@@ -37,10 +37,13 @@
 //
 // # Schemas
 //
-// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says. It must be
-// complete: the service fetches nothing. Its patterns are ECMA 262 in the Unicode form, with lookaheads,
-// lookbehinds and back-references. A format is only an annotation unless the engine asserts formats; see
-// SchemaOptions. Before a validation the service estimates its cost from the schema and the config. It
+// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is
+// of 2020-12. It must be an object that is valid against the meta-schema of its draft, with at most 256 KiB, 64 levels
+// and 4 KiB of patterns. It must be complete: each $ref names a place in the schema or a standard meta-schema, since
+// the service fetches nothing. Its patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and
+// back-references. A format is only an annotation unless the engine asserts formats; see SchemaOptions.
+//
+// Before a validation the service estimates its cost from the schema and the config. It
 // never uses a clock for this, so a busy machine accepts and refuses the same configs as an idle one. The
 // error of a config that breaks its schema is an *[Error] with Violations: the place, the keyword and the
 // message of up to 100 values. SchemaWarnings reports the keywords and formats of a schema that have no effect.
@@ -55,11 +58,11 @@
 // To create or delete components, the caller needs Caller.ManageComponents. Every caller may read
 // components, and may call TagsNamed. A caller with a malformed URN is ErrInvalid everywhere.
 //
-// Caller.Reads names networks and sites whose apps the caller may read, in every version, and not change: a
-// write is ErrForbidden. Caller.TagsOnly restricts a caller to TaggedApp, for the tags in Caller.Tags and the apps of
-// Reads. Every other method and every other tag is ErrForbidden, whether or not the tag is there, and an app
-// outside of Reads is ErrNotFound. Owning or moderating the app counts for nothing then. The app that such a caller gets
-// names no users and no groups, so the caller may be the public.
+// Caller.Reads names networks and sites whose apps the caller may read, in every version, and not change: a write is
+// ErrForbidden. Caller.TagsOnly restricts a caller to TaggedApp, for the tags in Caller.Tags and the apps of Reads.
+// Every other method and every other tag is ErrForbidden, whether or not the tag is there, and an app outside of Reads
+// is ErrNotFound. Owning or moderating the app counts for nothing then. The app that such a caller gets names no users
+// and no groups, so the caller may be the public.
 //
 // A program adds rules of its own with Options.Check. It sees each [Change] before the change is committed,
 // and may refuse it.
@@ -69,9 +72,9 @@
 //
 // # Changing an app
 //
-// Patch takes a JSON Patch (RFC 6902). Its paths address {"apps":[app]}, the document that GET /apps/{id} returns over HTTP.
-// One of its operations must be a test of /apps/0/version, so that nobody overwrites a version that
-// they have not seen. The service checks the result of the patch, not its operations:
+// Patch takes a JSON Patch (RFC 6902). Its paths address {"apps":[app]}, the document that GET /apps/{id} returns over
+// HTTP. One of its operations must be a test of /apps/0/version, so that nobody overwrites a version that they have not
+// seen. The service checks the result of the patch, not its operations:
 //
 //   - Only title, groups and elements may differ from the version before.
 //   - A new element is exactly {component:{name,version},config}.
@@ -108,27 +111,29 @@
 // A tag points to one version of one app. PutTag creates or moves it, and DeleteTag removes it; both record the move in
 // the same transaction. ListTagMoves returns the history of a tag: when, by whom, from where and to where. A tag that
 // already points to the version does not move and has no new entry. Moves are kept for good, even after the tag is
-// deleted. So two numbers are bounded: an app has at most 1,000 tags at a time, and 10,000 different names of tags ever. Programs from before v0.1.0 recorded
-// no moves: a tag that has not moved since then has an empty history, and one that was deleted before then has none.
+// deleted. So two numbers are bounded: an app has at most 1,000 tags at a time, and 10,000 different names of tags
+// ever. Programs from before v0.1.0 recorded no moves: a tag that has not moved since then has an empty history, and
+// one that was deleted before then has none.
 //
 // PutTagRequest.From is a guard for people and programs that act on what they have seen: with PointsTo(v) the tag moves
-// only from v, with NoTag() it is only created. Otherwise the error has CodeMoved and says in PointsTo where the tag is. The
-// caller's rights are checked before the guard. A retry that follows a lost response needs an idempotency key: without
-// one, the tag is no longer where the guard says.
+// only from v, with NoTag() it is only created. Otherwise the error has CodeMoved and says in PointsTo where the tag
+// is. The caller's rights are checked before the guard. A retry that follows a lost response needs an idempotency key:
+// without one, the tag is no longer where the guard says.
 //
-// Options.ProtectedTags names tags, such as production, that decide what is delivered. Creating, moving or deleting one takes a
-// moderator of every group of the app; its owner needs that too. The groups of the app decide who that is, so while an app has
-// a protected tag, changing its groups by Patch or Restore takes a moderator of every group as well. Both are checked in
-// the transaction of the write, on the latest version, and again before a repeat with an idempotency key is answered.
+// Options.ProtectedTags names tags, such as production, that decide what is delivered. Creating, moving or deleting one
+// takes a moderator of every group of the app; its owner needs that too. The groups of the app decide who that is, so
+// while an app has a protected tag, changing its groups by Patch or Restore takes a moderator of every group as well.
+// Both are checked in the transaction of the write, on the latest version, and again before a repeat with an
+// idempotency key is answered.
 //
 // # Checking a component
 //
-// CheckComponent says what a new version of a component would break before it is created. It validates the configs of all
-// elements that have a component of this name, in the latest and the tagged versions of the apps that the caller may
-// read, and stores nothing. Each element is judged as Patch judges it when only the version of its component changes. What
-// depends on the app as a whole, the size of its JSON for instance, is not judged. A store keeps an index of the
-// components that any version of an app has used; it is small and only grows. For an app from before v0.1.0
-// the index has only the latest version, so every check reads each such app that has older versions.
+// CheckComponent says what a new version of a component would break before it is created. It validates the configs of
+// all elements that have a component of this name, in the latest and the tagged versions of the apps that the caller
+// may read, and stores nothing. Each element is judged as Patch judges it when only the version of its component
+// changes. What depends on the app as a whole, the size of its JSON for instance, is not judged. A store keeps an index
+// of the components that any version of an app has used; it is small and only grows. For an app from before v0.1.0 the
+// index has only the latest version, so every check reads each such app that has older versions.
 //
 // # Idempotency keys
 //
@@ -141,14 +146,14 @@
 // # Changes
 //
 // Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that
-// changes nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of the
-// feed, and Service.Follow waits for what comes. A follower that resumes from a cursor sees every later change exactly
-// once, and the changes of one app, and those of components, come in the order of their commits. A caller sees the
-// changes of the apps that it may read at the time of reading; a change that takes an app away from it is an event
+// changes nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of
+// the feed, and Service.Follow waits for what comes. A follower that resumes from a cursor sees every later change
+// exactly once, and the changes of one app, and those of components, come in the order of their commits. A caller sees
+// the changes of the apps that it may read at the time of reading; a change that takes an app away from it is an event
 // of type AppLeft. A caller that gains rights does not see the changes before its cursor. Cursors are encrypted and
-// belong to the store. Entries are kept for Options.KeepChanges; an older cursor is [ErrGone], and so is one of
-// a feed that has another identity, as after a restore from a backup. A store that an archive was imported into has a feed of its
-// own, which knows no cursor of another store.
+// belong to the store. Entries are kept for Options.KeepChanges; an older cursor is [ErrGone], and so is one of a feed
+// that has another identity, as after a restore from a backup. A store that an archive was imported into has a feed of
+// its own, which knows no cursor of another store.
 //
 // # Stores
 //

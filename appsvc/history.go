@@ -151,11 +151,12 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Pa
 	var page Page[HistoryEntry]
 	c := changeLog{limits: s.limits, budget: jsondiff.NewBudget(historySteps)}
 	bytes, largest := 0, 0
+	// The newest version begins the log. Each later one completes the entry of the version after it, and adds its own.
 	for app, err := range r.Versions(ctx, q) {
 		if err != nil {
 			return Page[HistoryEntry]{}, err
 		}
-		if size := len(app.Body); size > largest { // two bodies are held, and what is found in them
+		if size := len(app.Body); size > largest { // for two bodies, and what is found in them
 			if err := memlimit.Reserve(ctx, 3*(size-largest)); err != nil {
 				return Page[HistoryEntry]{}, err
 			}

@@ -125,7 +125,8 @@ func (e draftElement) checkShape(l Limits) error {
 	return nil
 }
 
-// isText reports whether s is UTF-8 without U+0000. Strings from JSON always are; a Go program may pass any string.
+// isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings from JSON always are; a Go
+// program may pass any string.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched

@@ -34,8 +34,8 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 	if err != nil {
 		return App{}, err
 	}
-	var old App
-	var d draft
+	var old App // the version whose content is stored again
+	var d draft // its content
 	take := func(app App, err error) error {
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 			return App{}, err
 		}
 		c := Change{Type: AppRestored, Before: head, Restored: old.Version}
-		if s.check != nil {
+		if s.check != nil { // only the rule of the program looks at the content that is replaced
 			latest, err := tx.App(ctx, in.AppID, Latest)
 			if err != nil {
 				return App{}, err

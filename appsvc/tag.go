@@ -213,7 +213,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 		return Tag{}, err
 	}
 	var kept keptTag
-	var app App
+	var app App // the version that the tag will point to
 	prepare := func() (err error) {
 		if s.protected(in.Name) { // rights come before what the request says
 			if err := s.AdmitTagChange(ctx, by, in.AppID, in.Name); err != nil {
@@ -239,6 +239,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 			}
 		}
 		kept = keptTag{in.AppID, in.Name, app.Version.Number()}
+		// The guard counts even if the tag points to the version already.
 		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
 		if err == nil {
 			err = in.From.holds(in.Name, from, head.Version)
@@ -264,7 +265,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 		return s.record(ctx, tx, by, Change{Type: TagSet, AppID: in.AppID, Before: head, After: head, New: app.Body,
 			From: from, To: app.Version, Tag: in.Name})
 	})
-	if err == nil && repeated {
+	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
 		app, err = s.Version(ctx, by, in.AppID, NewVersion(kept.AppVersion))
 	}
 	if err != nil {

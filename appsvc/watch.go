@@ -98,6 +98,7 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	from = after
+	// If nothing between after and until concerns the watch, the follower need not read it.
 	if !w.unknown && a.begun {
 		until := a.at
 		if w.rung {
@@ -107,6 +108,7 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 			from = a.seal.Close(until)
 		}
 	}
+	// From here on the watch is told of every entry after a.at.
 	w.from, w.unknown = a.at, !a.begun
 	if w.rung {
 		w.wake, w.rung = make(chan struct{}), false
@@ -237,7 +239,7 @@ func (a *watches) advance(ctx context.Context) error {
 		}
 		return err
 	}
-	if gap {
+	if gap { // entries were not looked at, so each follower has to read them itself
 		for w := range a.all {
 			w.ring(w.from)
 			w.unknown = true
