@@ -35,7 +35,7 @@ type App struct {
 }
 
 // Head describes the latest version of an app without its body. The access rules and the queries of a store
-// need no more.
+// need no more. A store keeps it beside the body, so that most calls read no body.
 type Head struct {
 	Meta
 	Groups     []string // as in the body
@@ -54,7 +54,8 @@ type Content struct {
 	Elements []Element `json:"elements"`
 }
 
-// Element is one part of an app: a config and the manifest of the component that it configures.
+// Element is one part of an app: a config and the manifest of the component that it configures. A program renders it by
+// loading the script at main of the manifest and passing it the config.
 type Element struct {
 	ID        string          `json:"id"`        // its index, as a string
 	Component json.RawMessage `json:"component"` // the manifest as it was when the element was written

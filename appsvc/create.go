@@ -13,7 +13,8 @@ type CreateAppRequest struct {
 	IdempotencyKey string       `json:"-"`        // "" = none
 }
 
-// NewElement is an element that is not stored yet.
+// NewElement is an element that is not stored yet: a component and a config for it. The service gives it an id and the
+// manifest of the component.
 type NewElement struct {
 	Component ComponentRef    `json:"component"`
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema

@@ -57,7 +57,12 @@ const (
 	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
 )
 
-// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set.
+// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set
+// where they apply. The client of a remote service returns the same values, so a program handles both alike:
+//
+//	if e, ok := errors.AsType[*appsvc.Error](err); ok && e.Code == appsvc.CodeStaleVersion {
+//		… // read the app again: it is at e.Version
+//	}
 type Error struct {
 	Kind error  // one of the sentinels of this package
 	Code string // one of the codes of this package

@@ -29,7 +29,7 @@ type HistoryEntry struct {
 	ChangesTruncated bool
 }
 
-// HistoryChange is an operation of a JSON Patch without its value.
+// HistoryChange is an operation of a JSON Patch without its value, such as {"op":"replace","path":"/apps/0/title"}.
 type HistoryChange struct {
 	Op   string `json:"op"`             // add, remove, replace or move
 	From string `json:"from,omitempty"` // JSON pointer of what was moved

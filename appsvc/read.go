@@ -59,7 +59,7 @@ func findVersion(ctx context.Context, r Reader, id string, v Version) (App, erro
 	return app, err
 }
 
-// ListVersionsRequest asks for versions of an app, newest first.
+// ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
 type ListVersionsRequest struct {
 	AppID  string
 	Before Version // only lower ones; the zero Version = from the newest on
@@ -132,7 +132,8 @@ func (s *Service) AllVersions(ctx context.Context, by Caller, in ListVersionsReq
 	})
 }
 
-// ListAppsRequest asks for apps, each as its latest version.
+// ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
+// caller may read, the one created last first.
 type ListAppsRequest struct {
 	Sort           Sort   // "" = CreatedDescending
 	UsingComponent string // name of a component that powers an element; "" = any

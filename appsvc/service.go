@@ -66,6 +66,9 @@ type Options struct {
 
 // New returns a Service on a store; opts may be nil. It does not read the store. There is nothing to close: a Service
 // runs a goroutine only while somebody follows its feed.
+//
+//	apps := appsvc.New(memory.New().Apps(), nil)
+//	app, err := apps.App(ctx, caller, id)
 func New(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {

@@ -177,7 +177,8 @@ type PutTagRequest struct {
 	IdempotencyKey string   // "" = none
 }
 
-// keptTag is the stored result of PutTag for a repeat.
+// keptTag is the stored result of PutTag for a repeat. The tag may point elsewhere by then: the repeat still returns the
+// version of the first call.
 type keptTag struct {
 	AppID, Name string
 	AppVersion  int64

@@ -68,7 +68,16 @@ func newWatches(store Store) *watches {
 // matter. Close it when it is not needed any more.
 //
 // A follower calls Next before each read, and reads from the cursor that it returns. When it has reached the end of the
-// feed, it waits for the channel.
+// feed, it waits for the channel. Follow does this for those who can use an iterator:
+//
+//	for {
+//		from, wake := w.Next(after)
+//		page, err := s.Changes(ctx, by, ChangesRequest{After: from})
+//		… // return err, handle page.Changes
+//		if after = page.Next; !page.More {
+//			<-wake // or ctx.Done()
+//		}
+//	}
 func (s *Service) Watch(by Caller, in ChangesRequest) *Watch {
 	by.Moderates, by.Reads, in.Types = slices.Clone(by.Moderates), slices.Clone(by.Reads), slices.Clone(in.Types)
 	w := &Watch{all: s.watches, by: by, in: in, wake: make(chan struct{}), unknown: true}
