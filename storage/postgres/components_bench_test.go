@@ -1,7 +1,6 @@
-package appsvc_test
+package postgres
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -12,50 +11,42 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/cluster"
-	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
-// BenchmarkComponentCache patches an app on PostgreSQL with the cache of components and without it, in turn. The server
-// is behind a network that delays each message. In other stores a read of a component costs next to nothing.
+// BenchmarkComponentCache patches an app with a Service that has cached its component, and with one that has not, in turn.
+// The server is behind a network that delays each message.
 func BenchmarkComponentCache(b *testing.B) {
-	ctx := context.Background()
 	server := cluster.New(b, &cluster.Options{Fsync: true})
-	network := newSlowNetwork(b, filepath.Join(server.Dir, cluster.Socket))
-	db, err := postgres.Open(ctx, server.URLBy(network.dir, "postgres"), nil)
-	if err != nil {
+	slow := newSlowNetwork(b, filepath.Join(server.Dir, cluster.Socket))
+	db := openAt(b, server.URLBy(slow.dir, "postgres"), nil)
+	by := appsvc.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}, ManageComponents: true}
+	caching := appsvc.New(db.Apps(), nil)
+	manifest := []byte(`{"name":"text","version":"1","main":"m.js","configSchema":{}}`)
+	if _, err := caching.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 		b.Fatal(err)
 	}
-	defer db.Close()
-	apps := appsvc.New(db.Apps(), nil)
-	manifest := []byte(`{"name":"text","version":"1","main":"m.js","configSchema":{"properties":{"size":{"type":"integer"}}}}`)
-	if _, err := apps.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
-		b.Fatal(err)
-	}
-	app, err := apps.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1},
+	app, err := caching.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "First", Groups: by.Moderates,
 		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "text", Version: "1"}, Config: json.RawMessage(`{"size":-1}`)}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	patch := func() (messages int64, took time.Duration) {
-		before, begun := network.messages.Load(), time.Now()
+	patch := func(apps *appsvc.Service) (messages int64, took time.Duration) {
+		before, begun := slow.messages.Load(), time.Now()
 		patch := fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%s"},{"op":"replace","path":"/apps/0/elements/0/config/size","value":%s}]`,
 			app.Version, app.Version)
-		if app, err = apps.Patch(ctx, editor, app.ID, patch); err != nil {
+		if app, err = apps.Patch(ctx, by, app.ID, patch); err != nil {
 			b.Fatal(err)
 		}
-		return network.messages.Load() - before, time.Since(begun)
+		return slow.messages.Load() - before, time.Since(begun)
 	}
-	patch() // fills the cache
+	patch(caching) // fills the cache
 	var messages [2]int64
 	var took [2]time.Duration
-	add := func(to int) {
-		m, t := patch()
-		messages[to], took[to] = messages[to]+m, took[to]+t
-	}
 	for b.Loop() {
-		add(0)
-		appsvc.ForgetComponents(apps)
-		add(1)
+		for i, apps := range []*appsvc.Service{caching, appsvc.New(db.Apps(), nil)} {
+			m, t := patch(apps)
+			messages[i], took[i] = messages[i]+m, took[i]+t
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 	for i, unit := range []string{"cached", "uncached"} {
