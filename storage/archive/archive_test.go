@@ -351,12 +351,16 @@ func TestADamagedArchiveIsRefused(t *testing.T) {
 	refused("something behind the end", whole, lines[1])
 	refused("a second archive behind it", whole, whole)
 	refused("a line longer than any", lines[0], bytes.Repeat([]byte(" "), 65<<20))
-	for i := 0; i < len(lines)-1; i += 5 {
+	step, changes := 5, 100
+	if testing.Short() {
+		step, changes = 25, 20
+	}
+	for i := 0; i < len(lines)-1; i += step {
 		refused(fmt.Sprint("line ", i, " and the rest are gone"), lines[:i]...)
 		refused(fmt.Sprint("line ", i, " is gone"), join(lines[:i]...), join(lines[i+1:]...))
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	for range 100 {
+	for range changes {
 		changed, at := bytes.Clone(whole), random.IntN(len(whole)-1)
 		changed[at] ^= 1 << random.IntN(7)
 		refused(fmt.Sprintf("byte %d is %q instead of %q", at, changed[at], whole[at]), changed)
