@@ -40,6 +40,7 @@ func follow[T any](ctx context.Context, s remote, query url.Values, after string
 			f.after, err = now()
 		}
 		for failures := 0; err == nil && !f.left; {
+			// A stream that has brought something was a good connection, so the next wait is short again.
 			before := f.after
 			err = f.once(ctx)
 			if f.after != before {

@@ -20,6 +20,7 @@ var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.Stat
 func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)
+		// An attempt without an answer may have been carried out, so doubt stays whatever later attempts answer.
 		doubt = doubt || k.doubtful(r, a, err)
 		if ctx.Err() != nil && err != nil {
 			return answer{}, doubt, fmt.Errorf("%w: %w", ctx.Err(), err)

@@ -156,6 +156,7 @@ func searchOf(q query) (in assets.SearchRequest, err error) {
 	if in.AddedBefore, err = q.time("to"); err != nil {
 		return in, err
 	}
+	// The first colon ends the key, so a value may have colons. Without one, any value of the key will do.
 	for _, text := range q.all("attribute") {
 		key, value, found := strings.Cut(text, ":")
 		in.Attributes = append(in.Attributes, assets.AttributeFilter{Key: key})

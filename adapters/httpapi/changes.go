@@ -31,6 +31,7 @@ func (a appRoutes) changes(c *call) (err error) {
 	if err != nil {
 		return err
 	}
+	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types.
 	if c.query.has("types") {
 		for name := range strings.SplitSeq(types, ",") {
 			in.Types = append(in.Types, appsvc.ChangeType(name))

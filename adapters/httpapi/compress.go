@@ -81,6 +81,7 @@ func quality(params string) (float64, bool) {
 // choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent.
 // Compressed or not, the body has an ETag of its own, since a strong ETag names exact bytes (RFC 9110, section 8.8.1).
 func (c *call) choose() []byte {
+	// Vary is set for every response that could be compressed, whether this client takes gzip or not.
 	header := c.header()
 	zipped := false
 	if from := c.h.CompressFrom; from >= 0 && len(c.out) >= from {

@@ -129,6 +129,7 @@ func (h *holder) take(ctx context.Context, n int64, patience time.Duration) bool
 		b.mu.Unlock()
 		return true
 	}
+	// There is not enough: wait, and see to it that slow clients make room.
 	w := &waiter{h, more, make(chan struct{})}
 	place := b.waiting.PushBack(w)
 	if now := b.now(); now.Sub(b.swept) >= sweepAtOnce {
@@ -143,6 +144,7 @@ func (h *holder) take(ctx context.Context, n int64, patience time.Duration) bool
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	// The bytes may have been given between the end of the wait and the lock.
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {

@@ -343,6 +343,7 @@ func (s *stream) over() bool {
 		return true
 	default:
 	}
+	// The channels of the timers may be full although wait was never called, so they are looked at here too.
 	ask := false
 	select {
 	case <-s.again:

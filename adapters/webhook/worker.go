@@ -266,6 +266,7 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 		if at >= m.Since {
 			m.Since = 0
 		}
+		// A change that the endpoint does not get moves the mark of the change before it, or of the feed if there is none.
 		switch n := len(q.ahead); {
 		case m.Since == 0 && w.e.matches(c):
 			q.ahead = append(q.ahead, waiting{c, m})

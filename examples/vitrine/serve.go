@@ -98,6 +98,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	// -demo fills an empty store, and refuses one that holds other data.
 	fill := false
 	if o.demo {
 		if fill, err = demoFills(ctx, s); err != nil {
@@ -109,6 +110,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return err
 		}
 	}
+	// The services over the store, and the handler over the services.
 	tokens := newLiveTokens(set.signer)
 	services := webhook.Services{
 		Apps:   appsvc.New(s.Apps, &appsvc.Options{ProtectedTags: set.protected, KeepChanges: time.Duration(o.keepChanges)}),
@@ -131,6 +133,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
+	// Around the handler: the console for browsers, the headers of trusted proxies, and the limits of the server.
 	site := console.Before(handler, o.basePath, console.New(console.Config{}))
 	server, scheme := newServer(set.proxies.behind(site), log), "http"
 	server.RegisterOnShutdown(streams.Close)
@@ -139,6 +142,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	figures.ofStreams(streams)
 	figures.ofConnections(all)
 	figures.ofStore(s.driver)
+	// What SIGHUP reads again, and what runs beside the server.
 	reloads := []reload{{"the keys", func() error {
 		defer streams.Recheck()
 		return tokens.read(func() (*httpapi.Tokens, error) { return p.signerAgain(o.db, o.keyFile) })
@@ -166,6 +170,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 		defer stop()
 	}
+	// Everything is ready: say so, and serve until ctx is done.
 	o.warn(log, listener.Addr())
 	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(set.signer.KeyIDs(), " "),
 		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))

@@ -159,6 +159,7 @@ func (d *differ) object(path string, was, is rawjson.Object) bool {
 	if was == nil || is == nil {
 		return false
 	}
+	// Small objects, and objects with the same names in the same order, need no index.
 	before, after := byName(was, is), byName(is, was)
 	if before == nil || after == nil {
 		if !d.budget.Spend(stepsPerLookup * (len(was) + len(is))) {
@@ -254,6 +255,7 @@ type Pair struct{ A, B int }
 // Common returns the pairs of a longest common subsequence of two lists, both indices ascending. If items occur so
 // often that finding the longest one takes too long, it returns a shorter one. ok is false if the budget is spent.
 func Common(a, b [][]byte, budget *Budget) (pairs []Pair, ok bool) {
+	// Most lists differ in a few items only: what they begin and end with in common needs no search.
 	first := 0
 	for first < min(len(a), len(b)) && bytes.Equal(a[first], b[first]) {
 		pairs = append(pairs, Pair{first, first})
@@ -285,6 +287,7 @@ func commonMiddle(a, b [][]byte, budget *Budget) ([]Pair, bool) {
 	if !budget.Spend(stepsPerLookup * (len(a) + len(b))) {
 		return nil, false
 	}
+	// Equal items get the same number, so that they are compared once and not once for each pair.
 	ids := map[string]int{}
 	var places [][]int // of each different item in b
 	for j, item := range b {

@@ -72,6 +72,7 @@ func named(index int, op Op, err error) error {
 // do carries out one operation, or leaves it to the next flush. The library has most of RFC 6902 right; what it has not
 // is done here: moves into itself, unusual indices, tests, and operations on the whole document.
 func (r *run) do(op Op) error {
+	// RFC 6902, section 4.4: the from location must not be a proper prefix of the path location.
 	if op.Op == "move" && strings.HasPrefix(*op.Path, *op.From+"/") {
 		return fault(ErrApply, "", "%q cannot be moved into itself", *op.From)
 	}
@@ -200,6 +201,7 @@ func (r *run) flush() error {
 	if len(r.waiting) == 0 {
 		return nil
 	}
+	// If the operations fail on the part, they are carried out on the whole document, whose errors are the right ones.
 	place := enclosing(r.waiting)
 	if at, end, err := locate(r.doc, place); err == nil && place != "" {
 		part := slices.Concat([]byte(`{"v":`), r.doc[at:end], []byte("}"))

@@ -33,6 +33,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 	if pointer, err := url.PathUnescape(fragment); err == nil {
 		fragment = pointer
 	}
+	// An anchor, an address alone, or a pointer along keywords leads to a subschema that is surveyed anyway.
 	switch {
 	case !strings.HasPrefix(fragment, "/"):
 		return nil
@@ -44,6 +45,7 @@ func (o *outline) reference(v any, at string, in scope) error {
 	case in.draft.isSubschema(fragment):
 		return nil
 	}
+	// What is left is a pointer to a place that only this reference makes a subschema.
 	pointer := in.resource + fragment
 	target, ok := lookup(o.doc, pointer)
 	if !ok {

@@ -58,6 +58,7 @@ func surveyWith(doc any, each func(object map[string]any, pointer string, d draf
 // up among all the others; it walks the base URIs of each; it copies what it knows for each reference to a place that
 // is no subschema by keyword; and it compares the values of each enum.
 func (o *outline) cost() int64 {
+	// Looking a place up compares JSON pointers, so their mean length counts.
 	n := int64(len(o.places))
 	length := int64(o.pointers)/max(n, 1) + 1
 	return n*12_000 + n*n*(80+length)/32 +
@@ -104,6 +105,7 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	if _, again := o.met[pointer]; again {
 		return nil
 	}
+	// The place is noted before the way goes on below it, so that a cycle of references ends here.
 	o.met[pointer] = struct{}{}
 	o.places = append(o.places, pointer)
 	var object map[string]any
@@ -147,6 +149,7 @@ func (o *outline) enter(object map[string]any, pointer string, in scope) (scope,
 				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04", shorten(uri))
 		}
 	}
+	// Draft 4 writes "id" and later ones "$id": a $schema may turn one into the other, so both readings are tried.
 	id := idOf(object, own)
 	if id == "" && pointer != "" {
 		if id = idOf(object, in.draft); id == "" {
