@@ -4,6 +4,13 @@ import "strconv"
 
 // collectionMembers are the members of a collection. All but the last are required. The constants are their indices, and bits
 // of these indices say which members an object has.
+//
+//	source      text that is not empty; it need not be an address
+//	title       any text
+//	created     a time, see timestampFault
+//	id          Base64 of 1 to 150 characters, see base64Fault
+//	reviews     an array of reviews, which may be empty
+//	dimensions  an array of 1 to 1,000 different names
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
 const (

@@ -7,6 +7,9 @@ import "strconv"
 // of a surrogate pair (text-surrogate). member is the pointer of the value; c.path is the way from there to the value inside
 // it that is read.
 //
+// For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
+// second "a" is one of member-repeated at /reviews/0/colour/a.
+//
 // The value may be of any size. What is not part of a pinned value is pinned here, so that a problem can show its text; and if
 // that is too long for the window, it is read over without any rule.
 func (c *lineChecker) discard(member string) (v verdict) {

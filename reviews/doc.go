@@ -72,8 +72,8 @@
 //     checked to be JSON.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
-//   - The count and the mean of a collection are exact: every import and every deletion keeps how many reviews have each rating. A
-//     list of reviews compares times as moments, in microseconds. What is finer makes no difference.
+//   - The count and the mean of a collection are exact: every import and every deletion updates the number of reviews with each
+//     rating. A list of reviews compares times as moments, in microseconds. What is finer makes no difference.
 //   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A collection whose last
 //     review was erased stays. An erased review comes back only if it is imported again, which an import that runs at the same
 //     time may do. A backup or an export that was made before still has it. The SQLite store overwrites what is erased, and its
@@ -97,12 +97,12 @@
 //
 // # Text
 //
-// An accepted body_html is harmless HTML. Titles, names and subparts are plain text with any characters, so escape them where they
-// are shown. Only Export returns imported_email.
+// An accepted body_html is harmless HTML. Titles, names and subparts are plain text with any characters, so escape them where
+// they are shown. Only Export returns imported_email.
 //
 // # Errors
 //
-// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown. For the first three, errors.As finds
-// an *Error that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned as they
-// are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown. For the first three, errors.As
+// finds an *Error that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned
+// as they are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
 package reviews

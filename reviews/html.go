@@ -10,6 +10,13 @@ import (
 // a link, and every tag is closed. An href is an http, https or mailto address in single or double quotes. A bare & or > is
 // text; a bare < is a fault, since it would begin a tag.
 //
+//	<p>Bright &amp; light.</p>              accepted
+//	<A HREF='https://example.test/'>x</a>   accepted
+//	5 < 6                                   faultTag, at byte 2
+//	<p>one<p>two</p>                        faultNested, at byte 6
+//	<a href="javascript:x">x</a>            a fault of its href, at byte 0
+//	<p>one                                  faultUnclosed, at byte 0
+//
 // The rule refuses a text instead of repairing it. Programs show body_html as it is, so what is accepted must be harmless HTML;
 // and the owner of a file learns what is not.
 //

@@ -14,7 +14,10 @@ import (
 // line numbers are those of the uncompressed file.
 //
 // A block is given to a worker while the next one is read, so next copies what it has read behind the last whole line to carry,
-// and from there into the next block.
+// and from there into the next block:
+//
+//	buffer   {"source":…}LF {"source":…}LF {"sou
+//	         └─────────── block ─────────┘ └ carry
 type lines struct {
 	in     counted
 	r      io.Reader // the decompressed file

@@ -26,7 +26,8 @@ func (r ruleID) wrong(head []byte) string {
 }
 
 // firstValue returns the JSON value that text begins with, or all of text if the value does not end in it. For a member it
-// returns the name. The value was read before and is JSON, so firstValue only looks for its end.
+// returns the name. The value was read before and is JSON, so firstValue only looks for its end: of `[1,"]"],"id":1` it is
+// `[1,"]"]`.
 func firstValue(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {

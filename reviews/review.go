@@ -2,8 +2,20 @@ package reviews
 
 import "strconv"
 
-// reviewMembers are the members of a review, the required ones first. The constants are their indices. A review also needs an
-// author, which one of two members can be, so reviewObject sees to that.
+// reviewMembers are the members of a review. The first five are required. A review also needs an author, author_id or
+// imported_display_name, which reviewObject checks. The constants are the indices of the members.
+//
+//	id                     text that is not empty, once in the collection
+//	title                  any text
+//	body_html              HTML of <p> and <a> alone, see markup
+//	created                a time, see timestampFault
+//	ratings                an array of integers from 1 to 100, one for each dimension
+//	author_id              text of 1 to 255 characters; excludes all imported_ members
+//	imported_display_name  text that is not empty
+//	imported_email         any text, or null
+//	imported_url           an http or https address, "" or null
+//	subparts               an object whose values are any text
+//	parent_id              the id of an earlier, accepted review of the line
 var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
 	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
 

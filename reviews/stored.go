@@ -133,7 +133,9 @@ func (c *lineChecker) keepReview(start int64) verdict {
 
 // canonical returns the form in which an accepted record is stored (RFC 8785): members in order, no white space, no needless
 // escapes. Records with the same content have the same bytes, so comparing them shows what an import changes. canonical
-// overwrites raw, and its result may share the memory. It panics if raw is not JSON, which no accepted record is.
+// overwrites raw, and its result may share the memory. It panics if raw is not JSON; every accepted record is.
+//
+//	{ "title":"\u0041", "id":"1" }   becomes   {"id":"1","title":"A"}
 func canonical(raw []byte) []byte {
 	v := jsontext.Value(raw)
 	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has found none

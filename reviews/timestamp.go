@@ -80,8 +80,8 @@ func afterFraction(text []byte) []byte {
 	return text[n:]
 }
 
-// zoneFault returns what is wrong with the zone, which follows the fraction; "" for nothing. The zone is Z, ±hh:mm below 24 hours,
-// or absent for UTC.
+// zoneFault returns what is wrong with the zone, which follows the fraction; "" for nothing. The zone is Z, ±hh:mm below 24
+// hours, or absent for UTC.
 func zoneFault(text []byte) string {
 	const form = "+00:00"
 	switch {

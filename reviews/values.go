@@ -10,6 +10,15 @@ import (
 // member that the value belongs to, from its review or collection: "/title". The verdict is broken if the line cannot be read
 // on. The methods that return a text return accepted only if it has no fault, so that the caller may use it. The others may
 // return accepted after they have reported a fault, since report counts the faults.
+//
+//	method      reads                                      rules
+//	anyText     title, imported_email, a subpart           value-type, text-nul, text-surrogate
+//	nonEmpty    source, imported_display_name, parent_id,  these and text-empty
+//	            id of a review, name of a dimension
+//	limited     id of a collection, author_id              these and the length
+//	timestamp   created                                    those of anyText and timestamp
+//	address     imported_url                               those of anyText and url
+//	bodyHTML    body_html                                  those of anyText and body-html
 
 // expect returns accepted, and reads nothing, if the value begins with first, as every value of the wanted kind does. It reports
 // any other value with the rule value-type, discards it, and returns refused. want names the kind in the message.
