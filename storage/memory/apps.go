@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// appStore is an appsvc.Store.
+// appStore is an appsvc.Store. now points to the current state; an Update stores a pointer to the next one, which is
+// the commit.
 type appStore struct {
 	db     *DB
 	now    atomic.Pointer[appState]
@@ -19,7 +20,8 @@ type appStore struct {
 	bell   wake.Bell  // rung after each Update
 }
 
-// appState is one state of the store. It does not change after the Update that builds it.
+// appState is one state of the store, and the Reader of a View. It does not change after the Update that builds it, so
+// a View reads it without a lock. Each tree is an index; the comment beside it says by what it is ordered.
 type appState struct {
 	apps       tree[*app]               // by ID
 	lists      tree[*appList]           // by key
@@ -79,7 +81,7 @@ func newAppStore(db *DB) *appStore {
 	return a
 }
 
-// View calls fn with the current state.
+// View calls fn with the current state. No Update waits for it.
 func (s *appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 	if err := s.db.Ping(ctx); err != nil {
 		return err
@@ -87,7 +89,8 @@ func (s *appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error
 	return fn(s.now.Load())
 }
 
-// Update calls fn with a copy of the state. If fn returns nil, the copy becomes the current state.
+// Update calls fn with a copy of the state. If fn returns nil, the copy becomes the current state; otherwise it is
+// dropped. Updates run one after another, so they are serializable.
 func (s *appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	s.writer.Lock()
 	defer s.writer.Unlock()

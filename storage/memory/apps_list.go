@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// appList has the apps that have something in common, which its key says: an owner, a group or a URN that contains
-// one, or a component. A query looks through the few lists that have all apps that it may match, so it costs nothing
-// for the apps that a caller may not read.
+// appList has the apps that have something in common, which its key says: an owner, a URN that contains one of their
+// groups, or a component. A query walks only the few lists that have all apps that it may match, so apps that a caller
+// may not read cost it nothing.
 type appList struct {
 	key     string
 	size    int
@@ -20,15 +20,15 @@ type appList struct {
 	updated tree[appsvc.AppPosition] // likewise
 }
 
-// Keys of lists, with the owner, the URN or the name of the component after them.
+// The first letter of a key says what the apps have in common. The owner, the URN or the name of the component follows.
 const (
 	ownedBy = "o"
 	within  = "g"
 	powered = "c"
 )
 
-// latestFirst is the order of a list: that of the descending sorts. The ascending ones are the reverse, but that apps of
-// one time are by ID all the same.
+// latestFirst is the order of a list, which is that of the descending sorts. The ascending sorts are not quite the
+// reverse: apps of the same time are ordered by ascending ID in both.
 func latestFirst(a, b appsvc.AppPosition) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
 }
@@ -51,7 +51,8 @@ func keysOf(h appsvc.Head) (keys []string) {
 	return slices.Compact(keys)
 }
 
-// list moves an app from the lists of its old head to those of its new one. The old head of a new app is the zero Head.
+// list moves an app from the lists of its old head to those of its new one, and to new positions in the lists where it
+// stays. The old head of a new app is the zero Head.
 func (t appTx) list(old, next appsvc.Head) {
 	before, after := keysOf(old), keysOf(next)
 	for _, key := range before {
@@ -82,6 +83,7 @@ func (t appTx) list(old, next appsvc.Head) {
 	}
 }
 
+// createdAt and updatedAt return the positions of an app in the two orders of a list.
 func createdAt(h appsvc.Head) appsvc.AppPosition {
 	return appsvc.AppPosition{Time: h.CreatedAt, ID: h.ID}
 }
@@ -89,7 +91,7 @@ func updatedAt(h appsvc.Head) appsvc.AppPosition {
 	return appsvc.AppPosition{Time: h.UpdatedAt, ID: h.ID}
 }
 
-// appList returns the list with this key, an empty one if there is none.
+// appList returns the list with this key, or an empty one if there is none. An empty list is not stored.
 func (s *appState) appList(key string) *appList {
 	l, found := s.lists.find(func(l *appList) int { return strings.Compare(l.key, key) })
 	if !found {
@@ -99,8 +101,9 @@ func (s *appState) appList(key string) *appList {
 	return l
 }
 
-// listed returns the apps that match q, in its order, at most q.Limit. It looks through the lists of what the caller
-// may read, or through that of the component if it is shorter.
+// listed returns the apps that match q, in its order, at most q.Limit of each list. It walks the lists of the owner and
+// of the groups, or that of the component if it is shorter. With several lists it sorts the apps and removes those that
+// are in more than one.
 func (s *appState) listed(ctx context.Context, q appsvc.AppQuery) []*app {
 	var from []*appList
 	size := 0
@@ -137,7 +140,8 @@ func (s *appState) listed(ctx context.Context, q appsvc.AppQuery) []*app {
 	return out
 }
 
-// walk yields the apps of the list in the order of q, from its position on, as long as ended returns nil.
+// walk yields the apps of the list in the order of q, from its position on, as long as ended returns nil. For an
+// ascending sort it walks backwards and reverses each run of apps with the same time.
 func (l *appList) walk(q appsvc.AppQuery, yield func(appsvc.AppPosition) bool, ended func() error) {
 	order := l.created
 	if q.Sort == appsvc.UpdatedAscending || q.Sort == appsvc.UpdatedDescending {

@@ -212,10 +212,12 @@ func (s *appState) app(ctx context.Context, id string) (*app, error) {
 	return a, nil
 }
 
+// findApp returns the app with this ID.
 func (s *appState) findApp(id string) (*app, bool) {
 	return s.apps.find(func(a *app) int { return strings.Compare(a.head.ID, id) })
 }
 
+// findAnswer returns the answer for a caller's key, expired or not.
 func (s *appState) findAnswer(by, key string) (*appsvc.Answer, bool) {
 	wanted := appsvc.Answer{By: by, Key: key}
 	return s.answers.find(func(a *appsvc.Answer) int { return compareAnswers(a, &wanted) })

@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// appTx is the next state while an Update builds it.
+// appTx is the next state while an Update builds it. Writes replace the trees of the copy and never change a node of a
+// tree, which older states share.
 type appTx struct{ *appState }
 
 // Announce has nothing to do: reads are no round trips.
@@ -119,7 +120,8 @@ func (t appTx) DeleteComponent(ctx context.Context, name string) error {
 	return nil
 }
 
-// KeepAnswer deletes expired answers and keeps a.
+// KeepAnswer deletes the answers that expired at now or before, and stores a. The tree of expiries has the oldest
+// first, so it reads only those that it deletes.
 func (t appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

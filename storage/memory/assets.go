@@ -14,7 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// assetStore is an assetstore.Store.
+// assetStore is an assetstore.Store. now points to the tree of all libraries; an Update of a library replaces its state
+// there.
 type assetStore struct {
 	db     *DB
 	now    atomic.Pointer[tree[*library]]
@@ -22,7 +23,9 @@ type assetStore struct {
 	bell   wake.Bell  // rung after each Update
 }
 
-// library is one state of a library. It does not change after the Update that builds it.
+// library is one state of a library, and the Reader of a View. It does not change after the Update that builds it. rows
+// are the assets by ordinal, origins the same assets by origin, values the attributes by key, value and ordinal, and
+// postings the terms.
 type library struct {
 	name     assetstore.Library
 	state    assetstore.State

@@ -102,7 +102,8 @@ func (l *library) withPrefix(prefix string, yield func(posting) bool) {
 	})
 }
 
-// found returns the ordinals of the assets that match q, its limit and order aside. It is not to be written to.
+// found returns the ordinals of the assets that match q, ascending and without its limit. It intersects the sets of q,
+// the smallest first. The caller must not change the slice, which may be a posting list.
 func (l *library) found(ctx context.Context, q assetstore.AssetQuery) []int64 {
 	sets := [][]int64{between(l.list(""), q.After, q.Before)}
 	for lists := range l.sets(q) {
@@ -158,7 +159,7 @@ func (l *library) sets(q assetstore.AssetQuery) iter.Seq[[][]int64] {
 	}
 }
 
-// union returns the ordinals that are in one of the lists.
+// union returns the ordinals that are in at least one of the lists, ascending and each once.
 func union(lists [][]int64) []int64 {
 	if len(lists) == 1 {
 		return lists[0]
@@ -171,7 +172,8 @@ func union(lists [][]int64) []int64 {
 	return slices.Compact(all)
 }
 
-// counter returns a function that counts how many ordinals of a list are in found.
+// counter returns a function that counts how many ordinals of a list are in found. It is called with thousands of
+// lists, so found is turned into a bitmap if that is not too large.
 func counter(found []int64) func(list []int64) int {
 	if b, ok := newBitmap(found); ok {
 		return b.count
@@ -182,8 +184,8 @@ func counter(found []int64) func(list []int64) int {
 	}
 }
 
-// eachCommon calls fn with the ordinals that are in both lists. It looks each of the shorter list up in what is left
-// of the longer one, from its beginning on.
+// eachCommon calls fn with the ordinals that are in both ascending lists. It looks each ordinal of the shorter list up
+// in the rest of the longer one, with steps that double from the beginning of the rest.
 func eachCommon(a, b []int64, fn func(ordinal int64)) {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -244,12 +246,15 @@ func between(list []int64, after, before int64) []int64 {
 	return list[min(from, to):to]
 }
 
+// row returns the asset with this ordinal.
 func (l *library) row(ordinal int64) (*row, bool) {
 	return l.rows.find(func(r *row) int { return cmp.Compare(r.Ordinal, ordinal) })
 }
 
+// list returns the ordinals of the assets that have a term; "" stands for all assets.
 func (l *library) list(term string) []int64 { return l.posting(term).ordinals }
 
+// posting returns the posting list of a term, or an empty one if no asset has it.
 func (l *library) posting(term string) posting {
 	p, found := l.postings.find(func(p posting) int { return strings.Compare(p.term, term) })
 	if !found {

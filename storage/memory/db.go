@@ -44,7 +44,7 @@ func (db *DB) Reviews() reviewstore.Store { return db.reviews }
 // Webhooks returns the store of the positions of webhooks.
 func (db *DB) Webhooks() webhookstore.Store { return db.webhooks }
 
-// ResetFeed gives the feeds of changes another identity: every cursor that was given before is gone.
+// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	if err := db.Ping(ctx); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (db *DB) ResetFeed(ctx context.Context) error {
 	return nil
 }
 
-// Ping returns an error when the store is closed or ctx is done.
+// Ping returns an error that wraps appsvc.ErrClosed if the store is closed, and the error of ctx if ctx is done.
 func (db *DB) Ping(ctx context.Context) error {
 	if db.closed.Load() {
 		return errClosed
@@ -72,8 +72,8 @@ func (db *DB) changed(bell *wake.Bell) <-chan struct{} {
 	return next
 }
 
-// Close closes the store: every view and update that begins later is refused, and who waits for changes is woken. It
-// returns nil.
+// Close closes the store. Views and updates that begin later return an error that wraps appsvc.ErrClosed, and followers
+// of changes are woken. The data is lost. It returns nil.
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.apps.bell.Ring()

@@ -22,8 +22,9 @@ func randomBytes() []byte {
 	return b
 }
 
-// changes is one state of a feed of changes. The position of an entry is the number of entries before it that were
-// ever added, plus one.
+// changes is one state of a feed of changes. list has the entries that were not removed. The position of an entry is
+// the number of entries that were added up to it, so a position is never assigned twice. Updates run one after another,
+// so readers see all entries.
 type changes struct {
 	origin  *atomic.Pointer[origin]
 	removed int64 // the number of entries that were removed
@@ -46,6 +47,7 @@ func (c *changes) add(e feed.Entry) {
 	c.list = append(c.list, e)
 }
 
+// remove removes entries from the beginning, up to the first that is newer than before, and at most limit of them.
 func (c *changes) remove(before int64, limit int) {
 	n := 0
 	for n < min(limit, len(c.list)) && c.list[n].At <= before {
@@ -55,6 +57,7 @@ func (c *changes) remove(before int64, limit int) {
 	c.list = c.list[n:]
 }
 
+// entries yields copies of the entries after a position, at most limit of them.
 func (c *changes) entries(ctx context.Context, after feed.Position, limit int) iter.Seq2[feed.Entry, error] {
 	return func(yield func(feed.Entry, error) bool) {
 		out := limited(ctx, limit, yield)

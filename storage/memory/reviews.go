@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
-// reviewStore is a reviewstore.Store.
+// reviewStore is a reviewstore.Store. Each network has its own state and its own lock.
 type reviewStore struct {
 	db       *DB
 	mu       sync.Mutex
@@ -36,7 +36,8 @@ type reviewState struct {
 	added       int               // number of collections ever added
 }
 
-// collection is a collection with its reviews.
+// collection is a collection with its reviews. It does not change once it is in a state; a write puts a changed copy in
+// its place.
 type collection struct {
 	reviewstore.Collection
 	place  int
@@ -224,10 +225,12 @@ func (s *reviewState) ReviewsByID(_ context.Context, key reviewstore.Key, ids []
 	}
 }
 
+// find returns the collection with this key.
 func (s *reviewState) find(key reviewstore.Key) (*collection, bool) {
 	return s.collections.find(func(c *collection) int { return compareKeys(c.Key, key) })
 }
 
+// find returns the review with this id.
 func (c *collection) find(id string) (*review, bool) {
 	return c.byID.find(func(r *review) int { return strings.Compare(r.ID, id) })
 }
@@ -303,6 +306,7 @@ func (t reviewTx) DeleteReviews(_ context.Context, key reviewstore.Key, ids []st
 	return nil
 }
 
+// put adds a collection to each tree, or replaces the one with the same key.
 func (t reviewTx) put(c *collection) {
 	t.collections, t.byID, t.order = t.collections.put(c), t.byID.put(c), t.order.put(c)
 }

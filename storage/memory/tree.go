@@ -2,9 +2,12 @@ package memory
 
 import "math/rand/v2"
 
-// tree is an immutable sorted set: put and remove return another tree, which shares the unchanged nodes. It is a
-// treap, a search tree whose nodes have random priorities. A parent's priority is never below its children's,
-// which keeps the tree shallow without rebalancing.
+// tree is an immutable sorted set. put and remove return another tree, which shares all nodes with the old one but
+// those on the way to the change: about log n for n items. So a state of the store costs little beside the one before
+// it, and old states stay readable.
+//
+// It is a treap: a search tree whose nodes have random priorities. A node's priority is never below those of its
+// children, which keeps the tree shallow without rebalancing.
 type tree[T any] struct {
 	root    *node[T]
 	compare func(a, b T) int

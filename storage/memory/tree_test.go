@@ -61,7 +61,7 @@ func TestTreeAgreesWithASortedSlice(t *testing.T) {
 	}
 }
 
-func TestTreeStopsWhenTold(t *testing.T) {
+func TestTreeIterationStopsEarly(t *testing.T) {
 	now := tree[int]{compare: cmp.Compare[int]}
 	for x := range 100 {
 		now = now.put(x)
