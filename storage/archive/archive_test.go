@@ -175,7 +175,7 @@ func export(t testing.TB, s archive.Stores) ([]byte, archive.Counts) {
 	return out.Bytes(), n
 }
 
-func TestAnArchiveOfWhatWasImportedIsTheSame(t *testing.T) {
+func TestExportAndImportGiveTheSameArchive(t *testing.T) {
 	for seed := range uint64(3) {
 		source := engines["memory"](t)
 		fill(t, source, seed)
@@ -196,7 +196,7 @@ func TestAnArchiveOfWhatWasImportedIsTheSame(t *testing.T) {
 }
 
 // What cannot be seen in an archive: the target goes on as the source would have.
-func TestAnImportedStoreGoesOn(t *testing.T) {
+func TestAnImportedStoreCanBeUsed(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			source, target := engines["memory"](t), open(t)
@@ -311,7 +311,7 @@ func TestAGzippedArchiveIsImported(t *testing.T) {
 	}
 }
 
-func TestAStoreThatHoldsSomethingIsLeftAlone(t *testing.T) {
+func TestImportRefusesAStoreWithData(t *testing.T) {
 	empty, _ := export(t, engines["memory"](t))
 	full := engines["memory"](t)
 	fill(t, full, 1)
@@ -390,7 +390,7 @@ func TestAWriterThatFailsFailsTheExport(t *testing.T) {
 }
 
 // What is wrong with a file is told in the words of archives, not of Go.
-func TestDamageIsToldInPlainWords(t *testing.T) {
+func TestErrorsOfDamageAreReadable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "this is no archive",
 		"hello\n":             "this is no archive",

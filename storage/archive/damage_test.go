@@ -298,7 +298,7 @@ func (d damage) place(t *testing.T, lines []string) damage {
 	return d
 }
 
-func TestAnArchiveThatMakesNoSenseIsRefused(t *testing.T) {
+func TestAnInconsistentArchiveIsRefused(t *testing.T) {
 	source := engines["memory"](t)
 	fill(t, source, 1)
 	whole, _ := export(t, source)

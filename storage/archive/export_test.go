@@ -93,7 +93,7 @@ func TestAStreamIsImported(t *testing.T) {
 }
 
 // An archive may begin in the middle of a file, and a file is not copied.
-func TestAFileIsReadFromWhereItStands(t *testing.T) {
+func TestAnArchiveIsReadFromTheCurrentOffset(t *testing.T) {
 	source, target := engines["memory"](t), engines["memory"](t)
 	fill(t, source, 1)
 	data, _ := export(t, source)

@@ -208,7 +208,7 @@ func mutatedLine(line, other string, random *rand.Rand) string {
 
 // However the lines of an archive are changed: what is accepted can be read, and nothing is left of the
 // rest.
-func TestWhatIsAcceptedCanBeRead(t *testing.T) {
+func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	lines := fewLines(t)
 	if !accepted(t, strings.Join(lines, "")) {
 		t.Fatal("the archive is not accepted before it is changed")

@@ -22,7 +22,7 @@ func TestApps(t *testing.T) {
 }
 
 // The ways that a store takes only when it is large mean the same.
-func TestAppsWhereNoneAreFew(t *testing.T) {
+func TestAppsReadAsInALargeStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
@@ -53,7 +53,7 @@ func (s turns) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 func (s turns) Changed() <-chan struct{} { return s.store().Changed() }
 
 // Several openings of one database are as one store.
-func TestAppsOfSeveralOpenings(t *testing.T) {
+func TestAppsThroughSeveralDBs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules once more")
 	}
@@ -153,7 +153,7 @@ func appendNext(s appsvc.Store, id string) error {
 
 // The first app of a View is read before its transaction. When it changes before the second read,
 // the function runs again, and never sees both states.
-func TestAViewThatMovedRunsAgain(t *testing.T) {
+func TestAViewRunsAgainWhenItsFirstReadHasChanged(t *testing.T) {
 	s := openTest(t, nil).Apps()
 	for name, before := range map[string]int{"an app that changes": 1, "an app that comes": 0} {
 		for range before {

@@ -11,7 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each.
+// CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each. A count among
+// all assets is a sum that the server computes. Any other is computed here: it intersects the list of each term with
+// the assets that match.
 func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.TermCount) bool) error {
 		if err := r.ready(ctx); err != nil {
@@ -40,10 +42,10 @@ func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, p
 	})
 }
 
-// prefixLists reads the lists of all terms with a prefix, one after the other.
+// prefixLists reads the parts of the posting lists of all terms with a prefix, ordered by term and then by ordinal.
 const prefixLists = `SELECT term, ordinals FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 AND low < $4 ORDER BY term, low`
 
-// countAll counts the terms of all assets. The parts of a list know how many ordinals they have.
+// countAll counts the terms of all assets. Each part of a posting list has its count in a column, so no list is read.
 func (r *assetReader) countAll(ctx context.Context, prefix string, limit int, out func(assetstore.TermCount) bool) error {
 	sql := "SELECT term, sum(count)::int8 AS n FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 GROUP BY term"
 	var found *rows
@@ -58,7 +60,8 @@ func (r *assetReader) countAll(ctx context.Context, prefix string, limit int, ou
 	return found.err
 }
 
-// countTerms calls out with each term that begins with prefix and its count, until out returns false.
+// countTerms calls out with each term that begins with prefix and its count, until out returns false. The parts of a
+// term come one after the other, so a term is complete when the next one begins.
 func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, prefix string, out func(assetstore.TermCount) bool) error {
 	count := countBetween(q.After, q.Before)
 	if len(q.All)+len(q.Prefixes) > 0 {
@@ -97,8 +100,8 @@ func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, p
 	return found.err
 }
 
-// countBetween returns a function that counts the ordinals of a part that are above after and below before, 0 = no
-// bound.
+// countBetween returns a function that counts the ordinals of a part that are above after and below before; 0 = no
+// bound. It counts if the query has no terms.
 func countBetween(after, before int64) func(data []byte) (int, error) {
 	low, high := max(after, 0)+1, before
 	if before == 0 {

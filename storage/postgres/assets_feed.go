@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// The feed of a library has positions as that of apps has; see feed.go. Its updates hold the lock of the library's row.
+// The feed of a library has the same kind of positions as the feed of apps, for the reasons that feed.go states. Here the lock
+// that orders the updates is that of the library's row.
 
 const (
 	libraryFeed = `SELECT feed.key, identity, coalesce(library.removed_round, 0), coalesce(library.removed_number, 0),
@@ -31,7 +32,7 @@ const (
 		UPDATE library SET removed_round = round, removed_number = number FROM last WHERE key = $1`
 )
 
-// Changed returns a channel that is closed when some feed may have grown.
+// Changed returns a channel that is closed when the feed of some library may have new entries.
 func (s assetStore) Changed() <-chan struct{} { return s.db.wait() }
 
 // Feed returns the state of the library's feed.
@@ -46,7 +47,8 @@ func (r *assetReader) Feed(ctx context.Context) (assetstore.FeedState, error) {
 	return feedStateOf(found), nil
 }
 
-// Entries yields the entries of the library after a position, as far as no update can add one before them.
+// Entries yields the entries of the library after a position. It stops before the first entry that could still get another
+// entry in front of it.
 func (r *assetReader) Entries(ctx context.Context, after assetstore.FeedPosition, limit int) iter.Seq2[assetstore.FeedEntry, error] {
 	return stream.Limited(ctx, r.check, limit, func(out func(assetstore.FeedEntry) bool) error {
 		return entriesIn(after, limit, out, func(after feed.Position, portion int) *rows {
@@ -58,7 +60,7 @@ func (r *assetReader) Entries(ctx context.Context, after assetstore.FeedPosition
 	})
 }
 
-// AddEntry adds an entry to the feed of the library.
+// AddEntry adds an entry to the feed of the library. The row is sent with the commit.
 func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -68,7 +70,7 @@ func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	return nil
 }
 
-// RemoveEntries removes the oldest entries of the library.
+// RemoveEntries removes the oldest entries of the library, and stores in the library's row which position was the last.
 func (t *assetTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	if err := t.check(ctx); err != nil {
 		return err

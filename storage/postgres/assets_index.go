@@ -92,8 +92,8 @@ func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	return nil
 }
 
-// latest returns the last change of each ordinal, in the order of ordinals.
-func latest(changes []listing) []listing {
+// lastOfEach returns the last change of each ordinal, in the order of ordinals.
+func lastOfEach(changes []listing) []listing {
 	slices.SortStableFunc(changes, func(a, b listing) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	out := changes[:0]
 	for i, l := range changes {
@@ -136,7 +136,7 @@ func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (
 		return found.err
 	}
 	for _, term := range slices.Sorted(maps.Keys(x.changes)) {
-		x.changes[term] = latest(x.changes[term])
+		x.changes[term] = lastOfEach(x.changes[term])
 		piece, ok := x.piece(x.changes[term])
 		if !ok {
 			others = append(others, term)

@@ -108,7 +108,8 @@ func eachWord(b []byte, out func(first int64, word uint64)) error {
 	if len(b) == 0 || b[0] != formatPieces {
 		return eachWordOf(b, out)
 	}
-	if b = b[1:]; len(b) == 0 {
+	b = b[1:]
+	if len(b) == 0 {
 		return errDamaged
 	}
 	for len(b) > 0 {
@@ -122,7 +123,8 @@ func eachWord(b []byte, out func(first int64, word uint64)) error {
 			out(o&^63, 1<<(o&63))
 			continue
 		}
-		if head >>= 1; head > uint64(len(b)) {
+		head >>= 1
+		if head > uint64(len(b)) {
 			return errDamaged
 		}
 		if err := eachWordOf(b[:head], out); err != nil {

@@ -21,7 +21,7 @@ func decodeParts(t *testing.T, parts []part) (out []int64) {
 	return out
 }
 
-func TestPartsHoldTheirList(t *testing.T) {
+func TestPartsDecodeToTheirOrdinals(t *testing.T) {
 	const most, head = 100, 11
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, step := range []int64{1, 2, 7, 8, 9, 30, 127, 128, 5000, 1 << 30} {
@@ -55,7 +55,7 @@ func TestPartsHoldTheirList(t *testing.T) {
 }
 
 // A part that pieces are added to holds the ordinals of all of them.
-func TestPiecesAddUp(t *testing.T) {
+func TestAppendedPiecesDecodeToAllOrdinals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	x := newAssetIndex(1000)
 	for range 200 {
@@ -102,7 +102,7 @@ func manyListings(bytes int) (out []listing) {
 }
 
 // A list that is added to in any order stays what it should be, in parts that are not nearly empty.
-func TestListsThatGrowInBetween(t *testing.T) {
+func TestPostingListsThatGrowInTheMiddle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := newAssetIndex(60)
 	stored, want := map[int64][]byte{}, []int64{}

@@ -41,7 +41,7 @@ func asset(ordinal int64) assets.Record {
 
 // Queries mean what AssetQuery.Match and Compare say in lists that are long, that are sparse, and of
 // which one goes on where the others have nothing for long; put in any order, and changed.
-func TestSearchesOfLongLists(t *testing.T) {
+func TestSearchesOfLongPostingLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	random := func() int64 { return 1 + rng.Int64N(100_000) }
 	terms := map[int64][]string{}
@@ -133,7 +133,7 @@ func TestSearchesOfLongLists(t *testing.T) {
 }
 
 // Lists that get their ordinals in batches, each above those before, hold them all, and in few parts.
-func TestListsThatGrowAtTheirEnd(t *testing.T) {
+func TestPostingListsThatGrowAtTheEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const most = 40
 	db := openTest(t, nil)
@@ -206,7 +206,7 @@ func checkCounts(r assets.Reader, q assets.AssetQuery, terms map[int64][]string,
 }
 
 // Of so many lists as are in this set one part is read at a time.
-func TestSearchesOfManyLists(t *testing.T) {
+func TestSearchesOfManyPostingLists(t *testing.T) {
 	var many assets.AnyOf
 	for i := range maxParts + 1 {
 		many = append(many, fmt.Sprintf("%04d", i))
@@ -270,14 +270,15 @@ func checkSearch(r assets.Reader, q assets.AssetQuery, terms map[int64][]string)
 }
 
 // An update holds up the other updates of its library, and those of no other one.
-func TestUpdatesOfLibrariesDoNotMeet(t *testing.T) {
+func TestUpdatesOfDifferentLibrariesDoNotWaitForEachOther(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute})
 	s := db.Assets()
 	touch := func(tx assets.Tx) error { return tx.PutFolder(ctx, assets.FolderRecord{ID: "f"}) }
 	for _, there := range []bool{false, true} {
 		err := s.Update(ctx, testLibrary, func(tx assets.Tx) error {
 			for id, busy := range map[string]bool{testLibrary.ID: true, "other": false} {
-				if db.busy = time.Minute; busy {
+				db.busy = time.Minute
+				if busy {
 					db.busy = 100 * time.Millisecond
 				}
 				err := s.Update(ctx, assets.Library{Network: testLibrary.Network, ID: id}, touch)
@@ -295,7 +296,7 @@ func TestUpdatesOfLibrariesDoNotMeet(t *testing.T) {
 
 // What a page, a total and a change cost must not grow with what lies around: no statement reads more
 // rows than it needs, not even one whose plan is from when the tables were empty.
-func TestAssetStatementsFollowTheirIndexes(t *testing.T) {
+func TestAssetStatementsUseTheirIndexes(t *testing.T) {
 	db := openTest(t, &Options{Connections: 1})
 	s := db.Assets()
 	all := []assets.AnyOf{{"even", "odd"}, {"all"}}
@@ -389,7 +390,7 @@ func touched(c *conn) int64 {
 	return -1
 }
 
-func TestADamagedListIsToldOf(t *testing.T) {
+func TestADamagedPostingListIsAnError(t *testing.T) {
 	db := openTest(t, nil)
 	s := db.Assets()
 	err := s.Update(ctx, testLibrary, func(tx assets.Tx) error { return tx.PutAsset(ctx, asset(1), assets.Index{Terms: []string{"a", "b"}}) })
@@ -409,7 +410,7 @@ func TestADamagedListIsToldOf(t *testing.T) {
 }
 
 // A service keeps the folders of a library at hand. What another process has done to them it sees at once.
-func TestFoldersThatAnotherOpeningChangesAreSeen(t *testing.T) {
+func TestFoldersChangedByAnotherDBAreSeen(t *testing.T) {
 	address := cluster.Schema(t)
 	one, two := assets.New(openAt(t, address, nil).Assets(), nil), assets.New(openAt(t, address, nil).Assets(), nil)
 	by := assets.Caller{URN: "urn:vitrine:example.test:user=mod", Moderates: []string{"urn:vitrine:example.test"}}

@@ -46,7 +46,7 @@ func refused(t *testing.T, address string, want error) {
 	}
 }
 
-func TestBuildLeavesAWholeStoreOrNothing(t *testing.T) {
+func TestBuildLeavesACompleteStoreOrNothing(t *testing.T) {
 	address := cluster.Database(t)
 	own := errors.New("own")
 	err := Build(ctx, address, nil, func(db *DB) error { return errors.Join(putTag(db, 5000), own) })
@@ -79,7 +79,7 @@ func TestBuildLeavesAWholeStoreOrNothing(t *testing.T) {
 	}
 }
 
-func TestABuildThatWasStoppedIsRefusedAndBegunAnew(t *testing.T) {
+func TestAnInterruptedBuildIsRefusedAndCanBeRepeated(t *testing.T) {
 	address := cluster.Schema(t)
 	err := gone(t, address, func(db *DB) {
 		if err := putTag(db, 5001); err != nil { // nobody has taken over yet
@@ -100,7 +100,7 @@ func TestABuildThatWasStoppedIsRefusedAndBegunAnew(t *testing.T) {
 }
 
 // A builder that has lost its hold, and not noticed, writes nothing into the store of the next one.
-func TestABuilderWritesIntoNoStoreButItsOwn(t *testing.T) {
+func TestABuilderWritesOnlyIntoItsOwnStore(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		address := cluster.Schema(t)
 		own := errors.New("own")
@@ -133,7 +133,7 @@ func TestABuilderWritesIntoNoStoreButItsOwn(t *testing.T) {
 }
 
 // Where only a store that is there is wanted, nothing is made.
-func TestOpeningAStoreThatMustBeThereMakesNone(t *testing.T) {
+func TestOpenWithExistingCreatesNoStore(t *testing.T) {
 	address := cluster.Database(t)
 	refusedAbsent(t, address)
 	if left := (&DB{pool: openPool(t, address)}).tables(t); left != "" {

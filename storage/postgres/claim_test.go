@@ -87,7 +87,7 @@ func holds[T any](list iter.Seq2[T, error], is func(T) bool) (bool, error) {
 // One update looks for what the other one puts, and puts what that one looks for if it finds
 // nothing. In whatever order they come, one of them puts something: each kind of look holds up each
 // kind of write that would make it untrue.
-func TestWhatAnUpdateLookedForStaysAway(t *testing.T) {
+func TestNoOtherUpdateAddsWhatAnUpdateHasNotFound(t *testing.T) {
 	var pairs sync.WaitGroup
 	some := make(chan bool, 16) // at a time: most end with a deadlock, which the server looks for after a second
 	for _, a := range kinds {
@@ -146,7 +146,7 @@ func eachLooksForWhatTheOtherPuts(t *testing.T, a, b kind) {
 }
 
 // Each component gets a place of its own behind the others of its name, also when they come together.
-func TestComponentsOfOneNameComeTogether(t *testing.T) {
+func TestParallelComponentsOfOneNameAreOrdered(t *testing.T) {
 	const count = 16
 	s := openTest(t, nil).Apps()
 	errs := make(chan error)

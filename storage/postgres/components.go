@@ -72,7 +72,8 @@ func (t *appTx) Announce(ctx context.Context, appID string, components []appsvc.
 	if t.mayJoin() && len(components) <= maxAnnounced && t.db.joinGroup(t.member, appID, components) {
 		return t.readInGroup(ctx)
 	}
-	if components = components[:min(len(components), maxAnnounced)]; len(components) > 0 {
+	components = components[:min(len(components), maxAnnounced)]
+	if len(components) > 0 {
 		t.lockTable("components", toRead)
 		t.c.alsoComponents(components, func(found announcedComponents) { t.announced = found })
 	}

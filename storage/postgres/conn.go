@@ -18,8 +18,8 @@ import (
 type conn struct {
 	raw  *pgx.Conn
 	from *pgxpool.Conn // what raw belongs to
-	// open sets raw at the first statement, if the transaction has no connection before.
-	open func(context.Context) error
+	// connect sets raw at the first statement, if the transaction has no connection before.
+	connect func(context.Context) error
 	// ahead holds statements that are sent with the next one whose result is needed, in one round trip. At first it holds
 	// the statements that begin the transaction, so a transaction that runs nothing sends nothing.
 	ahead []statement
@@ -28,7 +28,7 @@ type conn struct {
 	walks  int      // open cursors
 	writes bool     // the transaction is an update
 	pooled bool     // the connection leads to a pooler, so settings hold within a transaction only
-	opens  int      // how many statements begin the transaction
+	begins int      // how many statements begin the transaction
 	claims []string // keys that were inserted into the table claim
 }
 
@@ -129,12 +129,12 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 func (c *conn) begun() bool { return c.raw.PgConn().TxStatus() != 'I' }
 
 // idle reports that the transaction has not begun and that no statement waits to be sent.
-func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.opens }
+func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.begins }
 
 // run sends the statements in ahead and the last one, in one round trip. take reads and closes the rows of the last one.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {
 	if c.raw == nil && c.broken == nil {
-		c.broken = c.open(ctx)
+		c.broken = c.connect(ctx)
 	}
 	if c.broken != nil {
 		return c.broken

@@ -39,7 +39,7 @@ func (db *DB) script(tb testing.TB, sql string) {
 	}
 }
 
-func TestManyOpenOneEmptyDatabase(t *testing.T) {
+func TestParallelOpensOfOneEmptyDatabase(t *testing.T) {
 	address := cluster.Database(t)
 	var group sync.WaitGroup
 	for range 8 {
@@ -131,7 +131,7 @@ func TestStoresInTwoSchemasOfOneDatabase(t *testing.T) {
 	}
 }
 
-func TestUpdateKeepsAllOrNothing(t *testing.T) {
+func TestUpdateCommitsAllOrNothing(t *testing.T) {
 	db := openTest(t, nil)
 	db.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
 	insert := func(n int) func(c *conn) error {
@@ -243,7 +243,7 @@ func TestWalk(t *testing.T) {
 }
 
 // Updates that lock the same two rows in turn run again until both are kept.
-func TestDeadlocksAreRunAgain(t *testing.T) {
+func TestUpdatesRunAgainAfterADeadlock(t *testing.T) {
 	db := openTest(t, nil)
 	db.script(t, "CREATE TABLE n (n int8 PRIMARY KEY, v int8); INSERT INTO n VALUES (1, 0), (2, 0)")
 	met := make(chan bool, 2)
@@ -284,7 +284,7 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 	}
 }
 
-func TestALockThatIsNotGivenIsBusy(t *testing.T) {
+func TestALockTimeoutIsErrBusy(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute})
 	own := sentinels{busy: errors.New("busy"), full: errors.New("full"), unknown: errors.New("unknown")}
 	err := db.update(ctx, func(c *conn) error {
@@ -307,7 +307,7 @@ func TestALockThatIsNotGivenIsBusy(t *testing.T) {
 	}
 }
 
-func TestNoFreeConnectionIsBusy(t *testing.T) {
+func TestNoFreeConnectionIsErrBusy(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute, Connections: 1})
 	err := db.view(ctx, func(*conn) error {
 		db.busy = 50 * time.Millisecond
@@ -333,7 +333,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 	}
 }
 
-func TestAServerThatAcknowledgesEarlyIsOverruled(t *testing.T) {
+func TestAWeakSynchronousCommitIsOverruled(t *testing.T) {
 	for set, want := range map[string]string{"off": "on", "local": "on", "remote_write": "on", "remote_apply": "remote_apply", "on": "on"} {
 		address := cluster.Database(t)
 		pool := openPool(t, address)

@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
-// DB is an open store. It may be used by many goroutines, and the same database by many DBs of as
-// many processes.
+// DB is an open store. Apps, Assets, Reviews and Webhooks return the stores of the domains, which share its
+// connections. A DB may be used by many goroutines, and many processes may open the same database.
 type DB struct {
 	pool  *pgxpool.Pool
 	codec *history.Codec
@@ -49,7 +49,7 @@ type DB struct {
 	users  sync.WaitGroup // views and updates that run
 }
 
-// Options changes how a store is opened. Zero values are the defaults.
+// Options changes how a store is opened. The zero value has the defaults.
 type Options struct {
 	// Connections bounds how many connections are open at the same time. 0 = as the address says
 	// in pool_max_conns, else 16.
@@ -62,7 +62,7 @@ type Options struct {
 	Existing bool
 }
 
-// orDefault returns the options with the defaults in them.
+// orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
 func (o *Options) orDefault() Options {
 	var all Options
 	if o != nil {
@@ -74,13 +74,14 @@ func (o *Options) orDefault() Options {
 	return all
 }
 
-// oldest is the oldest release that has all that the statements need: incremental sorting.
+// oldest is the oldest version of PostgreSQL that can run all statements, as server_version_num writes it: 13, which
+// has incremental sorting.
 const oldest = 130000
 
-// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs,
-// and builds it when the database is empty. The tables are in the first schema of the search path
-// (search_path= in the address). A database that holds something else, a store of a newer release, or
-// one whose Build did not come to its end is refused with an error that says so.
+// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and builds it when
+// the database is empty. The tables are in the first schema of the search path (search_path= in the address). It
+// returns an error that says what is wrong if the database has something else in it, a store of a newer release, or a
+// store whose Build did not finish. With Options.Existing it returns ErrAbsent if there is no store.
 func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	db, err := open(ctx, address, opts.orDefault())
 	if err != nil {
@@ -89,6 +90,7 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	return db, nil
 }
 
+// open connects, brings the schema up to date, and mends the feeds of a store that was restored from a dump.
 func open(ctx context.Context, address string, o Options) (*DB, error) {
 	db, err := connect(ctx, address, o)
 	if err != nil {
@@ -107,8 +109,8 @@ func open(ctx context.Context, address string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// connect returns connections to a database, whatever is in it. When the first one leads to a pooler
-// all are made for one.
+// connect returns a DB whose connections work, whatever is in the database. If the first connection turns out to lead
+// to a pooler, it starts again with connections made for a pooler.
 func connect(ctx context.Context, address string, o Options) (*DB, error) {
 	db, err := connectBy(ctx, address, o, false)
 	if needsPooling(err) {
@@ -117,6 +119,7 @@ func connect(ctx context.Context, address string, o Options) (*DB, error) {
 	return db, err
 }
 
+// connectBy makes the connection pool and tries one connection. pooled says that the address leads to a pooler.
 func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
@@ -161,7 +164,8 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB
 	return db, nil
 }
 
-// reserve is how many of some connections updates leave to reads.
+// reserve returns how many of the connections updates leave to Views, so that reads go on while all updates wait for a
+// lock.
 func reserve(connections int32) int32 {
 	if connections < 2 {
 		return 0
@@ -169,7 +173,8 @@ func reserve(connections int32) int32 {
 	return max(1, connections/8)
 }
 
-// enter counts a user of the connections in, unless the store is closed. Pair it with users.Done.
+// enter counts a user of the connections, so that Close waits for it. The user must call users.Done later. It returns
+// errClosed if the store is closed.
 func (db *DB) enter() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -180,13 +185,13 @@ func (db *DB) enter() error {
 	return nil
 }
 
-// Ping reports whether the store answers.
+// Ping runs a query on the server and returns its error. It is for health checks.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.view(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err })
 }
 
-// Close waits for the views and updates that run and closes the connections. After it, everything
-// is refused; closing again does nothing. It returns nil.
+// Close waits for running views and updates and closes the connections. Calls after it return an error that wraps
+// appsvc.ErrClosed; a second Close does nothing. It returns nil.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {

@@ -1,23 +1,22 @@
 // Package postgres keeps Vitrine's data in a PostgreSQL database, for several processes at once.
 //
-// [Open] builds its tables in an empty database or schema, and refuses one that holds something else
-// or a store of a newer release. Processes that open it at the same time wait for the one that
-// builds it, and so they do when a newer release brings new tables. A process that has a store open
-// while a newer release migrates it goes on reading, as far as its statements still fit the tables. Its
-// Updates are refused with the domain's ErrBusy and a sentence that names the newer schema: each of them
-// reads the schema's number first, and keeps it as it is until the commit. Processes from before v0.1.0
-// do not look: their writes name tables and columns that a newer schema does not have, and fail.
-// [Build] makes a store and fills it; until it is done the table vitrine_building marks the store as unfinished, which Open refuses.
+// [Open] creates the tables in an empty database or schema. It refuses a database that has other tables, and a store of a
+// newer release. If several processes open a new store at the same time, one creates the tables and the others wait. The same
+// happens when a newer release migrates the tables. A process of the older release that has the store open then can still
+// read, as long as its statements fit the tables. Its Updates return the domain's ErrBusy, with a sentence that names the newer
+// schema: each Update first reads the schema's number, and keeps others from changing it until the commit. Processes from
+// before v0.1.0 do not check this: their writes name tables and columns that a newer schema does not have, and fail.
+// [Build] creates a store and fills it. Until it is done, the table vitrine_building marks the store as unfinished, and Open
+// refuses it.
 //
 // # Transactions
 //
 // A View is one snapshot (REPEATABLE READ, READ ONLY). A View of apps that needs one row is one statement and
 // takes no transaction. Nothing is cached between Views, so another process's writes are never missed.
 //
-// An Update takes the lock of a row before it reads or writes it, so updates of
-// different apps do not block each other, and those of one app wait for the lock instead of failing. It runs again
-// after a deadlock, and when the connection is lost before the commit; that ends after
-// [Options].Busy, with the domain's ErrBusy.
+// An Update takes the lock of a row before it reads or writes it. So updates of different apps do not block each other, and
+// those of one app wait for the lock instead of failing. An Update runs again after a deadlock, and if the connection is lost
+// before the commit. If it has no success within [Options].Busy, it returns the domain's ErrBusy.
 //
 // A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it
 // needs, and one writes and commits. Patches of different apps share the last two, and one transaction, when more of them come
@@ -33,24 +32,22 @@
 // would, and an update that adds many things would exhaust it.
 //
 // Updates wait for each other at most [Options].Busy. Updates of one library in one process wait
-// before they take a connection. Of all connections an eighth, one at least, is left to Views, so that
-// reads go on whatever updates wait for; a pool of a single connection has none to leave.
+// before they take a connection. An eighth of all connections, and at least one, is reserved for Views, so that
+// reads go on while updates wait. A pool of a single connection reserves none.
 //
-// The server ends a transaction that is idle for too long (idle_in_transaction_session_timeout), and its
-// locks and its snapshot with it; the domain's ErrBusy tells of it. An Update may be idle for a minute:
-// between two statements it computes, and waits for nobody. A View may be idle for an hour, since it may
-// stream to a client that reads slowly: the client has an hour for what one statement gave.
-// A View holds no lock that a writer waits for. The mark of [Build] is
-// held for as long as it takes.
+// The server ends a transaction that is idle for too long (idle_in_transaction_session_timeout), and thereby releases its
+// locks and its snapshot; the call then returns the domain's ErrBusy. An Update may be idle for a minute:
+// between two statements it only computes. A View may be idle for an hour, since it may
+// stream to a client that reads slowly: the client has an hour for the rows of one statement.
+// No writer waits for a lock of a View. The transaction of [Build] that keeps the mark locked has no such limit.
 //
-// When the connection is lost after COMMIT was sent and before its answer came, nobody knows whether
-// the update was kept. It is the domain's ErrUnknown then and not repeated. Over HTTP a client may
-// repeat what carries an Idempotency-Key, or a version test.
+// If the connection is lost after COMMIT was sent and before its answer came, it is not known whether the update was
+// committed. The update is not repeated and returns the domain's ErrUnknown. Over HTTP a client may repeat a request that
+// has an Idempotency-Key or a version test.
 //
-// An update is acknowledged when the server says it is kept: on its disk, and on those of its
-// synchronous standbys where synchronous_standby_names names some. A server with a synchronous_commit
-// that promises less is overruled; when it gives up waiting for a standby, because somebody cancels
-// that, the outcome is ErrUnknown.
+// An update is acknowledged when the server says that the commit is on its disk, and on the disks of its synchronous
+// standbys if synchronous_standby_names names some. If the server's setting of synchronous_commit promises less, the package
+// overrules it. If the server stops waiting for a standby because somebody cancels the wait, the update returns ErrUnknown.
 //
 // # The feeds of changes
 //
@@ -75,17 +72,17 @@
 //
 // # Several machines
 //
-// Standbys take reads when their address is opened (a database that is up to date needs no write to
-// open); what they read is as old as they are. With several hosts in the address and
-// target_session_attrs=read-write a store follows a failover: a call that it interrupts is retried within
-// [Options].Busy, or is ErrBusy, or ErrUnknown at a commit.
+// A standby can be opened by its address and serves reads, since opening a store of the newest schema writes nothing. It
+// returns data as old as its replication lag. With several hosts in the address and target_session_attrs=read-write a store
+// follows a failover: a call that the failover interrupts is retried within [Options].Busy. After that it returns ErrBusy, or
+// ErrUnknown if it was interrupted at its commit.
 //
-// Views do not spread over standbys by themselves. A View sees every acknowledged update, of whatever
-// process. So a View on a standby would first ask the primary how far it is, and then wait until the standby has got
-// there; or every commit would wait for every standby that is read (synchronous_commit = remote_apply). The question
-// to the primary took 0.08 ms on a busy machine where a read of 5 KB took 0.09 to 0.21 ms. So reads of one row, which are
-// most, would become slower and take little load from the primary. Reads that may be old, such as an export or a report,
-// can open the address of a standby.
+// Views are not distributed over standbys automatically. A View must see every acknowledged update of every process. So a
+// View on a standby would first have to ask the primary for its position in the log, and then wait until the standby has
+// reached it. Or every commit would have to wait for every standby that serves reads (synchronous_commit = remote_apply). The
+// question to the primary took 0.08 ms on a busy machine where a read of 5 KB took 0.09 to 0.21 ms. So reads of one row, which
+// are most reads, would become slower and take little load from the primary. For reads that may be outdated, such as an export
+// or a report, open the address of a standby.
 //
 // The tables are made to be spread over machines, by Citus or an engine like it, by the first column
 // of their keys: app by id, and app_history, tag and tag_move by app beside it; app_scope, app_component and
@@ -109,9 +106,9 @@
 // The feed of changes of apps is one table, app_change, in the order of one server's transactions. It stays on one machine,
 // and every write of an app adds a row there.
 //
-// What such an engine must give is row locks and READ COMMITTED for updates. For Views that read
-// more than one thing it must give one snapshot over all machines, which Citus does not: a View may
-// see an update of two apps by half there. Rows of one app are on one machine, and read as one.
+// Such an engine must support row locks and READ COMMITTED for updates. For Views that read more than one thing it must
+// support one snapshot over all machines. Citus does not: there a View may see half of an update of two apps. Rows of one app
+// are on one machine and are read in one snapshot.
 //
 // Without such an engine, several stores can each have a database and processes of their own, and a router in front of
 // them. The best key is the network: its apps, with their versions, tags and history, its library and its reviews are in one
@@ -153,18 +150,18 @@
 //
 // # Upkeep
 //
-// Autovacuum has to be on. A new version leaves the old row of its app, with the body, to autovacuum. A new asset leaves
-// the last row of the list of each of its terms, and a claim leaves its row. Of the lists the server reuses most of that at once, in the same page, since no
-// index changes.
+// Autovacuum must be on. Each new version leaves a dead row of its app, with the body. Each new asset leaves a dead row in the
+// posting list of each of its terms, and each claim leaves one. In the posting lists the server reuses most of this room at
+// once, within the page, since no index changes.
 //
-// Nothing can be reused that the oldest snapshot on the server may still see. While a snapshot is held the tables
+// The server cannot reuse a dead row that the oldest snapshot may still see. While a snapshot is open, the tables
 // grow with each write: by the body of each patched app, and by about 8 KiB for each asset that is added by itself. The
-// growth ends with the snapshot, and autovacuum gives the room to later writes; it does not shrink the files. So the bound is
-// what is written during the longest snapshot and one round of autovacuum (autovacuum_naptime, a minute). A
-// View's snapshot ends with its function, and after an hour without a statement; the store cannot end those of
-// others: dumps, replication slots, standbys with hot_standby_feedback. The operator sees a held snapshot as the row of pg_stat_activity
-// with the oldest backend_xmin, and what waits for it as n_dead_tup in pg_stat_user_tables.
-// A limit for foreign sessions, idle_in_transaction_session_timeout of their roles, bounds it.
+// growth ends with the snapshot. Then autovacuum makes the room available to later writes; it does not shrink the files. So the
+// tables grow at most by what is written during the longest snapshot and one round of autovacuum (autovacuum_naptime, a
+// minute). A View's snapshot ends with its function, or after an hour without a statement. The store cannot end the snapshots
+// of dumps, replication slots and standbys with hot_standby_feedback. An operator finds the oldest snapshot as the row of
+// pg_stat_activity with the lowest backend_xmin, and the dead rows that wait for it as n_dead_tup in pg_stat_user_tables. To
+// limit the snapshots of other programs, set idle_in_transaction_session_timeout for their roles.
 //
 // Strings are stored as bytea; psql shows them by convert_from(id, 'UTF8').
 //
@@ -172,19 +169,18 @@
 //
 // A domain's store is a type over *DB that uses these:
 //
-//   - DB.view runs a function in one snapshot, DB.viewOnce one that may not run twice;
-//   - DB.update runs one as an update. It must lock what it reads first: a row that is there with
-//     SELECT … FOR UPDATE, what is not there with conn.claim, and then look again. A domain whose
-//     updates belong to one thing (a library) locks that and nothing else;
-//   - conn.exec, conn.query and conn.walk run one statement each, and conn.later one whose result
-//     nobody needs, in the round trip of the next one or of the commit. Statements are kept prepared
-//     under their text, so the text is a constant and what varies is an argument ($1, $2 …), also a
-//     list (= ANY($1)). An error ends the transaction, so what may be taken is asked for with
-//     ON CONFLICT DO NOTHING;
-//   - a string goes out as bytea, and rows.text makes it one again: PostgreSQL's text cannot hold
-//     U+0000, and is ordered by locale. rows.int, rows.blob and rows.bool read the rest.
+//   - DB.view runs a function in one snapshot. DB.viewOnce does the same for a function that may not run twice;
+//   - DB.update runs a function as an update. The function must lock what it reads before it reads it: an existing row with
+//     SELECT … FOR UPDATE, and a key without a row with conn.claim, after which it must look for the row again. If each
+//     update belongs to one thing (a library), it is enough to lock that;
+//   - conn.exec, conn.query and conn.walk run one statement each. conn.later sends a statement whose result is not needed
+//     in the round trip of the next one or of the commit. Prepared statements are cached by their text, so the text should
+//     be a constant and values should be arguments ($1, $2 …), lists too (= ANY($1)). An error ends the transaction, so an
+//     INSERT of a key that may exist needs ON CONFLICT DO NOTHING;
+//   - a string is stored as bytea, and rows.text reads it: PostgreSQL's text cannot contain U+0000 and is ordered by
+//     locale. rows.int, rows.blob and rows.bool read the other types.
 //
-// What goes wrong below is told by sentinels.wrap, which names the domain's own errors. The schema is
-// migrations/NNNN_name.sql: the next free number, forward only, int8 for numbers. The first column of
-// each primary key is what rows are spread by.
+// Errors pass through sentinels.wrap, which adds the domain's own errors. A change of the schema is a new file
+// migrations/NNNN_name.sql with the next free number; there is no step back. Numbers are int8. The first column of each
+// primary key is the one by which an engine such as Citus distributes the rows.
 package postgres

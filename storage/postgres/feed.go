@@ -15,21 +15,21 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Updates commit in parallel, so a number from a sequence becomes visible later than higher ones, and a reader that goes
-// on after the highest number that it has seen would step over it. A position is therefore a pair. Its round is the
-// transaction id of the update, or the highest round that is visible when the entry is written, whichever is higher. Its
-// number comes from a sequence. A reader gets only entries of rounds below the xmin of its snapshot, the lowest transaction
-// id that was in progress.
+// Updates commit in parallel. A number from a sequence may therefore become visible after a higher one, and a reader that goes
+// on after the highest number that it has seen would miss it. So a position is a pair of a round and a number. The number
+// comes from a sequence. The round is the transaction id of the update, or the highest round that is visible when the entry
+// is written, whichever is higher. A reader gets only entries whose round is below the xmin of its snapshot, the lowest
+// transaction id that was in progress.
 //
-//   - No entry is missed. An update that was in progress at the snapshot, or begins later, has a transaction id of at
-//     least xmin, and so has its round. All entries below xmin are there already.
-//   - The changes of one app are in the order of their commits. An update writes its entry when it holds the lock of
-//     the app, so it sees the entry of the update that held the lock before. Its round is not below that one's, and its
-//     number is above. Its transaction id alone would not do: an update that claims a key first has its id
+//   - No entry is missed. An update that was in progress at the snapshot, or that begins later, has a transaction id of at
+//     least xmin, so its round is at least xmin too. All entries with a lower round are visible already.
+//   - The changes of one app are in the order of their commits. An update writes its entry when it holds the lock of the
+//     app, so it sees the entry of the update that held the lock before. Its round is at least as high as the round of that
+//     entry, and its number is higher. The transaction id alone could be lower: an update that claims a key gets its id
 //     before it waits for the lock.
 //
-// Nothing is locked for it, so updates of different apps still commit together. A transaction of somebody else that stays
-// open delays the feed, as long as it has a transaction id, and changes nothing else.
+// Nothing is locked for this, so updates of different apps still commit in parallel. A transaction that has a transaction id
+// delays the feed as long as it is open, even if it has nothing to do with the store. It delays nothing else.
 
 const (
 	xmin = "pg_snapshot_xmin(pg_current_snapshot())::text::int8"
@@ -81,8 +81,8 @@ func feedStateOf(r *rows) feed.State {
 
 var errNoFeed = errors.New("the feed of changes has lost its key")
 
-// Entries yields the entries after a position. It ends before the first entry that another update could still add an entry in
-// front of.
+// Entries yields the entries after a position. It stops before the first entry that could still get another entry in front of
+// it.
 func (r *appReader) Entries(ctx context.Context, after appsvc.FeedPosition, limit int) iter.Seq2[appsvc.FeedEntry, error] {
 	return stream.Limited(ctx, r.check, limit, func(out func(appsvc.FeedEntry) bool) error {
 		return entriesIn(after, limit, out, func(after feed.Position, portion int) *rows {
@@ -95,7 +95,8 @@ func (r *appReader) Entries(ctx context.Context, after appsvc.FeedPosition, limi
 	})
 }
 
-// entriesIn yields entries that find returns in portions.
+// entriesIn yields at most limit entries after a position. find reads up to portion entries after a position; entriesIn
+// calls it until there are no more.
 func entriesIn(after feed.Position, limit int, out func(feed.Entry) bool, find func(after feed.Position, portion int) *rows) error {
 	for left := limit; ; {
 		portion := min(left, 256)
@@ -122,7 +123,8 @@ func entryOf(r *rows) feed.Entry {
 	}
 }
 
-// AddEntry adds an entry to the feed.
+// AddEntry adds an entry to the feed. If the statement that waits to be sent is the one that stores a version, the two
+// become one statement.
 func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -136,7 +138,7 @@ func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
 	return nil
 }
 
-// RemoveEntries removes the oldest entries.
+// RemoveEntries removes the oldest entries, unless another update is removing entries at the moment.
 func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -158,8 +160,9 @@ func (db *DB) ResetFeed(ctx context.Context) error {
 	return nil
 }
 
-// mendFeed mends the feeds of a store that was dumped and restored on a server with lower transaction ids: their entries would
-// not be readable for a long time. It orders them by their numbers alone, and gives the feeds another identity.
+// mendFeed mends the feeds of a store that was dumped and restored on a server with lower transaction ids. The rounds
+// of its entries are above all transaction ids of the new server, so nobody could read them for a long time. It sets
+// all rounds to 0, so that the entries are ordered by their numbers alone, and gives the feeds another identity.
 func mendFeed(ctx context.Context, tx pgx.Tx) error {
 	const look = "SELECT (EXISTS (SELECT FROM app_change WHERE round >= " + xmax + ") OR EXISTS (SELECT FROM asset_change WHERE round >= " + xmax + `))
 		AND NOT pg_is_in_recovery()`

@@ -49,7 +49,7 @@ func say(s appsvc.Store, text string, meanwhile func()) error {
 
 // An update that stays open in the middle holds back the entries after it, of updates that are done, and is not
 // stepped over.
-func TestTheFeedStepsOverNoOpenTransaction(t *testing.T) {
+func TestTheFeedStopsBeforeAnOpenTransaction(t *testing.T) {
 	db := openTest(t, nil)
 	s := db.Apps()
 	if err := say(s, "first", nil); err != nil {
@@ -208,7 +208,8 @@ func TestFollowersOfOtherProcessesAreWoken(t *testing.T) {
 				changed := reader.Changed()
 				found, last := feedOf(t, reader, at)
 				if len(found) > 0 {
-					if at = last; found[0] != text {
+					at = last
+					if found[0] != text {
 						followed <- fmt.Errorf("%q came, want %s", found, text)
 					}
 					close(followed)

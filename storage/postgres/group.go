@@ -67,7 +67,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 	}
 	m, c := newMember(), new(conn)
 	own := false
-	c.open = func(ctx context.Context) error {
+	c.connect = func(ctx context.Context) error {
 		if m.joined {
 			return errAlone
 		}
@@ -90,7 +90,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 		return m.end(t, err)
 	}
 	if err = c.result(err); err == nil && c.raw == nil {
-		err = c.open(ctx)
+		err = c.connect(ctx)
 	}
 	if err == nil {
 		err = c.commit()

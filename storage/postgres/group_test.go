@@ -256,7 +256,7 @@ func TestAConnectionLostAtTheCommitOfAGroup(t *testing.T) {
 }
 
 // An update that needs no component waits for no update of components.
-func TestAnUpdateWithoutComponentsWaitsForNone(t *testing.T) {
+func TestAnUpdateWithoutComponentsDoesNotWaitForComponents(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute})
 	addApp(t, db, "one")
 	err := db.Apps().Update(ctx, func(tx appsvc.Tx) error {
@@ -271,7 +271,7 @@ func TestAnUpdateWithoutComponentsWaitsForNone(t *testing.T) {
 }
 
 // Groups whose connections have fallen silent hold up nobody longer than Options.Busy allows.
-func TestGroupsOnAServerThatFellSilentAreBusy(t *testing.T) {
+func TestGroupsOnASilentServerAreErrBusy(t *testing.T) {
 	l := newLine(t, cluster.Shared(t))
 	db := openAt(t, l.address(t), &Options{Busy: 5 * time.Second})
 	t.Cleanup(func() { close(l.ended) })

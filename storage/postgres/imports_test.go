@@ -29,7 +29,7 @@ func addReviews(tx reviews.Tx, source string, n int) error {
 
 // While an import is in the middle of a transaction, others add collections to the same network, and
 // apps and assets are created: they all end while it has not.
-func TestAnImportHoldsUpNobodyElse(t *testing.T) {
+func TestAnImportDoesNotDelayOtherUpdates(t *testing.T) {
 	db := openTest(t, nil)
 	add := func(source string) error {
 		return db.Reviews().Update(ctx, network, func(tx reviews.Tx) error { return addReviews(tx, source, 1) })
@@ -74,7 +74,7 @@ func TestAnImportHoldsUpNobodyElse(t *testing.T) {
 }
 
 // Imports that have no collection in common do not meet: none of their transactions runs twice.
-func TestDisjointImportsTakeNoDeadlock(t *testing.T) {
+func TestDisjointImportsDoNotDeadlock(t *testing.T) {
 	const importers, transactions, collections = 4, 6, 100
 	db := openTest(t, nil)
 	var runs atomic.Int64
@@ -105,7 +105,7 @@ func TestDisjointImportsTakeNoDeadlock(t *testing.T) {
 
 // Imports that have all collections in common, each in an order of its own, wait for each other and take no deadlock: none
 // of their transactions runs twice.
-func TestOverlappingImportsTakeNoDeadlock(t *testing.T) {
+func TestOverlappingImportsDoNotDeadlock(t *testing.T) {
 	const importers, transactions, collections = 4, 6, 50
 	db := openTest(t, nil)
 	var runs atomic.Int64
@@ -146,7 +146,7 @@ func TestOverlappingImportsTakeNoDeadlock(t *testing.T) {
 
 // However many things an update adds, it takes only some locks in the server's table of them, which
 // has room for max_locks_per_transaction (64) a connection.
-func TestLocksDoNotGrowWithWhatIsAdded(t *testing.T) {
+func TestLocksDoNotGrowWithTheSizeOfAnUpdate(t *testing.T) {
 	db := openTest(t, nil)
 	err := db.update(ctx, func(c *conn) error {
 		tx := &reviewTx{reviewReader: reviewReader{c: c, network: network, locks: map[string]bool{}, absent: map[string]bool{}}}

@@ -21,7 +21,7 @@ func openCut(t *testing.T, o *Options) (cut, whole *DB, cutter *cluster.Cutter) 
 	return openAt(t, cutter.Behind(address), o), whole, cutter
 }
 
-func TestAConnectionLostAtCommitIsAnUnknownOutcomeAndNotRepeated(t *testing.T) {
+func TestAConnectionLostAtCommitIsErrUnknownAndNotRetried(t *testing.T) {
 	for name, test := range map[string]struct {
 		arrives bool
 		kept    string
@@ -67,7 +67,7 @@ func TestAConnectionLostWithTheWritesOfACommit(t *testing.T) {
 	}
 }
 
-func TestAConnectionLostBeforeTheCommitIsNotNoticed(t *testing.T) {
+func TestAConnectionLostBeforeTheCommitIsRetried(t *testing.T) {
 	db, whole, cutter := openCut(t, nil)
 	const insert = "INSERT INTO n VALUES ($1)"
 	for n, arrives := range []bool{true, false} {
@@ -94,7 +94,7 @@ func TestAConnectionLostBeforeTheCommitIsNotNoticed(t *testing.T) {
 	}
 }
 
-func TestAConnectionLostAtItsBeginningIsNotNoticed(t *testing.T) {
+func TestAConnectionLostAtItsBeginningIsRetried(t *testing.T) {
 	db, _, cutter := openCut(t, nil)
 	cutter.CutAll()
 	cutter.CutAtText("set_config")
@@ -105,7 +105,7 @@ func TestAConnectionLostAtItsBeginningIsNotNoticed(t *testing.T) {
 }
 
 // A server that gives up waiting for its standby says that the commit is done.
-func TestACommitWhoseStandbyIsNotWaitedForIsAnUnknownOutcome(t *testing.T) {
+func TestACommitThatStopsWaitingForItsStandbyIsErrUnknown(t *testing.T) {
 	c := cluster.New(t, nil)
 	db := openAt(t, c.URL("postgres"), nil)
 	db.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
@@ -152,7 +152,7 @@ func TestViewOnceRunsOnce(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsAwayIsWaitedForAndThenBusy(t *testing.T) {
+func TestAnUnreachableServerIsRetriedAndThenErrBusy(t *testing.T) {
 	c := cluster.New(t, &cluster.Options{Settings: []string{"autovacuum = off"}})
 	patient, hasty := openAt(t, c.URL("postgres"), &Options{Busy: time.Minute}), openAt(t, c.URL("postgres"), &Options{Busy: 500 * time.Millisecond})
 	patient.script(t, "CREATE TABLE n (n int8 PRIMARY KEY)")
@@ -179,7 +179,7 @@ func TestAServerThatIsAwayIsWaitedForAndThenBusy(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsFull(t *testing.T) {
+func TestAFullDiskIsErrFull(t *testing.T) {
 	for state, want := range map[string]error{"53100": appsvc.ErrFull, "53200": appsvc.ErrFull, "53300": appsvc.ErrBusy, "57014": appsvc.ErrBusy, "22012": nil} {
 		db := openTest(t, &Options{Busy: time.Minute})
 		if want == appsvc.ErrBusy { // after it has been tried again
@@ -196,7 +196,7 @@ func TestAFullDiskIsFull(t *testing.T) {
 }
 
 // On a standby one can read; writing waits for a primary, and is busy.
-func TestAServerThatTakesNoWritesIsBusy(t *testing.T) {
+func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 	address := cluster.Schema(t)
 	openAt(t, address, nil)
 	db := openAt(t, address+"&default_transaction_read_only=on", &Options{Busy: time.Minute})
@@ -216,7 +216,7 @@ func TestAServerThatTakesNoWritesIsBusy(t *testing.T) {
 }
 
 // A server that is not there is not busy: the domains' error for one that is says what it is.
-func TestAServerThatIsDownIsNotCalledBusy(t *testing.T) {
+func TestTheErrorOfAStoppedServerSaysThatItIsNotAvailable(t *testing.T) {
 	db, _, cutter := openCut(t, &Options{Busy: 50 * time.Millisecond})
 	for range 200 {
 		cutter.CutAtText("set_config")

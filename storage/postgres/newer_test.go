@@ -13,7 +13,7 @@ import (
 const migrateFurther = "INSERT INTO vitrine_schema (number, name) VALUES (9999, 'later')"
 
 // A process goes on reading a store that a newer release has migrated, and writes nothing into it.
-func TestAStoreThatWasMigratedMeanwhileTakesNoWrites(t *testing.T) {
+func TestAnOldProcessCannotWriteAfterAMigration(t *testing.T) {
 	db := openTest(t, nil)
 	if err := db.Apps().Update(ctx, func(tx appsvc.Tx) error { return putApp(tx, "app") }); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestAMigrationAndUpdatesDoNotOverlap(t *testing.T) {
 
 // A process of the first release looks at no schema number. Each of its writing transactions runs one
 // of these statements, and none of them runs here.
-func TestTheFirstReleaseWritesNothing(t *testing.T) {
+func TestProcessesOfTheFirstReleaseCannotWrite(t *testing.T) {
 	db := openTest(t, nil)
 	for name, sql := range map[string]string{
 		"anything that is not there":          "SELECT FROM gate WHERE number = 1 FOR UPDATE",

@@ -8,7 +8,7 @@ import (
 
 // What a page or an old version costs must not grow with what lies around it: the statements follow
 // their indexes, also in tables that the server knows nothing of yet.
-func TestStatementsFollowTheirIndexes(t *testing.T) {
+func TestStatementsUseTheirIndexes(t *testing.T) {
 	db := openTest(t, nil)
 	db.script(t, `INSERT INTO app_history SELECT 'a', n, n % 10 = 0, '' FROM generate_series(0, 20000) n;
 		INSERT INTO app_scope SELECT 'gs', n, ('a' || n)::bytea FROM generate_series(0, 20000) n;

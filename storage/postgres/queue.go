@@ -10,6 +10,8 @@ import (
 // queue is a semaphore: it lets as many goroutines through at a time as it has room for, in the order in which they came.
 type queue chan struct{}
 
+// enter waits until there is room, for busy at most. It returns an error that wraps errBusy if there is none in time,
+// and the error of ctx if ctx is done. The caller calls leave afterwards.
 func (q queue) enter(ctx context.Context, busy time.Duration) error {
 	select {
 	case q <- struct{}{}:
@@ -34,24 +36,26 @@ func (q queue) leave() { <-q }
 // otherwise updates that wait for a lock would hold the connections that reads need.
 type queues struct {
 	mu   sync.Mutex
-	open map[string]*keyQueue // those with users
+	used map[string]*keyQueue // those that have users
 }
 
+// keyQueue is the queue of one key. It is removed when it has no users, so memory does not grow with the keys that were
+// ever used.
 type keyQueue struct {
 	queue
 	users int // goroutines that wait or were let through
 }
 
-// enter waits until the caller may update what has this key. The caller calls leave afterwards.
+// enter waits until the caller may update the thing with this key. The caller calls leave afterwards.
 func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (leave func(), err error) {
 	t.mu.Lock()
-	own := t.open[key]
+	own := t.used[key]
 	if own == nil {
-		if t.open == nil {
-			t.open = map[string]*keyQueue{}
+		if t.used == nil {
+			t.used = map[string]*keyQueue{}
 		}
 		own = &keyQueue{queue: make(queue, 1)}
-		t.open[key] = own
+		t.used[key] = own
 	}
 	own.users++
 	t.mu.Unlock()
@@ -60,7 +64,7 @@ func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (lea
 		defer t.mu.Unlock()
 		own.users--
 		if own.users == 0 {
-			delete(t.open, key)
+			delete(t.used, key)
 		}
 	}
 	if err := own.enter(ctx, busy); err != nil {

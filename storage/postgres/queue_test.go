@@ -50,7 +50,7 @@ func TestWritersThatWaitForALibraryHoldNoConnection(t *testing.T) {
 	}
 	close(finish)
 	group.Wait()
-	if left := len(db.libraries.open); left != 0 {
+	if left := len(db.libraries.used); left != 0 {
 		t.Errorf("%d libraries are remembered that nobody writes", left)
 	}
 }
@@ -59,7 +59,7 @@ func TestWritersThatWaitForALibraryHoldNoConnection(t *testing.T) {
 func (q *queues) waiting(lib assets.Library) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if own := q.open[libraryKey(lib)]; own != nil {
+	if own := q.used[libraryKey(lib)]; own != nil {
 		return own.users
 	}
 	return 0
@@ -95,7 +95,7 @@ func TestUpdatesLeaveConnectionsToReads(t *testing.T) {
 	group.Wait()
 }
 
-func TestAQueueIsLeftWhenItTakesTooLong(t *testing.T) {
+func TestWaitingInAQueueTimesOut(t *testing.T) {
 	var q queues
 	leave, err := q.enter(ctx, "a", time.Minute)
 	if err != nil {
@@ -114,12 +114,12 @@ func TestAQueueIsLeftWhenItTakesTooLong(t *testing.T) {
 		t.Errorf("when it is empty: %v", err)
 	}
 	leave()
-	if len(q.open) != 0 {
+	if len(q.used) != 0 {
 		t.Error("an empty queue is remembered")
 	}
 }
 
-func TestAnIdleTransactionIsEndedAndGivesItsLocksBack(t *testing.T) {
+func TestAnIdleTransactionIsEndedAndReleasesItsLocks(t *testing.T) {
 	address := cluster.Schema(t)
 	db := openAt(t, address, &Options{Busy: 50 * time.Millisecond})
 	other := openAt(t, address, &Options{Busy: time.Minute})

@@ -14,6 +14,7 @@ func (r *appReader) Restorations(ctx context.Context, q appsvc.VersionQuery) ite
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Restoration) bool) error { return r.restorations(ctx, q, out) })
 }
 
+// restorations reads the restorations in batches, from the newest on.
 func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.Restoration) bool) error {
 	if err := r.lockApp(ctx, q.AppID); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out
 	}
 }
 
-// AddRestoration stores where the content of a version comes from.
+// AddRestoration stores where the content of a version comes from. The row is sent with the commit.
 func (t *appTx) AddRestoration(ctx context.Context, r appsvc.Restoration) error {
 	if err := t.lockApp(ctx, r.AppID); err != nil {
 		return err

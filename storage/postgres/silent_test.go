@@ -90,7 +90,7 @@ func (l *line) forward(to io.WriteCloser, from io.Reader) {
 
 // A server that falls silent leaves the pool with connections that look idle. The pool pings them one after the other, and
 // a read waits no longer for all of them together than for one.
-func TestAReadFromAServerThatFellSilentIsBusy(t *testing.T) {
+func TestAReadFromASilentServerIsErrBusy(t *testing.T) {
 	l := newLine(t, cluster.Shared(t))
 	const connections = 20 // whose pings take 100 seconds together
 	db := openAt(t, l.address(t), &Options{Connections: connections, Busy: 5 * time.Second})

@@ -9,11 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// TagMoves yields moves of a tag, newest first.
+// TagMoves yields moves of a tag, newest first. In an Update it first locks the app, even if there is no app with this
+// id, so that no other update adds a move before the commit.
 func (r *appReader) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.TagMoveRecord) bool) error { return r.tagMoves(ctx, q, out) })
 }
 
+// tagMoves reads the moves in batches, so that a list that is left early costs one round trip.
 func (r *appReader) tagMoves(ctx context.Context, q appsvc.TagMoveQuery, out func(appsvc.TagMoveRecord) bool) error {
 	if err := r.lockApp(ctx, q.AppID); err != nil {
 		return err
@@ -54,7 +56,7 @@ func versionOrNone(number int64) appsvc.Version {
 	return appsvc.NewVersion(number)
 }
 
-// TagNames yields the names that have moves.
+// TagNames yields the names that have moves. Each has exactly one move with the number 1.
 func (r *appReader) TagNames(ctx context.Context, appID string) iter.Seq2[string, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.tagNames(ctx, appID, out) })
 }
@@ -74,7 +76,7 @@ func (r *appReader) tagNames(ctx context.Context, appID string, out func(string)
 	return found.err
 }
 
-// AddTagMove adds a move. The row is sent with the commit.
+// AddTagMove adds a move. The row is sent with the commit, in the same round trip.
 func (t *appTx) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
 	if err := t.lockApp(ctx, m.AppID); err != nil {
 		return err

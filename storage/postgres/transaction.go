@@ -96,7 +96,7 @@ func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 		return err
 	}
 	opening := db.opening(begin)
-	c.from, c.raw, c.ahead, c.opens = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
+	c.from, c.raw, c.ahead, c.begins = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
 	c.writes, c.pooled = begin == beginUpdate, db.pooled
 	return nil
 }

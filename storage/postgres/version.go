@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// App returns a version of an app.
+// App returns a version of an app. The row of the app has the latest version; older ones are decoded from the rows of
+// the history.
 func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsvc.App, error) {
 	row, err := r.there(ctx, id)
 	switch {
@@ -28,7 +29,8 @@ func (r *appReader) App(ctx context.Context, id string, v appsvc.Version) (appsv
 	return row.version(list[0]), nil
 }
 
-// Versions yields versions of an app from the highest below q.Before down.
+// Versions yields versions of an app from the highest below q.Before down: the latest from the row of the app, and
+// older ones in batches, as older reads them.
 func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.versions(ctx, q, out) })
 }
@@ -49,7 +51,7 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 		next--
 	}
 	for next >= 0 {
-		n := 64 // the work of finding the first is shared, and they do not weigh
+		n := 64 // decoding the first takes most of the time; the versions before it come almost for free
 		if q.Limit > 0 {
 			n = min(q.Limit, n)
 		}
@@ -67,7 +69,8 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 	return nil
 }
 
-// older returns at most n versions from v down, one at least.
+// older returns at most n versions from v down, and at least one. Outside of an Update the tail of the history is not
+// read with the app, so it is read here, in the same round trip as the history.
 func (r *appReader) older(ctx context.Context, row *appRow, v int64, n int) ([]history.Version, error) {
 	const bytes = 1 << 20
 	c, err := r.conn(ctx)
@@ -94,13 +97,13 @@ func (r *appReader) older(ctx context.Context, row *appRow, v int64, n int) ([]h
 	return r.db.codec.List(tail, c.history(ctx, row.ID, newest), v, n, bytes)
 }
 
-// chainSQL finds what it takes to read a version: the rows from it down to the newest snapshot.
+// chainSQL finds the rows that are needed to read a version: those from the version down to the newest snapshot at or
+// below it. The column snapshot says which rows package history can begin at.
 const chainSQL = `SELECT version, data FROM app_history WHERE app = $1 AND version <= $2 AND version >=
 	(SELECT version FROM app_history WHERE app = $1 AND version <= $2 AND snapshot ORDER BY version DESC LIMIT 1)
 	ORDER BY version DESC`
 
-// chain returns the rows of a history from version v down to the newest snapshot, which is all that
-// it takes to read v.
+// chain returns the rows of a history from version v down to the newest snapshot.
 func (c *conn) chain(ctx context.Context, app string, v int64) ([]history.Row, error) {
 	found := c.query(ctx, chainSQL, app, v)
 	var out []history.Row
@@ -110,7 +113,7 @@ func (c *conn) chain(ctx context.Context, app string, v int64) ([]history.Row, e
 	return out, found.err
 }
 
-// history yields the rows of a chain, and then those of the chains before it.
+// history yields the rows of a chain, and then those of the chains before it, each of which takes a round trip.
 func (c *conn) history(ctx context.Context, app string, rows []history.Row) history.Rows {
 	return func(yield func(history.Row, error) bool) {
 		for len(rows) > 0 {
@@ -128,16 +131,17 @@ func (c *conn) history(ctx context.Context, app string, rows []history.Row) hist
 	}
 }
 
+// app returns the latest version.
 func (r *appRow) app() appsvc.App { return appsvc.App{Meta: r.Meta, Body: r.body} }
 
-// version is an old version of the app.
+// version returns an old version of the app: owner and creation are those of the app, the rest is of the version.
 func (r *appRow) version(v history.Version) appsvc.App {
 	m := r.Meta
 	m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
 	return appsvc.App{Meta: m, Body: v.Body}
 }
 
-// stored is a version as package history takes it.
+// stored returns a version in the form of package history.
 func stored(m appsvc.Meta, body []byte) history.Version {
 	return history.Version{Number: m.Version.Number(), UpdatedAt: m.UpdatedAt, UpdatedBy: m.UpdatedBy, Body: body}
 }

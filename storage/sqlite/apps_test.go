@@ -15,7 +15,7 @@ func TestApps(t *testing.T) {
 }
 
 // The ways that a store takes only when it is large, or small of memory, mean the same.
-func TestAppsInOtherWays(t *testing.T) {
+func TestAppsWithOtherCachesAndSizes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same rules three times more")
 	}
@@ -36,7 +36,7 @@ func TestAppsInOtherWays(t *testing.T) {
 }
 
 // A page that is met in order must not sort what comes after it.
-func TestWalkFollowsAnIndex(t *testing.T) {
+func TestWalksUseAnIndex(t *testing.T) {
 	db := openTest(t, nil)
 	for _, sort := range []appsvc.Sort{
 		appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending,

@@ -15,7 +15,7 @@ import (
 
 // After updates that ran side by side, of which some were not kept, the index holds for each term
 // just the assets that a rebuild from the rows would give it.
-func TestIndexIsThatOfARebuild(t *testing.T) {
+func TestTheIndexEqualsARebuiltOne(t *testing.T) {
 	ctx := context.Background()
 	db := openTest(t, nil)
 	svc := assets.New(db.Assets(), nil)

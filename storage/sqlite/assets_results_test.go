@@ -97,7 +97,7 @@ func checkFound(t *testing.T, rng *rand.Rand, r assets.Reader) {
 
 // Whoever writes, what is held is what a snapshot has: also in one that began before, of a store that
 // another one writes to, when an update is not kept, and when little can be held.
-func TestResultsAreWhatMatchFinds(t *testing.T) {
+func TestCachedResultsEqualThoseOfMatch(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
 		rounds = 8
@@ -132,7 +132,7 @@ func TestResultsAreWhatMatchFinds(t *testing.T) {
 
 // What this process adds, changes and removes is followed, without reading the index again; what
 // another one does is not.
-func TestOwnWritesAreFollowed(t *testing.T) {
+func TestWritesOfThisProcessUpdateCachedSets(t *testing.T) {
 	db := openTest(t, nil)
 	lib := resultLibraries[0]
 	put := func(db *DB, ordinal int64, terms ...string) {
@@ -194,7 +194,7 @@ func TestOwnWritesAreFollowed(t *testing.T) {
 
 // Where lists cannot be read, MATCH is asked: for an index in another format, and for ordinals that
 // a set has no room for.
-func TestWithoutSetsMatchIsAsked(t *testing.T) {
+func TestMatchIsUsedWhereSetsCannotBeRead(t *testing.T) {
 	ctx, lib := context.Background(), resultLibraries[0]
 	for name, prepare := range map[string]struct {
 		ordinal int64
@@ -245,7 +245,7 @@ func TestWithoutSetsMatchIsAsked(t *testing.T) {
 
 // An update of more changes than are kept is not taken for one without any, and many updates are
 // not followed one by one.
-func TestTooManyChangesAreReadAgain(t *testing.T) {
+func TestSetsAreReadAgainAfterTooManyChanges(t *testing.T) {
 	ctx, lib := context.Background(), resultLibraries[0]
 	terms := []string{"a"}
 	for i := range 999 {

@@ -98,7 +98,7 @@ func TestSets(t *testing.T) {
 }
 
 // A walk through a set ends when nobody wants more.
-func TestWalksThroughSetsEnd(t *testing.T) {
+func TestIterationOverASetStopsEarly(t *testing.T) {
 	for _, s := range []set{setOf([]uint32{1, 2, 3}), setOf([]uint32{1, 1 << 20})} {
 		for _, ascending := range []bool{true, false} {
 			for o := range s.between(0, 10, ascending) {

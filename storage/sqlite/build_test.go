@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-func TestBuildLeavesAWholeStoreOrNothing(t *testing.T) {
+func TestBuildLeavesACompleteStoreOrNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	app := appsvc.Head{Meta: appsvc.Meta{ID: "a", Version: appsvc.NewVersion(0)}}
 	fill := func(end error) func(db *DB) error {

@@ -139,7 +139,7 @@ func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
 
 // A View that lasts long, a backup for instance, lets the log grow. It keeps neither updates nor other Views waiting, and
 // the log is short again soon after it has ended.
-func TestALongViewKeepsNobodyWaiting(t *testing.T) {
+func TestALongViewDelaysNobody(t *testing.T) {
 	db := openTest(t, nil)
 	err := db.view(context.Background(), func(*conn) error {
 		time.Sleep(longView + 10*time.Millisecond)
@@ -169,7 +169,7 @@ func TestALongViewKeepsNobodyWaiting(t *testing.T) {
 }
 
 // An update is delayed while the log is copied on a slow disk, if enough was written meanwhile, and else not.
-func TestUpdatesAreDelayedWhileCopyingIsBehind(t *testing.T) {
+func TestUpdatesAreDelayedWhileACheckpointIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := openTest(t, nil)
 		n := 0
@@ -216,7 +216,7 @@ func grow(t *testing.T, db *DB) {
 	}
 }
 
-func TestTheCacheOutlivesTheLog(t *testing.T) {
+func TestTheCacheSurvivesARestartOfTheLog(t *testing.T) {
 	db := openTest(t, nil)
 	if _, err := nextVersion(db.Apps(), "app"); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func left(t *testing.T, dir string) []string {
 	return list
 }
 
-func TestWhatAKilledBuildLeavesIsRemovedByTheNext(t *testing.T) {
+func TestABuildRemovesTheFilesOfAKilledBuild(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such locks there")
 	}

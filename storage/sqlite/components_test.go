@@ -24,7 +24,7 @@ func readComponent(r appsvc.Reader, name, version string) (id string, err error)
 
 // A component that is cached is the present one: after commits of this store, of another one on the
 // same file, and inside an update, be it kept or not.
-func TestCachedComponentsArePresent(t *testing.T) {
+func TestCachedComponentsAreCurrent(t *testing.T) {
 	ctx := context.Background()
 	one := openTest(t, nil)
 	stores := []appsvc.Store{one.Apps(), openAt(t, one.path, nil).Apps()}

@@ -79,7 +79,7 @@ func marks(t testing.TB, db *DB) int64 {
 	return n
 }
 
-func TestUpdateKeepsAllOrNothing(t *testing.T) {
+func TestUpdateCommitsAllOrNothing(t *testing.T) {
 	db, ctx, no := openTest(t, nil), context.Background(), errors.New("no")
 	if err := db.update(ctx, func(c *conn) error { return mark(c, "a") }); err != nil {
 		t.Fatal(err)

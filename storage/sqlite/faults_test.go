@@ -145,7 +145,7 @@ func limitFiles(path string) error {
 	return errors.Join(add(), db.Close())
 }
 
-func TestWriteErrorsHeal(t *testing.T) {
+func TestUpdatesSucceedAfterWriteErrors(t *testing.T) {
 	db := openTest(t, nil)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

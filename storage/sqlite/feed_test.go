@@ -66,7 +66,7 @@ func TestAChangeTakesFewBytesOfTheFeed(t *testing.T) {
 }
 
 // Followers of another opening of the file, as in another process, see what this one writes.
-func TestFollowersOfOtherOpeningsAreWoken(t *testing.T) {
+func TestFollowersOfOtherDBsAreWoken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	writer, reader := appsvc.New(openAt(t, path, nil).Apps(), nil), appsvc.New(openAt(t, path, nil).Apps(), nil)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -34,7 +34,7 @@ func content(t *testing.T, change ...string) []byte {
 	return b
 }
 
-func TestRefusedFilesStayAsTheyAre(t *testing.T) {
+func TestRefusedFilesAreUnchanged(t *testing.T) {
 	whole := content(t)
 	damaged := bytes.Clone(whole)
 	clear(damaged[len(damaged)/2 : len(damaged)/2+4096])
@@ -133,7 +133,7 @@ func TestRefusedFilesWithALog(t *testing.T) {
 	}
 }
 
-func TestPathsThatAreNoFile(t *testing.T) {
+func TestPathsThatAreNotFiles(t *testing.T) {
 	dir := t.TempDir()
 	readOnly := filepath.Join(dir, "readonly.db")
 	if err := os.WriteFile(readOnly, content(t), 0o400); err != nil {
@@ -191,7 +191,7 @@ func TestPrivateFile(t *testing.T) {
 	}
 }
 
-func TestManyCreateAtOnce(t *testing.T) {
+func TestParallelCreationOfOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	var wg sync.WaitGroup
 	for i := range 8 {

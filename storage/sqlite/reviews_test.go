@@ -20,7 +20,7 @@ func TestReviews(t *testing.T) {
 	storagetest.Reviews(t, func(t *testing.T) reviews.Store { return openTest(t, nil).Reviews() })
 }
 
-func TestReviewsOfAClosedTransactionAreOver(t *testing.T) {
+func TestAReaderOfReviewsEndsWithItsView(t *testing.T) {
 	store := openTest(t, nil).Reviews()
 	var kept reviews.Reader
 	if err := store.View(context.Background(), "n", func(r reviews.Reader) error { kept = r; return nil }); err != nil {
@@ -37,7 +37,7 @@ func TestReviewsOfAClosedTransactionAreOver(t *testing.T) {
 }
 
 // What a network costs to read must not tell how many collections other networks have.
-func TestReviewsAreReadByTheirIndexes(t *testing.T) {
+func TestReviewStatementsUseTheirIndexes(t *testing.T) {
 	db := openTest(t, nil)
 	for sql, want := range map[string]string{
 		collectionsInOrder: "SEARCH review_collection USING INDEX review_collection_in_order (network=?)",
@@ -66,11 +66,11 @@ func TestReviewsAreReadByTheirIndexes(t *testing.T) {
 // importVariable makes the test binary import a file into a store: "store file".
 const importVariable = "VITRINE_TEST_IMPORT"
 
-// TestImportProcess is the other process of TestKilledImportIsRunAgain.
+// TestImportProcess is the other process of TestAKilledImportCanBeRepeated.
 func TestImportProcess(t *testing.T) {
 	names := filepath.SplitList(os.Getenv(importVariable))
 	if len(names) != 2 {
-		t.Skip("is run in another process by TestKilledImportIsRunAgain")
+		t.Skip("is run in another process by TestAKilledImportCanBeRepeated")
 	}
 	db, err := Open(names[0], nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestImportProcess(t *testing.T) {
 
 // A killed import that is run again gives the store of an undisturbed one: many short lines, and one
 // line that takes many transactions.
-func TestKilledImportIsRunAgain(t *testing.T) {
+func TestAKilledImportCanBeRepeated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports are killed without -short")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-func TestStatsTellTheSizesOfCommits(t *testing.T) {
+func TestStatsCountTheSizesOfCommits(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "v.db"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func names(t *testing.T, db *DB) string {
 	return strings.Join(out, " ")
 }
 
-func TestNeighboursInACommit(t *testing.T) {
+func TestUpdatesThatShareACommit(t *testing.T) {
 	no := errors.New("no")
 	write := func(name string) func(*conn) error { return func(c *conn) error { return mark(c, name) } }
 	tests := []struct {

@@ -69,7 +69,7 @@
 //	SIGKILL                                         internal/proof/kill TestKills
 //	loss of power                                   internal/proof/powerloss TestNothingAcknowledgedIsLost, TestControlsLose
 //	full disk, I/O errors, busy                     internal/proof/faults TestTheNthCallToTheDiskFails, storage/sqlite TestFull, TestBusy
-//	files that are no store                         storage/sqlite TestRefusedFilesStayAsTheyAre
+//	files that are no store                         storage/sqlite TestRefusedFilesAreUnchanged
 //	killed migration, clock, backup                 storage/sqlite TestMigrationKilledAtEachStatement, internal/proof/faults TestAClockThatGoesBack, TestBackupUnderLoad
 //	SIGTERM under load                              examples/vitrine TestStoppingUnderLoad
 //
@@ -79,7 +79,7 @@
 //	long lines, gzip bombs, many problems           here TestImports, reviews TestMemoryDoesNotGrowWithTheFile, TestMemoryOfAnImportDoesNotGrowWithTheFile
 //	one bad line among many, BOM, CRLF, no end      here TestTheOneBadLine, reviews TestFilesAreReadAsTheyAre
 //	dates, zones, lengths                           reviews TestTimestampsKnowTheCalendar, TestSamplesHaveTheirProblems
-//	kill and resume, run twice                      storage/sqlite TestKilledImportIsRunAgain, reviews TestImportTwiceChangesNothing
+//	kill and resume, run twice                      storage/sqlite TestAKilledImportCanBeRepeated, reviews TestImportTwiceChangesNothing
 //
 //	Webhooks
 //	addresses within, by name or by redirect        here TestWebhooks, adapters/webhook TestGuard, TestPostGoesToAllowedAddressesOnly

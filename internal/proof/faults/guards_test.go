@@ -142,8 +142,8 @@ func TestGuards(t *testing.T) {
 // Which tests must catch a mutant of the log.
 const (
 	byOverlap   = "^TestTheLogRestartsWhileViewsOverlap$/^"
-	byLongViews = "^TestALongViewKeepsNobodyWaiting$"
-	byDelays    = "^TestUpdatesAreDelayedWhileCopyingIsBehind$"
+	byLongViews = "^TestALongViewDelaysNobody$"
+	byDelays    = "^TestUpdatesAreDelayedWhileACheckpointIsBehind$"
 	byClosing   = "^TestClosingDoesNotWaitForTheLog$"
 	byHoldbacks = "^TestViewsThatAreHeldBackBeginAgain$"
 )

@@ -96,7 +96,7 @@ func TestRowsInDisorderAreErrors(t *testing.T) {
 	}
 }
 
-func TestVersionsThatAreNotThereAreErrors(t *testing.T) {
+func TestAbsentVersionsAreErrors(t *testing.T) {
 	h := sample(t, 50)
 	for _, number := range []int64{-1, h.latest.Number + 1, 1 << 40} {
 		if v, err := h.read(number); err == nil {

@@ -68,7 +68,7 @@ func mixed(rnd *rand.Rand, size, literals, n int) edit {
 	return e
 }
 
-func TestComposedEditsDoWhatTheyDidOneByOne(t *testing.T) {
+func TestAComposedEditEqualsItsPartsInOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	literals := []byte("the quick brown fox jumps over the lazy dog")
 	base := []byte("0123456789abcdefghijklmnopqrstuvwxyz")

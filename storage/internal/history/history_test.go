@@ -215,7 +215,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestRowsAreTakenOnlyDownToTheSnapshot(t *testing.T) {
+func TestRowsAreReadOnlyDownToTheSnapshot(t *testing.T) {
 	h := newHistory(t)
 	p := newPage(3, 5<<10)
 	for range 600 {

@@ -39,7 +39,7 @@ func TestStepsAreNearTheSizeOfTheEdit(t *testing.T) {
 }
 
 // Where elements are only put in another order, a step names each that moved.
-func TestReorderNamesElementsOnly(t *testing.T) {
+func TestAStepForReorderedElementsIsSmall(t *testing.T) {
 	codec := newCodec(t)
 	p := newPage(5, 50<<10)
 	prev := Version{Body: p.body()}

@@ -135,7 +135,7 @@ type countedRows struct {
 func (r *countedRows) Next() bool { *r.n++; return r.Rows.Next() }
 
 // A list in a small range of rowids among large ones is read without reading theirs.
-func TestRowsOutsideTheRangeAreLeaptOver(t *testing.T) {
+func TestRowsOutsideTheRangeAreSkipped(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "x.db"))
 	exec(t, db, "INSERT INTO term (term, rank) VALUES ('pgsz', 64)")
 	ranges := []Range{{0, 1, 1<<40 - 1}, {1 << 40, 1<<40 + 1, 2<<40 - 1}, {2 << 40, 2<<40 + 1, 3<<40 - 1}}

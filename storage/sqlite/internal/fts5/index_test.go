@@ -271,7 +271,7 @@ func (h *history) checkTerms(c conn, x *Index, prefix string, in Range) {
 
 // After any writes, merges and settings, with pages small enough for each list to go over many, the lists are those
 // that MATCH finds, of one file in two openings.
-func TestListsAreWhatMATCHFinds(t *testing.T) {
+func TestPostingsEqualTheResultsOfMatch(t *testing.T) {
 	n := *seeds
 	if testing.Short() {
 		n = 1
