@@ -10,14 +10,14 @@ import (
 )
 
 // All rules of access are here, and in protectedtags.go. The rules are methods of Caller named may…, which look at the
-// values alone. The functions readable and usable apply them to an app of the store: every method that takes the id of an
+// values alone. The functions readable and usable apply them to an app of the store: every method that reads or changes one
 // app calls one of them first, in the snapshot or the transaction in which it works.
 //
 //	readable  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
 //	usable    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
 //
-// The groups are always those of the latest version. So a moderator of a group that an app has left cannot read its
-// older versions any more.
+// The groups are always those of the latest version. So the moderators of a group that an app has left lose the right to
+// its older versions too.
 
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks.
 func (c Caller) moderates(group string) bool {

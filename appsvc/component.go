@@ -266,8 +266,8 @@ type CreateComponentRequest struct {
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than 1 MiB;
-//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (doc.go says under "Schemas" what it may
-//     be), or if there is a component with the same id or with the same name and version;
+//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (the package comment says under "Schemas"
+//     what it may be), or if there is a component with the same id or with the same name and version;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {

@@ -297,7 +297,7 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	return out
 }
 
-// notInWord separates words at spaces, and at quotes, brackets, periods, commas and hyphens, which ASCII has before '0'.
+// notInWord separates words at spaces, quotes, parentheses, periods, commas, hyphens and slashes: what ASCII has before '0'.
 func notInWord(r rune) bool { return r < '0' }
 
 // stays returns the pairs that need not move: a longest list of pairs that are in the same order in a and in b.
