@@ -19,9 +19,10 @@
 // That a fault would be found is shown by histories with faults in them, and by a cluster whose commits wait for no
 // standby, which loses writes.
 //
-// A plain run of the tests checks the checker and the files. It takes minutes to put the cluster through trouble, and needs
-// etcd, Patroni, HAProxy and PgBouncer: that is done when it is asked for, in rounds of all trouble, one at least. How long
-// no write was acknowledged is printed and not judged, since a test may run on a busy machine:
+// The programs that this needs are Debian packages: etcd-server, patroni, haproxy, pgbouncer and postgresql. A plain run of the
+// tests has the primary stand still and switches it over, which takes a minute and a half. With -long the cluster is put
+// through all trouble in rounds, one at least, and the cluster that loses writes is tried too. How long no write was
+// acknowledged is printed and not judged, since a test may run on a busy machine:
 //
 //	go test ./internal/proof/cluster -v -timeout 0 -args -long 1h
 package cluster
