@@ -99,6 +99,37 @@ func BenchmarkAssetsAdd(b *testing.B) {
 	}
 }
 
+// BenchmarkAssetsSustained adds to PostgreSQL without a pause, single assets and batches of 50, and measures how much larger its
+// tables then are than after a VACUUM FULL.
+func BenchmarkAssetsSustained(b *testing.B) {
+	all, pool := libraries(b)
+	l := all[1]
+	for b.Loop() {
+		l.add(b, l.batch(1))
+		l.add(b, l.batch(1))
+		l.add(b, l.batch(50))
+	}
+	b.ReportMetric(float64(l.size), "posts")
+	tables := []string{"asset", "asset_list", "asset_change"}
+	before := make([]int64, len(tables))
+	for i, table := range tables {
+		before[i] = sizeOf(b, pool, table)
+	}
+	if _, err := pool.Exec(ctx, "VACUUM FULL"); err != nil {
+		b.Fatal(err)
+	}
+	for i, table := range tables {
+		b.ReportMetric(float64(before[i])/float64(sizeOf(b, pool, table)), table+"-x")
+	}
+}
+
+func sizeOf(b *testing.B, pool *pgxpool.Pool, table string) (size int64) {
+	if err := pool.QueryRow(ctx, "SELECT pg_total_relation_size($1::regclass)", table).Scan(&size); err != nil {
+		b.Fatal(err)
+	}
+	return size
+}
+
 // BenchmarkAssetsSearch finds the newest 50 and the total: as a service does, then each for itself, and
 // the same from what PostgreSQL has of its own: a GIN index over an array of terms, and a table with a
 // row for each term of an asset.
@@ -143,9 +174,7 @@ func BenchmarkAssetsSearch(b *testing.B) {
 		b.Run("size/"+table, func(b *testing.B) {
 			var size int64
 			for b.Loop() {
-				if err := pool.QueryRow(ctx, "SELECT pg_total_relation_size($1::regclass)", table).Scan(&size); err != nil {
-					b.Fatal(err)
-				}
+				size = sizeOf(b, pool, table)
 			}
 			b.ReportMetric(float64(size)/float64(*postCount), "B/post")
 		})
