@@ -133,8 +133,8 @@ func (w *world) token(user string) string {
 	return token
 }
 
-// send sends a request, and returns the body of the response, which must have the status. It tries again as long as the server
-// has no time for it.
+// send sends a request, and returns the body of the response, which must have the status. It repeats a request that
+// is answered with 503 and Retry-After, for two minutes at most.
 func (w *world) send(method, path, body string, status int, headers ...string) string {
 	for end := time.Now().Add(patience); ; time.Sleep(time.Second) {
 		r, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
