@@ -62,7 +62,8 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	return err
 }
 
-// importArchive builds the store beside its final name, so that a kill leaves either nothing or the whole store.
+// importArchive builds the store. A kill leaves none that can be opened: a SQLite file gets its name when it is complete, and in
+// PostgreSQL the store stays marked as unfinished until the next import begins anew.
 func importArchive(ctx context.Context, db string, a *archive.Archive) (n archive.Counts, err error) {
 	fill := func(s archive.Stores) error {
 		var err error

@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// mostConnections is how many connections are open at a time. An idle one takes 7 to 20 KB of memory. One whose headers
+// mostConnections is how many connections may be open at a time; connectionBound lowers it if the process may have few
+// file descriptors. An idle one takes 7 to 20 KB of memory. One whose headers
 // never end takes as much as headers may have, 260 KB.
 const mostConnections = 1000
 

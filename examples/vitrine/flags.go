@@ -143,8 +143,8 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// checkAddress returns a usageError for a value of a flag that cannot be host:port. name is how the error names the
-// flag.
+// checkAddress returns a usageError for a value of a flag that cannot be host:port. The error calls the
+// flag name.
 func checkAddress(name, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil {

@@ -24,7 +24,7 @@ func (t *liveTokens) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	return t.now.Load().Authenticate(r)
 }
 
-// read replaces the keys by those that by returns. An error changes nothing.
+// read replaces the keys by those that the function by returns. If it returns an error, nothing changes.
 func (t *liveTokens) read(by func() (*httpapi.Tokens, error)) error {
 	tokens, err := by()
 	if err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -109,12 +108,8 @@ func (m *metrics) handler(log *slog.Logger) http.Handler {
 	return mux
 }
 
-// listen serves /metrics and nothing else at addr until stop is called.
-func (m *metrics) listen(addr string, log *slog.Logger) (stop func(), err error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("-metrics-addr %s: %w", addr, err)
-	}
+// serve serves /metrics and nothing else to those who connect to l, until stop is called.
+func (m *metrics) serve(l net.Listener, log *slog.Logger) (stop func()) {
 	s := newServer(m.handler(log), log)
 	s.WriteTimeout = 30 * time.Second
 	go func() {
@@ -123,5 +118,5 @@ func (m *metrics) listen(addr string, log *slog.Logger) (stop func(), err error)
 		}
 	}()
 	log.Info("metrics are served", "url", "http://"+dialable(l.Addr().String())+"/metrics")
-	return func() { _ = s.Close() }, nil // whoever reads them now reads them again
+	return func() { _ = s.Close() } // whoever reads them now reads them again
 }

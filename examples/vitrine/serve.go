@@ -70,8 +70,8 @@ func (o *serveFlags) logger(p *program) (*slog.Logger, error) {
 	return nil, usageError{fmt.Errorf("serve: -log %q: want text or json", o.log)}
 }
 
-// serve answers requests until it is told to stop. What can be refused is refused before the store is opened, so that a
-// mistake on the command line neither makes a store nor a key.
+// serve answers requests until it is told to stop. It checks the flags before it opens the store, so that a mistake makes
+// neither a store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
 func serve(ctx context.Context, p *program, args []string) (err error) {
 	f := flags("serve")
 	var o serveFlags
@@ -93,6 +93,13 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("-addr %s: %w", o.addr, err)
 	}
 	defer func() { _ = listener.Close() }() // the server has done so when it was shut down
+	var scraped net.Listener
+	if o.metricsAddr != "" {
+		if scraped, err = net.Listen("tcp", o.metricsAddr); err != nil {
+			return fmt.Errorf("-metrics-addr %s: %w", o.metricsAddr, err)
+		}
+		defer func() { _ = scraped.Close() }()
+	}
 	s, err := openStore(ctx, o.db)
 	if err != nil {
 		return err
@@ -162,13 +169,9 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
 	}
 	defer atHangup(log, figures.ofReloads(reloads))()
-	if o.metricsAddr != "" { // last, when all figures are registered
+	if scraped != nil { // last, when all figures are registered
 		server.Handler = figures.counting(server.Handler)
-		stop, err := figures.listen(o.metricsAddr, log)
-		if err != nil {
-			return err
-		}
-		defer stop()
+		defer figures.serve(scraped, log)()
 	}
 	// Everything is ready: say so, and serve until ctx is done.
 	o.warn(log, listener.Addr())
