@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Users yields the apps that match q and have used its component. It reads heads, bodies, tags and what App needs for the
-// tagged versions in portions, since a round trip for each app would take most of the time.
+// Users yields the apps that match q and have used its component. It reads heads, bodies and tags in portions, since
+// a round trip for each app would take most of the time. A View also reads what App needs for the tagged versions.
 func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.listUsers(ctx, q, out) })
 }
@@ -91,6 +91,10 @@ func (r *appReader) sendUser(row *appRow, tags []appsvc.Tag, out func(appsvc.Com
 	return out(appsvc.ComponentUser{Head: row.head(), Body: row.body, Tags: tags})
 }
 
+// maxAhead bounds how many tagged versions one statement looks for: an app may have a thousand tags, and a portion more
+// than a hundred apps. App reads the others when it is asked for them.
+const maxAhead = 512
+
 // users returns the rows of apps. In a View it also reads, in the same round trip, the chains of their tagged versions. An
 // Update locks an app before it reads a version, and so reads nothing ahead.
 func (r *appReader) users(ctx context.Context, c *conn, heads []sizedHead, tags map[string][]appsvc.Tag) ([]*appRow, error) {
@@ -102,7 +106,7 @@ func (r *appReader) users(ctx context.Context, c *conn, heads []sizedHead, tags 
 		byID[h.ID] = list[i]
 		ids = append(ids, h.ID)
 		for _, tag := range tags[h.ID] {
-			if tag.AppVersion != h.Version {
+			if tag.AppVersion != h.Version && len(tagged) < maxAhead {
 				tagged, versions = append(tagged, h.ID), append(versions, tag.AppVersion.Number())
 			}
 		}
