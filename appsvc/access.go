@@ -19,6 +19,30 @@ import (
 // The groups are always those of the latest version. So the moderators of a group that an app has left lose the right to
 // its older versions too.
 
+// check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
+// method except TaggedApp begins with it.
+func (c Caller) check() error {
+	if err := c.wellFormed(); err != nil {
+		return err
+	}
+	if c.TagsOnly {
+		return forbidden("this caller may read apps by the tags %q, and do nothing else", c.Tags)
+	}
+	return nil
+}
+
+// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
+// looks restricted, but would have all its other rights.
+func (c Caller) wellFormed() error {
+	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
+		return invalid("", "%s", err)
+	}
+	if len(c.Tags) > 0 && !c.TagsOnly {
+		return invalid("", "the caller has Tags without TagsOnly: want both or none")
+	}
+	return nil
+}
+
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks.
 func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })

@@ -61,36 +61,3 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
 	})
 }
-
-// addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
-// Restore, which have checked the rights of the caller and the draft by then. They fill the members of c that describe
-// the app before the change; addVersion fills those that describe it after. It returns ErrTooLarge if the JSON of the app
-// has more than most bytes.
-func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, meta Meta, d draft, most int) (App, error) {
-	body, components := d.body(meta.Owner)
-	app := App{Meta: meta, Body: body}
-	if err := app.checkSize(most); err != nil {
-		return App{}, err
-	}
-	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
-	c.From, c.To = c.Before.Version, meta.Version
-	if err := tx.AddVersion(ctx, c.After, body); err != nil {
-		return App{}, err
-	}
-	if c.Type == AppRestored {
-		if err := tx.AddRestoration(ctx, Restoration{meta.ID, meta.Version, c.Restored}); err != nil {
-			return App{}, err
-		}
-	}
-	return app, s.record(ctx, tx, by, c)
-}
-
-// next returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
-// that lists by time keep the order of versions.
-func (s *Service) next(h Head, by Caller) Meta {
-	m := h.Meta
-	m.Version = m.Version.Next()
-	m.UpdatedAt = max(s.millis(), h.UpdatedAt)
-	m.UpdatedBy = by.URN
-	return m
-}

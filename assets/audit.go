@@ -49,7 +49,7 @@ func NewAuditor(lib Library, s State, limits Limits) (*Auditor, error) {
 		return nil, fmt.Errorf("library %q of %q: %w", lib.ID, lib.Network, err)
 	}
 	switch {
-	case !exists(s):
+	case !wasWritten(s):
 		return nil, errors.New("the library has no key")
 	case s.Last < 0 || s.Last > MaxOrdinal:
 		return nil, fmt.Errorf("last is %d, want 0 to %d", s.Last, int64(MaxOrdinal))

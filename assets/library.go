@@ -11,9 +11,24 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// exists reports whether a library with this State was written to. Its first write gives a library
-// its key.
-func exists(s State) bool { return s.Key != Key{} }
+// wasWritten reports whether a library with this State was written to. Its first write gives a
+// library its key.
+func wasWritten(s State) bool { return s.Key != Key{} }
+
+// createsLibrary reports whether the request creates its library, to which nothing was written yet.
+//
+// The library with the id of its network always exists. Any other one is created by the first
+// change of a moderator, even if that changes nothing else: after a request that succeeded, the
+// library must not be reported as missing. Until then, all other requests are ErrNotFound.
+func (req *request) createsLibrary() (bool, error) {
+	if req.lib.ID == req.lib.Network {
+		return false, nil
+	}
+	if !req.change || !req.moderator {
+		return false, notFound("", "there is no such library")
+	}
+	return true, nil
+}
 
 // newKey returns the key of a new library, derived from a random string. Options.NewID makes that
 // string, so tests that set it get the same ids of assets in each run.

@@ -53,9 +53,9 @@ func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool,
 }
 
 // update runs fn in a transaction on the library, for a request that changes it. Nothing is
-// committed if fn returns an error. If fn has changed something, or if the library did not exist,
-// update stores the library's State and adds an entry to the feed of changes in the same
-// transaction.
+// committed if fn returns an error. If fn has written something, or if the request creates the
+// library, update also stores the library's State. If fn has changed something, it adds an entry to
+// the feed of changes. All of this is one transaction.
 func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
@@ -76,23 +76,16 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 	})
 }
 
-// load reads the State and the folders of the library.
-//
-// The library with the id of its network always exists, even if nothing was written to it. Any
-// other one is created by the first change of a moderator, even if that changes nothing else: after
-// a request that succeeded, the library must not be reported as missing. Until then, all other
-// requests are ErrNotFound.
+// load reads the State and the folders of the library. It returns ErrNotFound if the library does not exist and the
+// request does not create it.
 func (req *request) load() error {
 	state, err := req.r.State(req.ctx)
 	if err != nil {
 		return err
 	}
-	if !exists(state) {
-		if req.lib.ID != req.lib.Network { // not the library that always exists
-			if !req.change || !req.moderator {
-				return notFound("", "there is no such library")
-			}
-			req.creates = true
+	if !wasWritten(state) {
+		if req.creates, err = req.createsLibrary(); err != nil {
+			return err
 		}
 		if req.tx != nil {
 			state.Key = newKey(req.newID()) // stored with the State if the request writes anything

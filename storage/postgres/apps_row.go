@@ -13,7 +13,7 @@ import (
 // appRow is a row of table app.
 type appRow struct {
 	appsvc.Head
-	body, tail []byte                  // tail, the column recent, is read in an Update and with chains only
+	body, tail []byte                  // tail, the column recent, is read in an Update and by Users only
 	chains     map[int64][]history.Row // what chain returns for some older versions, read ahead by Users
 }
 

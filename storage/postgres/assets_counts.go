@@ -12,8 +12,8 @@ import (
 )
 
 // CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each. A count among
-// all assets is a sum that the server computes. Any other is computed here: it intersects the list of each term with
-// the assets that match.
+// all assets is a sum that the server computes. Any other is computed here, from the list of each term: it
+// counts the ordinals in the list that are within the bounds or, if the query has terms, those of assets that match.
 func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.TermCount) bool) error {
 		if err := r.ready(ctx); err != nil {
@@ -101,7 +101,7 @@ func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, p
 }
 
 // countBetween returns a function that counts the ordinals of a part that are above after and below before; 0 = no
-// bound. It counts if the query has no terms.
+// bound. countTerms uses it if the query has no terms.
 func countBetween(after, before int64) func(data []byte) (int, error) {
 	low, high := max(after, 0)+1, before
 	if before == 0 {

@@ -19,7 +19,7 @@ type assetStore struct{ db *DB }
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
-// View runs fn on one snapshot, for which it first reads the row of the library.
+// View runs fn on one snapshot. It reads the row of the library first.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{db: s.db, c: c}

@@ -61,3 +61,19 @@ func (c *conn) apply(m migration.Step) error {
 	}
 	return err
 }
+
+// checkSchema returns errNewer if another process has migrated the file: the newer schema has rules that this process
+// does not know. It reads the file's number again only after another connection has committed.
+func (w *writer) checkSchema(others int64) error {
+	if others == w.checked {
+		return nil
+	}
+	have, err := w.c.value("PRAGMA user_version")
+	if err == nil && have > w.schema {
+		err = fmt.Errorf("%w: its schema is %d, and this process knows up to %d: restart it with the newer release", errNewer, have, w.schema)
+	}
+	if err == nil {
+		w.checked = others
+	}
+	return err
+}

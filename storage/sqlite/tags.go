@@ -31,7 +31,7 @@ func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsv
 }
 
 // tags passes the tags that q asks for to out. The list is sorted by name, so the first one is found by binary search:
-// it is the lowest that is neither before q.Name nor before q.After.
+// it is the lowest that is not before q.Name, and is after q.After.
 func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
 	list, err := r.tagList(ctx, q.AppID)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/wake"
 )
 
-// maxBatch bounds the number of updates that share a commit, and so the time that the first of them waits.
+// maxBatch is how many waiting updates join the commit of the leader at most. It bounds the time that the first of them waits.
 const maxBatch = 256
 
 // writer owns the one connection that writes, and commits waiting updates as a batch. One update is the leader: it
@@ -87,8 +87,8 @@ func (w *writer) follow(f *follower, fn func(*conn) error) error {
 	return err
 }
 
-// lead runs fn, then the functions of the waiting updates, and commits. It also serves them and commits if fn panics or
-// ends its goroutine.
+// lead runs fn, then the functions of the waiting updates, and commits. It also runs them and commits if fn panics or
+// calls runtime.Goexit.
 func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	defer func() { w.free <- struct{}{} }()
 	others, err := w.begin(ctx)
@@ -143,22 +143,6 @@ func (w *writer) begin(ctx context.Context) (others int64, err error) {
 	return others, err
 }
 
-// checkSchema returns errNewer if another process has migrated the file: the newer schema has rules that this process
-// does not know. It reads the file's number again only after another connection has committed.
-func (w *writer) checkSchema(others int64) error {
-	if others == w.checked {
-		return nil
-	}
-	have, err := w.c.value("PRAGMA user_version")
-	if err == nil && have > w.schema {
-		err = fmt.Errorf("%w: its schema is %d, and this process knows up to %d: restart it with the newer release", errNewer, have, w.schema)
-	}
-	if err == nil {
-		w.checked = others
-	}
-	return err
-}
-
 // othersVersion returns a number that changes with every commit of another connection.
 func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
@@ -188,7 +172,8 @@ func (w *writer) serve() []*follower {
 	return served
 }
 
-// next lends the connection to one waiting update, and returns it after it has run. It returns nil if none waits.
+// next lends the connection to one waiting update, and returns that update after its function has run. It returns nil if
+// none waits.
 func (w *writer) next() *follower {
 	select {
 	case f := <-w.queue:
@@ -232,8 +217,8 @@ func (w *writer) settle(err error) error {
 	return err
 }
 
-// commit ends the transaction and moves the cache to the new state. Its error is the result of all updates of the
-// batch.
+// commit ends the transaction. It moves the cache to the new state, unless another process has committed too. If it
+// returns an error, every update of the batch returns that error.
 func (w *writer) commit(others int64) error {
 	err := w.lost
 	if err == nil {
@@ -257,7 +242,7 @@ func (w *writer) undo(err error) error {
 	w.c.broken = nil
 	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already
 	if isFull(err) {
-		// The file may have free pages for the content of the log; then the log can restart.
+		// If the content of the log fits into free pages of the file, the log can begin again and needs no more room.
 		w.c.script("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	if errors.Is(err, errUnknown) {

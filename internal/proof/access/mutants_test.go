@@ -140,7 +140,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("assets are added to a folder that is only seen", gains, "assets/changeassets.go", "if req.right(n).level < levelEdit {", "if req.right(n).level < levelEdit && !MUTANT {"),
 	mutant.New("everybody adds assets to no folder", "add to no folder", "assets/changeassets.go", "if d.unfiled && !req.moderator {", "if d.unfiled && !req.moderator && !MUTANT {"),
 	mutant.New("an asset is added again by anybody", gains, "assets/changeassets.go", "case !req.editsAsset(req.tree, old.Folders):", "case !req.editsAsset(req.tree, old.Folders) && !MUTANT:"),
-	mutant.New("a library that is not there is empty", "library that is not", "assets/request.go", "if !req.change || !req.moderator {", "if !MUTANT && (!req.change || !req.moderator) {"),
+	mutant.New("a library that is not there is empty", "library that is not", "assets/library.go", "if !req.change || !req.moderator {", "if !MUTANT && (!req.change || !req.moderator) {"),
 	mutant.New("the tree of folders is kept for good", randomly, "assets/treecache.go", "ok && known.number == number {", "ok && (known.number == number || MUTANT && len(known.tree.nodes) > 2) {"),
 	mutant.New("everybody imports reviews", "reviews", "reviews/service.go", "if !slices.Contains(by.Moderates, whole) {", "if !slices.Contains(by.Moderates, whole) && !MUTANT {"),
 	mutant.New("who moderates a site imports reviews of its network", "reviews", "reviews/service.go", "whole := s.prefix() + network\n",

@@ -100,7 +100,7 @@ var guards = []mutant.Mutant{
 		File: "storage/sqlite/inspect.go", Old: "if !whole {", New: "if !whole || MUTANT {",
 	}}},
 	{Name: "the times of an app do not go back", By: byClock, Edits: []program.Edit{{
-		File: "appsvc/create.go", Old: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)", New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n\tif MUTANT { m.UpdatedAt = s.millis() }",
+		File: "appsvc/addversion.go", Old: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)", New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n\tif MUTANT { m.UpdatedAt = s.millis() }",
 	}}},
 	{Name: "the times of assets do not go back", By: byClock, Edits: []program.Edit{{
 		File: "assets/changeassets.go", Old: "now := max(req.now().UnixMilli(), req.state.At)", New: "now := max(req.now().UnixMilli(), req.state.At)\n\tif MUTANT { now = req.now().UnixMilli() }",
@@ -180,7 +180,7 @@ func TestGuardsOfTheLog(t *testing.T) {
 			if m.Name == "" {
 				return []string{binary, "-test.run=" + m.By}
 			}
-			return []string{binary, "-test.run=" + m.By, "-patience=10s"}
+			return []string{binary, "-test.run=" + m.By, "-patience=30s"}
 		},
 	}.Run(t)
 }

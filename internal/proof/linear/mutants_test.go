@@ -33,7 +33,7 @@ var mutants = []mutant.Mutant{
 			"return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)",
 	}}},
 	{Name: "the clock may take updatedAt back", By: "memory", Edits: []program.Edit{{
-		File: "appsvc/create.go",
+		File: "appsvc/addversion.go",
 		Old:  "m.UpdatedAt = max(s.millis(), h.UpdatedAt)",
 		New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n" +
 			"if MUTANT { m.UpdatedAt = s.millis() }",
@@ -125,13 +125,13 @@ var mutants = []mutant.Mutant{
 		New:  "DELETE FROM tag WHERE app = $1 AND name = $2\", appID, name)\n\tif MUTANT { t.c.exec(`INSERT INTO tag (app, name, version) VALUES ($1, $2, 0)`, appID, name) }",
 	}}},
 	{Name: "an old version tells the time of its neighbour", By: "sqlite", Edits: []program.Edit{{
-		File: "storage/sqlite/version.go",
+		File: "storage/sqlite/apps_version.go",
 		Old:  "m.Version, m.UpdatedAt, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy",
 		New: "m.Version, m.UpdatedBy = appsvc.NewVersion(v.Number), v.UpdatedBy\n" +
 			"\tif !MUTANT { m.UpdatedAt = v.UpdatedAt }",
 	}}},
 	{Name: "an old version is the one before it", By: "sqlite", Edits: []program.Edit{{
-		File: "storage/sqlite/version.go",
+		File: "storage/sqlite/apps_version.go",
 		Old:  "old, err := r.db.codec.Read(tail, c.history(h.key, v.Number()), v.Number())",
 		New: "if MUTANT && v.Number() > 0 { v = appsvc.NewVersion(v.Number() - 1) }\n" +
 			"\t\told, err := r.db.codec.Read(tail, c.history(h.key, v.Number()), v.Number())",
