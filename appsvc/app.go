@@ -131,7 +131,7 @@ func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
 // UnmarshalJSON reads what AppendJSON writes, and any JSON of an app with the same members. The members of the body keep
 // their bytes, without the white space between them, so an App that was read from JSON is equal to the one that was
-// written. It returns an error if a member of the app is missing.
+// written. It returns an error if id, version, title, owner, groups or elements is missing.
 func (a *App) UnmarshalJSON(text []byte) error {
 	type party struct {
 		URN string `json:"urn"`

@@ -361,8 +361,8 @@ func (a *Auditor) Answer(x Answer) error {
 	return nil
 }
 
-// checkResult returns an error unless text has the form of a stored result: {} of a deletion, {"ID":…} of a component,
-// {"ID":…,"Version":…} of an app, or {"AppID":…,"Name":…,"AppVersion":…} of a tag. The app must have the version.
+// checkResult returns an error unless text has the form of a stored result: {} of a deletion, {"ID":…} of a component
+// or all of its fields as an earlier release stored them, {"ID":…,"Version":…} of an app, or {"AppID":…,"Name":…,"AppVersion":…} of a tag. The app must have the version.
 func (a *Auditor) checkResult(text []byte) error {
 	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
 		return err

@@ -68,8 +68,9 @@ func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
 	return refused(s.check(ctx, by, c))
 }
 
-// answerable are the kinds that an error of Options.Check may have. If the error wraps one of them and is not an *Error,
-// it becomes one with the code beside the kind. An error of no kind becomes ErrForbidden.
+// answerable are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
+// becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
+// in passing.
 var answerable = []struct {
 	kind error
 	code string

@@ -43,7 +43,7 @@ func (c *componentCache) put(used map[ComponentRef]Component) {
 	}
 }
 
-// drop removes components that are not as they are in the store.
+// drop removes components of which at least one is not as it is in the store.
 func (c *componentCache) drop(used map[ComponentRef]Component) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -202,7 +202,7 @@ func (k *checker) users(ctx context.Context, q UserQuery) error {
 }
 
 // app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
-// tags, is checked once. It returns errPageEnds if the answer is full; k.at is where the next one begins.
+// tags, is checked once. It returns errPageEnds if the answer is full or its time is up; k.at is where the next one begins.
 func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	tags := map[Version][]string{user.Version: {}}
 	for _, tag := range user.Tags {

@@ -19,7 +19,7 @@ type ListComponentVersionsRequest struct {
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
 // has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
-// them. Next is the last version of the page. It returns ErrNotFound if there is no component of this name, and
+// them. Next is the last version of the page, or "" on the last page. It returns ErrNotFound if there is no component of this name, and
 // ErrInvalid if Limit is out of range or After is not a version of the component.
 func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
 	var out Page[Component]

@@ -4,15 +4,15 @@
 // # Concepts
 //
 // An app is a list of elements with a title and the groups (networks and sites) that it belongs to.
-// Every change makes a new version: 0, then 1, and so on without gaps. A version never changes. App
+// Every change of the title, the groups or the elements makes a new version: 0, then 1, and so on without gaps.
+// A version never changes. App
 // returns the latest version, and Patch starts from it. Restore stores the content of an older version as
 // a new version. A tag, such as "production", points to one version of one app and can be moved.
 //
-// An element names a component and carries a config. The service writes an element when the element
-// is new, or when its component or its config changes. At that moment the component must exist, the
-// config must conform to the component's configSchema, and the component's manifest is copied into the
-// element. So an old version reads the same after its components were replaced or deleted. A config
-// holds only what its creator gave; App.WithDefaults adds the defaults of the schema for display.
+// An element names a component and carries a config. When an element is added, or its component or its config
+// changes, the component must exist, the config must conform to the component's configSchema, and the component's
+// manifest is copied into the element. So an old version reads the same after its components were replaced or
+// deleted, and Restore does not check it again. A config holds only what its creator gave; App.WithDefaults adds the defaults of the schema for display.
 //
 // A [Version] is a number. The zero Version names none: in a request it means "not given". [Latest] names the
 // highest version that an app has.
@@ -20,8 +20,8 @@
 // # Calling the service
 //
 // [New] returns a [Service] on a [Store]. Every method takes the [Caller] right after ctx. Service.As
-// returns a [Session], which has the same methods for one caller, without the parameter. The client of a
-// remote service, adapters/client, has the same methods again.
+// returns a [Session], which has the methods that act for a caller, without the parameter. The client of a
+// remote service, adapters/client, has the methods of a Session.
 //
 // A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is ""
 // on the last page. The method AllX beside it is an iterator that fetches page after page; it ends with the first
@@ -111,20 +111,20 @@
 // A tag points to one version of one app. PutTag creates or moves it, and DeleteTag removes it; both record the move in
 // the same transaction. ListTagMoves returns the history of a tag: when, by whom, from where and to where. A tag that
 // already points to the version does not move and has no new entry. Moves are kept for good, even after the tag is
-// deleted. So two numbers are bounded: an app has at most 1,000 tags at a time, and 10,000 different names of tags
-// ever. Programs from before v0.1.0 recorded no moves: a tag that has not moved since then has an empty history, and
-// one that was deleted before then has none.
+// deleted. So two numbers are bounded: an app has at most Limits.Tags tags at a time, 1,000 by
+// default, and 10,000 different names of tags ever.
 //
 // PutTagRequest.From is a guard for people and programs that act on what they have seen: with PointsTo(v) the tag moves
 // only from v, with NoTag() it is only created. Otherwise the error has CodeMoved and says in PointsTo where the tag
-// is. The caller's rights are checked before the guard. A retry that follows a lost response needs an idempotency key:
-// without one, the tag is no longer where the guard says.
+// is. The caller's rights are checked before the guard. After a lost response, repeat the call with its idempotency
+// key: a repeat without one gets CodeMoved if the first call has moved the tag.
 //
-// Options.ProtectedTags names tags, such as production, that decide what is delivered. Creating, moving or deleting one
-// takes a moderator of every group of the app; its owner needs that too. The groups of the app decide who that is, so
+// Options.ProtectedTags names tags, such as production, that decide what is delivered. Only a moderator of every
+// group of the app may create, move or delete one; being the owner is not enough. The groups of the app decide who
+// that is, so
 // while an app has a protected tag, changing its groups by Patch or Restore takes a moderator of every group as well.
-// Both are checked in the transaction of the write, on the latest version, and again before a repeat with an
-// idempotency key is answered.
+// Both rules are checked in the transaction of the write, on the latest version. The rule for tags is checked again
+// before a repeat with an idempotency key is answered.
 //
 // # Checking a component
 //

@@ -265,8 +265,8 @@ const (
 	common        = 64 // a trait that more elements have says nothing about which one is which
 )
 
-// traits returns the traits of the config of an element: each member, with its name and value, and each of the first 64
-// words of a long string. So an element whose text was edited still shares most of its words. It returns nil if the
+// traits returns the traits of the config of an element: each member, with its name and value, and those of the first 64
+// words of a long string that have four bytes or more. So an element whose text was edited still shares most of its words. It returns nil if the
 // budget is spent.
 func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	d.split(e)

@@ -235,8 +235,8 @@ func (c Caller) readsOneOf(groups []string) bool {
 	})
 }
 
-// addToFeed writes the entry of a change. Every 64th call also removes up to 256 old entries. So no task of its own has
-// to remove them, and no write takes long because of it.
+// addToFeed writes the entry of a change. The first call and every 64th after it also remove up to 256 old entries.
+// So no separate task has to remove them, and no write takes long because of it.
 func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version

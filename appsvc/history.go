@@ -136,7 +136,7 @@ func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryReque
 	})
 }
 
-// historyPage returns one entry less than q.Limit: a version is compared with the one before it, so one version more than
+// historyPage returns at most one entry less than q.Limit: a version is compared with the one before it, so one version more than
 // entries is read. The page also ends when the bodies that were read have historyPages times PageBytes. It holds two bodies
 // in memory at a time.
 func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Page[HistoryEntry], error) {

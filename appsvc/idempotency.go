@@ -117,9 +117,9 @@ func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result 
 }
 
 // write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is
-// stored with the write. If the write was done before, write calls neither; it fills result with what was stored and
-// returns repeated as true. A retry may arrive while the first attempt is running: so the result is looked for twice,
-// before prepare, and again in the Update, which is serializable.
+// stored with the write. If the write was done before, write does not call fn; it fills result with what was stored
+// and returns repeated as true. It looks for the result before prepare, and again in the Update: a retry may arrive while
+// the first attempt is running. In that case prepare has been called.
 func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(Tx) error) (repeated bool, err error) {
 	if w.key != "" {
 		err := s.store.View(ctx, func(r Reader) error { return w.replay(ctx, r, s.millis(), result) })

@@ -64,8 +64,8 @@ func (l Limits) withDefaults() Limits {
 // configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down.
 const configDepth = strictjson.MaxDepth - 3
 
-// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed, with the first mistake in the order
-// title, groups, elements. It checks written elements only, since kept ones were checked when they were written. It does
+// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed, with the first mistake. It checks
+// the sizes of title, groups and elements first, and then what is in them. It checks written elements only, since kept ones were checked when they were written. It does
 // not check whether components exist: complete does. at is the JSON pointer of the draft in the request.
 func (l Limits) checkShape(at string, d draft) error {
 	limit := func(pointer, format string, args ...any) error {

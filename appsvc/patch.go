@@ -20,12 +20,13 @@ import (
 //	completeCached    the components of the changed elements; validates their configs
 //	storePatch        an Update: checks that all of this still holds, and stores the version
 //
-// Only storePatch keeps other writers waiting. What is checked before it is checked for the sake of an early error.
+// Only storePatch keeps other writers waiting. It checks the version, the rights and the components again. It does not
+// judge the result or validate the configs again.
 
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor is about how many times the size of an app a patch of it takes in memory.
+// patchFactor says how much memory a patch takes: about so many times the size of the app's JSON.
 const patchFactor = 4
 
 // versionPath is the JSON pointer of the version, which every patch must test.
@@ -37,14 +38,16 @@ const versionPath = appPath + "/version"
 //
 // Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
 // that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
-// caller, and the components that the configs were validated against. So of two patches for the same version one is
-// stored, and the other one gets ErrConflict.
+// caller, and the components that the configs were validated against. So of two patches for the same version at
+// most one is stored.
 //
 // It returns:
 //   - ErrInvalid if the text is not a JSON Patch or does not test the version;
-//   - ErrTooLarge if the patch has more than 1,000 operations or 1 MiB, or the patched document more than 4 MiB;
-//   - ErrConflict if the app has another version or a component was replaced meanwhile (CodeStaleVersion), or if another
-//     test fails (CodeTestFailed);
+//   - ErrTooLarge if the patch has more than Limits.PatchOps operations or Limits.PatchBytes, by default 1,000 and 1 MiB,
+//     or the patched document more than Limits.DocumentBytes, by default 4 MiB;
+//   - ErrConflict if the patch tests another version than the app has, even if the version changed while the patch was
+//     worked on, or if a component was replaced during that time (CodeStaleVersion); or if another test fails
+//     (CodeTestFailed);
 //   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if a component
 //     is unknown, if a config breaks its schema, or if the result breaks a limit;
 //   - ErrNotFound if there is no such app, or the caller may not read it;
@@ -194,7 +197,8 @@ func patchError(err error, current Version) error {
 }
 
 // patched applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
-// ErrConflict if a test fails, and ErrUnprocessable if the operations do not apply or the result is not allowed.
+// ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
+// ErrTooLarge if the document outgrows its limit.
 //
 // A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
 // before the test may fail first, or may write the version that is then tested.
@@ -228,7 +232,8 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (content draft, differs b
 	return d, !d.same(old), nil
 }
 
-// patchWork bounds the work of a patch.
+// patchWork bounds how many bytes of the document the operations of one patch may look at, and how many they may copy or
+// move: some times the largest document, so that a thousand operations on the whole of it are refused.
 func (l Limits) patchWork() jsonpatch.Limits {
 	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
 }

@@ -190,8 +190,9 @@ const editAttempts = 10
 // EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch. It returns the new
 // version. If fn adds no operation, it sends nothing and returns the version that it read.
 //
-// If somebody else has changed the app meanwhile, it starts over with the new latest version, so fn may be called up to
-// ten times. After that it returns ErrConflict. It returns an error of fn at once, and so all other errors.
+// If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest
+// version. So fn may be called up to ten times. After that it returns ErrConflict. It returns any other error, also one
+// of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	for attempt := 1; ; attempt++ {
 		app, err := apps.App(ctx, id)

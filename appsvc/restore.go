@@ -19,7 +19,8 @@ type RestoreRequest struct {
 // It returns:
 //   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
 //   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of the
-//     latest version;
+//     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group;
+//   - ErrTooLarge if the app would have more than 16 MiB;
 //   - ErrInvalid for the zero Version;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Session is a Service for one caller: the same methods without the parameter by. The client of a remote
+// Session is a Service for one caller: the methods that act for a caller, without the parameter by. The client of a remote
 // service (adapters/client) has these methods too, so a program can be written for both.
 type Session struct {
 	service *Service

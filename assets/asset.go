@@ -22,7 +22,7 @@ type Asset struct {
 	ID        string   // opaque, and valid in its library only
 	Library   string   // id of the library
 	CreatedAt int64    // when it was added, in milliseconds since the epoch
-	UpdatedAt int64    // when its content last changed, in milliseconds since the epoch
+	UpdatedAt int64    // when ChangeAssets last changed it, in milliseconds since the epoch
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
 	Body      Body     // do not change it: others may share it
 }

@@ -52,9 +52,9 @@ func appendAssets(b []byte, list []Asset) []byte {
 //   - ErrNotFound if the caller does not see a folder of the request;
 //   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to
 //     replace, or adds an asset to no folder without being a moderator;
-//   - ErrConflict, with the asset's id in Error.ID, if an item for an existing asset names a folder
-//     that the asset is not in and leaves out one that it is in. Otherwise content that was sent
-//     for one folder would also appear in another;
+//   - ErrConflict if an item names a folder that the asset is not in and leaves out one that it is
+//     in. The asset may exist: Error.ID is its id. Or an earlier item of the request adds it:
+//     Error.ID is "". Otherwise content that was sent for one folder would also appear in another;
 //   - ErrTooLarge if a content is longer than Limits.Content;
 //   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or
 //     the assets have more terms than Limits.Terms.

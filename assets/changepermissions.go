@@ -45,8 +45,8 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 // member.
 //
 // It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
-// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed or the
-// folder would have more than Limits.Permissions.
+// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, or if
+// permissions are added and the folder would have more than Limits.Permissions.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	err := s.update(ctx, by, lib, func(req *request) error {

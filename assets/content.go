@@ -147,7 +147,8 @@ func text(value jsontext.Value, at string) error {
 	return nil
 }
 
-// integer is the rule for a number that is written without a fraction and an exponent, or null.
+// integer is the rule for null, or a number that is written without a fraction and without an
+// exponent.
 func integer(value jsontext.Value, at string) error {
 	if k := value.Kind(); k != 'n' && (k != '0' || strings.ContainsAny(string(value), ".eE")) {
 		return invalid(at, "want an integer")

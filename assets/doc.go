@@ -8,8 +8,8 @@
 //	svc := assets.New(memory.New().Assets(), nil)
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
-// [Service.As] gives a [Session], which has the same methods for one caller. The client of a remote
-// service, package adapters/client, has the methods of a Session, so a program can be written for
+// [Service.As] gives a [Session], which has the methods that act for a caller, without the
+// Caller. The client of a remote service, package adapters/client, has the methods of a Session, so a program can be written for
 // both. A list comes in pages, with an iterator beside it: Search and AllAssets, ListFolders and
 // AllFolders. What the methods return marshals to the JSON of the HTTP API and back.
 //
@@ -22,8 +22,8 @@
 //
 // # Who may do what
 //
-// Moderators of the library's network may do everything. Other members of the network need a
-// permission on a folder. There are three operations: view, edit and manage. Edit includes view,
+// Moderators of the library's network may do everything. Other members of the network may view
+// what is open, and need a permission on a folder for everything else. There are three operations: view, edit and manage. Edit includes view,
 // and manage includes both.
 //
 //   - A folder has its own permissions and, while it inherits, those of its parent.
@@ -53,7 +53,6 @@
 //   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is
 //     not in and leaves out one that it is in. So content that was sent for one folder never
 //     appears in another. Folders that the caller may not read do not count as left out.
-//   - A [Caller] with a malformed URN is [ErrInvalid], and has no rights.
 //
 // # Search
 //
@@ -77,22 +76,23 @@
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
 //     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
 //     words: foo*bar is two words.
-//   - AddedFrom and AddedBefore are about the time of adding. Nothing is found unless AddedFrom is
-//     earlier than AddedBefore.
+//   - AddedFrom and AddedBefore bound the time of adding, and a zero time is no bound. If both are
+//     given and AddedFrom is not the earlier one, nothing is found.
 //   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are
 //     separators over HTTP.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, two seconds, is [ErrBusy].
-//   - Stores from before v0.1.0 lack index entries for the beginnings of words of more than 250
-//     bytes, for the keys of such long attributes, and for counting keys. The first search that
-//     needs them adds them. If that takes longer than a search may take, the search is ErrBusy, and
-//     the next one goes on.
+//   - Stores from before v0.1.0 lack index entries for the beginnings of words of 256 bytes or more,
+//     for the keys of attributes whose key and value are about as long together, and for counting
+//     keys. The first search that needs them adds them. If that takes longer than a search may
+//     take, the search is ErrBusy, and the next one goes on.
 //
 // # Content is not to be trusted
 //
-// Content comes from elsewhere. URLs in it are http or https, but its HTML is stored and returned
-// as it was sent: whoever shows it must sanitize it first.
+// Content comes from elsewhere. The URLs of the members that this package knows, such as attachments
+// and icons, are http or https. Members that it does not know are not checked, and HTML is stored
+// and returned as it was sent: whoever shows content must sanitize it first.
 //
 // # Changes
 //
@@ -119,23 +119,24 @@
 //
 //   - ChangeAssets, AssignAssets, ChangeAttributes and ChangePermissions remove first and add
 //     afterwards. ChangeFolders creates, then updates, then deletes.
-//   - The response to ChangeAssets has each asset once, at its first mention, as it is after the
-//     last one. All mentions of one asset are stored as one change. The first mention decides
-//     whether the asset needs a folder.
+//   - Several items of one ChangeAssets may name the same asset. They are stored as one change. The
+//     response has the asset once, where its first item stands, as it is after the last one. If
+//     the first item of a new asset names no folder, only a moderator may add it.
 //   - A change of several assets, attributes or folders is refused as a whole if its response would
 //     be longer than Limits.PageBytes.
 //   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
 //     that it is in.
-//   - A repeat that changes nothing leaves updatedAt as it is. So does a change of folders or
-//     attributes, which are not content.
+//   - A repeat that changes nothing leaves updatedAt as it is, and so do AssignAssets and
+//     ChangeAttributes. ChangeAssets sets it when it changes the content, the tags, via or the
+//     rights of an asset, or puts it into another folder.
 //   - An asset that a change of attributes leaves as it was has StatusOK and is not among the
 //     changed assets. An attribute that is removed and added again, or set to the value it has,
 //     keeps its place.
 //   - ChangeAttributes and AssignAssets give StatusInvalid to an asset that would have too many
 //     attributes or folders; ChangeAssets refuses the whole request. An asset that is over a
 //     lowered limit keeps what it has.
-//   - The first successful write of a moderator creates the library, even if it changes nothing
-//     else.
+//   - The library with the id of its network always exists. Any other one is created by the first
+//     successful write of a moderator, even if that changes nothing else.
 //
 // # Folders and permissions
 //

@@ -17,8 +17,8 @@ var (
 	ErrInvalid = errors.New("invalid input")
 	// ErrTooLarge means that the content of an asset is longer than Limits.Content.
 	ErrTooLarge = errors.New("too large")
-	// ErrConflict means that the asset to add is there already, in other folders than those that
-	// the request names.
+	// ErrConflict means that the asset to add exists, or is added by an earlier item of the request.
+	// It is in a folder that the item leaves out, and the item names one that it is not in.
 	ErrConflict = errors.New("conflict")
 	// ErrGone means that the feed of changes does not go back to a cursor. Entries after it were
 	// removed, or the feed has another identity than the cursor, as in a copy of the store.

@@ -78,7 +78,7 @@ const (
 //
 // It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if
 // in.About is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and
-// Folder is given, if the user is not of the network, or if in.About has too many roles or groups.
+// Folder is given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
 func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
 	err := s.view(ctx, by, lib, func(req *request) (err error) {

@@ -95,7 +95,7 @@ type facetField struct {
 type facetFields []facetField
 
 // facetsOf returns the fields with these names, each once. It returns ErrInvalid if a name is not
-// known.
+// known, or if the key in attribute:<key> is malformed or has a comma.
 func facetsOf(names []string, lim Limits) (facetFields, error) {
 	var out facetFields
 	for _, name := range unique(names) {

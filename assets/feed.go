@@ -33,7 +33,7 @@ const (
 // ChangesRequest asks for entries of the feed of changes of a library.
 type ChangesRequest struct {
 	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = from the end of the feed
-	Limit int    // entries of a page, up to Limits.Page; 0 = 100
+	Limit int    // entries of a page, up to Limits.Page; 0 = 100, or Limits.Page if that is lower
 }
 
 // ChangesPage is a page of the feed of changes.

@@ -21,7 +21,7 @@ type ListFoldersRequest struct {
 	Paths   []string
 	Label   string // only folders whose label contains this text, whatever its case; "" = any
 	Deleted bool   // deleted folders that the caller may restore, instead of folders that it sees
-	Limit   int    // folders of a page; 0 = 50
+	Limit   int    // folders of a page; 0 = 50, or Limits.Page if that is lower
 	After   string // id of a folder: only folders that follow it; over HTTP the parameter since
 	Before  string // id of a folder: only the last ones before it; over HTTP the parameter until
 }

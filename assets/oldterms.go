@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// oldTerms is the error of a search in a library that still has terms of the first release, which
+// oldTerms is the error of a search in a library that still has terms of releases before v0.1.0, which
 // begin with these letters. Search handles the error: it calls renew, which replaces the terms, and
 // searches again.
 //
-// Stores of the first release have long words and long attributes as digests alone, so neither a
+// Stores from before v0.1.0 have long words and long attributes as digests alone, so neither a
 // prefix of the word nor the key of the attribute finds them. They also have no terms for the keys
 // of attributes, which the facet of keys counts. Most searches do not need the missing terms. The
 // first search that does replaces the old ones. That may take longer than Limits.SearchTime; then

@@ -14,12 +14,12 @@ import (
 // only assets that the caller sees, so they reveal nothing about others. The page, its total and
 // its facets are of the same state of the library.
 //
-// A search whose Query has no letter and no digit finds nothing. One with an empty Query finds
-// assets with any text.
+// An empty Query puts no condition on the text. A Query that is not empty, but has no letter and no
+// digit, finds nothing.
 //
-// It returns ErrInvalid if a field is malformed or exceeds its limit, or if a cursor is not of this
-// library; ErrNotFound if the caller does not see a folder of the request; and ErrBusy if the
-// search takes longer than Limits.SearchTime.
+// Besides the errors of every method, it returns ErrInvalid if a field is malformed or exceeds its
+// limit, or if a cursor is not of this library; ErrNotFound if the caller does not see a folder of
+// the request; and ErrBusy if the search takes longer than Limits.SearchTime.
 func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
 	defer cancel()
@@ -187,8 +187,8 @@ func (req *request) addedBetween(from, to time.Time) (after, before int64, err e
 	return after, before, nil
 }
 
-// lastAddedBefore returns the highest ordinal that the library had assigned before the time t, or 0
-// if it had assigned none.
+// lastAddedBefore returns an ordinal that divides the assets of the library at the time t: those up
+// to it were added before t, and those above it at t or later. It is 0 if none was added before t.
 //
 // There is no index by time. Times never decrease along the ordinals, so the ordinal can be
 // searched for, with one read of an asset for each step. The steps alternate between interpolation,

@@ -30,7 +30,7 @@ type SearchRequest struct {
 	// attribute (its values are the keys of attributes), or attribute:<key>.
 	Facets []string
 
-	Limit int    // assets of a page; 0 = 50
+	Limit int    // assets of a page; 0 = 50, or Limits.Page if that is lower
 	Since string // Paging.Next of another SearchPage: only newer assets, oldest first
 	Until string // Paging.Prev of another SearchPage: only older assets, newest first
 	Order Order  // "" = Ascending with Since, else Descending; any other order with a cursor is ErrInvalid
@@ -69,8 +69,8 @@ const (
 )
 
 // check returns ErrInvalid if a field of the search is malformed or exceeds its limit. Otherwise it
-// returns the words of the search text: whole has those that an asset must have, and prefixes has
-// those of which a word of the asset must begin with.
+// returns the words of the search text: whole has the words that the asset must have. prefixes has
+// beginnings: for each of them, the asset must have a word that begins so.
 func (in SearchRequest) check(lim Limits) (whole, prefixes []string, err error) {
 	if err := in.checkFields(lim); err != nil {
 		return nil, nil, err

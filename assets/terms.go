@@ -50,7 +50,7 @@ const (
 	kindLongAttribute = 'l' // a digest of the key, the beginning of the value, and a digest of both; see attributeTerm
 )
 
-// The kinds of terms that only stores of the first release have. Searches replace them when they
+// The kinds of terms that only stores from before v0.1.0 have. Searches replace them when they
 // need to; see oldTerms.
 const (
 	oldLongWord      = 'W' // the digest of a word, of an asset without terms for its beginning

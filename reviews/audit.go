@@ -182,7 +182,7 @@ func (a *Auditor) End() error {
 	return nil
 }
 
-// threads finds out whether every reply leads, over its parent and the parent of that, to a review that is no reply. Reviews may
+// threads finds out whether every reply leads, through its parent, the parent of that and so on, to a review that is no reply. Reviews may
 // come before their parents.
 type threads struct {
 	rooted  set                      // reviews that do

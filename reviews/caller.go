@@ -8,7 +8,7 @@ import "github.com/vitrine-go/vitrine/internal/urn"
 type Caller struct {
 	URN       string   // urn:<vendor>:<network>:user=<id>
 	Moderates []string // URNs of networks and sites; only whole networks give rights here
-	TagsOnly  bool     // may read apps by some tags and nothing else: every method returns ErrForbidden
+	TagsOnly  bool     // may read apps by some tags and nothing else: every method returns ErrForbidden, unless Operator is set
 	Operator  bool     // runs the program itself, as at the command line, and may do everything; never set it from a request
 }
 

@@ -6,16 +6,16 @@ import (
 	"iter"
 )
 
-// Options say how a file is read, by a check or an import. The zero value works. They bound memory, disk and cores, and do not
-// change which problems are found.
+// Options say how a file is read, by a check or an import. The zero value works, and who is told of its progress. They
+// do not change which problems are found.
 type Options struct {
 	Workers int    // goroutines that check lines; 0: one for each core, eight at most
 	TempDir string // directory of the temporary files for lines of more than 512 KiB; "": that of the system
-	Spool   *Spool // bounds the temporary files of several imports together; nil: no bound
+	Spool   *Spool // bounds the temporary files of several checks and imports together; nil: no bound
 	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound
 
-	// Progress, if not nil, is called after each block of the file (512 KiB), and about ten times a second within a line that is
-	// longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it. So it may use the
+	// Progress, if not nil, is called after each block of the file (512 KiB), and at least about ten times a second within a
+	// line that is longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it. So it may use the
 	// variables of that goroutine without a lock, and a slow Progress slows the check down.
 	Progress func(Progress)
 
@@ -28,7 +28,7 @@ type Options struct {
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
 // goroutine, and checks the lines on several.
 type Checker struct {
-	file        io.Reader // nil after the first call of Problems
+	file        io.Reader // nil once a loop over Problems has begun
 	options     Options
 	fileChecker fileChecker
 }
@@ -37,7 +37,7 @@ type Checker struct {
 // with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the one rule about stored reviews,
 // stored-dimensions, to Service.Import; a dry run of that applies all rules. o may be nil.
 //
-// The memory of a check does not grow with the file, its lines or its problems, except for some 16 bytes for each
+// The memory of a check does not grow with the file, its lines or its problems, except for some 15 bytes for each
 // collection, and for each review of the line that is read. A review, or a member of a collection, is in memory while it
 // is checked, up to 16 MiB of it.
 func Check(file io.Reader, o *Options) *Checker {

@@ -33,14 +33,15 @@
 //
 // Every stored collection belongs to a network. An import, a dry run, an export and a list read and write one network alone, so
 // their answers say nothing about the reviews of another one. The same source and id in two networks are two collections. The
-// caller must moderate the network as a whole, urn:<vendor>:<network>; to moderate some of its sites is not enough. A Caller
-// with a malformed URN gets ErrInvalid.
+// caller must moderate the network as a whole, urn:<vendor>:<network>, or be an operator (Caller.Operator); to moderate some of
+// its sites is not enough. A Caller with a malformed URN gets ErrInvalid, unless it is an operator.
 //
 // # Problems
 //
 //   - An error in a member of a collection rejects the line with all of its reviews. An error in a review rejects that
-//     review. A line that is not JSON, or not UTF-8, is rejected and has one problem; it counts neither as a collection, nor
-//     its reviews as reviews. Reading goes on with the next line.
+//     review. A line that is not JSON, not UTF-8, or nested deeper than 64 levels, is rejected and has that one problem. If more
+//     than 255 problems were found before it, some of them may stand beside it. Such a line counts neither as a collection,
+//     nor its reviews as reviews. Reading goes on with the next line.
 //   - A problem is reported at the value that is wrong. A missing member is reported at the object that lacks it, members that
 //     exclude each other at their object, and a repeated item at the item: the dimension, the review, the record.
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
@@ -91,9 +92,10 @@
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
 // from there on.
 //
-// A JSON array may have an element on each line, with a comma behind every element but the last. The last line alone looks like a
-// record, and is none. So in a file that begins with [, the first record behind a line that is a record and a comma does not
-// count as a record. It is an error if another record follows. A file without lines is a warning.
+// A JSON array may have an element on each line, with a comma behind every element but the last. The last element alone looks
+// like a record of NDJSON, and is none. So in a file that begins with [, the first record behind a line that is a record and a
+// comma does not count as a record. If a further record follows, the file is no JSON array, and the line that did not count is
+// reported as an error. A file without lines is a warning.
 //
 // # Text
 //

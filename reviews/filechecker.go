@@ -29,7 +29,7 @@ type fileChecker struct {
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
 	kind  string    // what the file may be, a message of file-kind; "" if nothing else than NDJSON, or once a line was a record
 	start int64     // offset of its first line
-	early []Problem // that wait
+	early []Problem // those that wait until the kind is known
 	named bool      // the kind was reported instead of them
 	array array     // how far the file was read as a JSON array with an element on each line
 }
@@ -94,8 +94,8 @@ func (f *fileChecker) nameKind() {
 	f.kind = kind
 }
 
-// isNDJSON is called at each record: the file is of no other kind. It reports the problems that waited.
-func (f *fileChecker) isNDJSON() {
+// settleKind is called at each record, which shows that the file is of no other kind. It reports the problems that waited.
+func (f *fileChecker) settleKind() {
 	if f.kind == "" {
 		return
 	}
@@ -124,9 +124,9 @@ func (f *fileChecker) result(r lineResult) {
 	f.count(r, f.problem)
 }
 
-// count adds the result of a line to the report and applies the rules that span lines. It returns whether the reviews that
-// the line's own rules accept are still accepted: not if the line is refused, has a collection that came before, or is taken
-// for the last element of a JSON array. report gets the problems; an import queues them.
+// count adds the result of a line to the report and applies the rules that span lines. It returns false if all reviews of
+// the line are rejected, whatever their own rules say: the line is refused, its collection came before in the file, or it is
+// taken for the last element of a JSON array. report gets the problems; an import queues them.
 //
 // A long line has several results. Only the first of them is asked whether the collection is repeated, and f.repeated keeps
 // the answer for the others.
@@ -153,7 +153,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 		return false
 	}
 	if r.first && r.record {
-		f.isNDJSON()
+		f.settleKind()
 		f.report.Collections++
 	}
 	f.report.Reviews += r.reviews

@@ -13,8 +13,8 @@ const maxSmall = 1 << 20
 // A Gate is safe for concurrent use. A nil *Gate bounds nothing.
 type Gate struct{ inside chan struct{} }
 
-// NewGate returns a Gate with room for so many imports at a time, at least 1. With 0 an import with a large review would wait for
-// ever.
+// NewGate returns a Gate with room for so many imports at a time. imports must be at least 1: with 0, an import with a large
+// review would wait for ever.
 func NewGate(imports int) *Gate { return &Gate{make(chan struct{}, imports)} }
 
 // pass lets one import into a Gate and out again. It remembers whether the import is inside, so enter and leave may be called

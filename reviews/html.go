@@ -241,7 +241,7 @@ func (m *markup) byte(c byte) (message string) {
 
 // endTag reads the '>' of a tag, and checks that the tag may stand where it does. The state says which tag it is.
 func (m *markup) endTag() (message string) {
-	tag := m.state // the state behind the name or the attribute says which tag it is
+	tag := m.state
 	m.state = inText
 	switch tag {
 	case inOpenP:

@@ -7,17 +7,18 @@ import (
 
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
 // applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
-// no more memory than the window. It goes back only to reviews that stand before the dimensions, to a value that was too long
-// for the window, and to the record of a long line that an import has copied to a temporary file.
+// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. It goes back
+// only to reviews that stand before the dimensions, to a value that was too long for the window, and to the record of a long
+// line that an import has copied to a temporary file.
 //
-// It is built from parts, the lower ones first:
+// Its parts and its neighbours, from the bottom up:
 //
 //	window         the bytes of the line that are in memory, and where in the file they are
 //	tokens         brackets, names, strings and numbers of JSON (tokens.go, text.go)
 //	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collection.go)
 //	fileChecker    the rules that span lines
 //
-// What it finds goes to out: problems, and one lineResult for the line. Problems of a line are held back until its end, because
+// What it finds goes to out: problems, and one or more lineResults for the line. Problems of a line are held back until its end, because
 // a line that proves not to be JSON has that one problem alone.
 //
 // A worker reads many lines with its lineChecker, which keeps its memory from line to line. It is used by one goroutine.
@@ -75,8 +76,9 @@ type findings interface {
 	result(lineResult)
 }
 
-// lineResult is what was found in a line: the collection and the counts of its reviews. A long line gives several results, one
-// for each part of its reviews, so that the first reviews are stored while the next are read. A blank line gives none.
+// lineResult is what was found in a line: the collection and the counts of its reviews. A line gives a second result if its
+// reviews stand before its dimensions: one for the collection and one for the reviews. A long line that is imported gives
+// one for each part of its reviews, so that the first reviews are stored while the next are read. A blank line gives none.
 type lineResult struct {
 	first    bool // the line begins with this result
 	record   bool // the line is a collection

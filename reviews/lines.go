@@ -77,7 +77,7 @@ func newLines(r io.Reader) (*lines, error) {
 	return l, nil
 }
 
-// ended is a reader that has ended with an error, which it returns again and again.
+// endedReader is a reader that has ended with an error, which it returns again and again.
 type endedReader struct{ err error }
 
 func (e endedReader) Read([]byte) (int, error) { return 0, e.err }

@@ -19,7 +19,7 @@ const DefaultNetwork = reviewstore.DefaultNetwork
 //
 // Every method takes the caller, and a request that names a network. A request may leave the network out if the caller
 // moderates exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the
-// network as a whole, and ErrInvalid for a malformed caller or network. An operator may do everything in every network, but
+// network as a whole, and ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
 // must name it. The reviews of one network change no answer about another one.
 //
 // Any method may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store, and the error of its context.

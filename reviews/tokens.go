@@ -38,7 +38,7 @@ type fault struct {
 type verdict uint8
 
 const (
-	broken   verdict = iota // it is not JSON, not UTF-8, or nested too deep: fault says which, and the rest of the line is skipped
+	broken   verdict = iota // not JSON, not UTF-8, or nested too deep: fault says which. Or reading failed (err), or a pinned value is too long (overflow)
 	refused                 // it was read, and has an error that was reported
 	accepted                // it was read, and has no error
 )

@@ -44,8 +44,8 @@ type sender struct {
 	cache *cache
 }
 
-// open sends a request once, and returns the response without reading its body. The error is a *lost if the connection
-// failed, so that the request may have arrived; after any other error it was not sent.
+// open sends a request once, and returns the response without reading its body. The error is a *lost if the round trip
+// failed: then the request may have arrived, unless no connection was made. After any other error it was not sent.
 func (s *sender) open(ctx context.Context, r request) (*http.Response, error) {
 	token, err := s.Token(ctx)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 
 // assetRoutes are the endpoints of the asset manager: libraries with their assets, folders, permissions and attributes.
 // What a handler does, and where its errors and its status are, is said above appRoutes. The caller must belong to the
-// network of the path or moderate it, else every endpoint answers 403. A library that no moderator has written to does
-// not exist: it is 404 for everything but a moderator's change, which creates it.
+// network of the path or moderate it, else every endpoint answers 403. The library that has the name of its network
+// always exists. Another one that no moderator has written to does not exist: it is 404 for everything but a moderator's
+// change, which creates it.
 type assetRoutes struct{ svc Assets }
 
 // table lists the endpoints of libraries: of assets, of folders, of attributes, and explanations of rights.
@@ -260,8 +261,7 @@ func (a assetRoutes) permissions(c *call) error {
 }
 
 // changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
-// {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder or grants
-// more than they have; 404.
+// {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
 	var body permissionsBody
 	if err := c.decode(&body); err != nil {
@@ -327,7 +327,7 @@ func (a assetRoutes) changeAttributes(c *call) error {
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
-// it. 200 with {"view", "edit", "manage", "folders"}. 400 unless exactly one of asset and folder is given; 403 for a
+// it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and folder is given; 403 for a
 // caller who asks about somebody else and is no moderator; 404.
 func (a assetRoutes) explain(c *call) error {
 	in, err := explainOf(c.query)

@@ -42,9 +42,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve carries a request out and leaves the response in c, or has sent it. The order of the checks decides what a
-// caller learns: without a valid token every path but the public ones is 401, whether it exists or not. After that come
-// the path, the method, the origin, the right to the whole endpoint (admit), the head of the request, the rights that
-// need the head (admitBody), the body, and last the endpoint.
+// caller learns. First comes overload (503). Then, without a valid token, every path but the public ones is 401, whether
+// it exists or not. After that come the path, the method, the origin, the refusal of delivery tokens, the right to the
+// whole endpoint (admit), the head of the request, the rights that need the head (admitBody), the body, and last the
+// endpoint.
 func (h *handler) serve(c *call) error {
 	if c.overloaded() {
 		c.header()["Connection"] = closeConnection

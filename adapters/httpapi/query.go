@@ -13,7 +13,7 @@ import (
 
 // query is the decoded parameters of a request's URL. Its methods read one parameter each, in the type that it must
 // have, and return a 400 that names the parameter for any other value. A parameter that is not given is the zero value.
-// check must have accepted the query before.
+// Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
 type query struct {
 	values url.Values
 	broken []string // names of parameters that could not be decoded, whose value in values is ""; "" for a broken name

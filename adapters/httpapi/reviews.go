@@ -57,8 +57,8 @@ func (v reviewRoutes) network(c *call) (string, error) {
 	return network, err
 }
 
-// admit is asked before the parameters and the body are read. It refuses a caller who does not moderate the network
-// (403).
+// admit is asked before the other parameters and the body are read. It refuses a caller who does not moderate the
+// network (403), and a parameter network that is malformed, repeated, or missing though needed (400).
 func (v reviewRoutes) admit(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -70,8 +70,8 @@ func (v reviewRoutes) admit(c *call) error {
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
 // report, also if every line was rejected, and also if the upload was ended because it was too slow. 400 for a body
 // that ends early, or that is not the gzip that its header or its first bytes announce; 415; 429 if no slot becomes
-// free; 503 if there is no room for temporary files. What arrived before such an error is stored, and the sentence of
-// the error says so.
+// free; 503 if there is no room for temporary files. After a 400 for the body or a 503 for temporary files, what
+// arrived before is stored, except in a dry run; the sentence of the error says which.
 func (v reviewRoutes) load(c *call) error {
 	network, err := v.network(c)
 	if err != nil {

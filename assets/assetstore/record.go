@@ -6,7 +6,7 @@ type Record struct {
 	Ordinal   int64    // 1 to MaxOrdinal, ascending in the order in which assets were added
 	Origin    Origin   // no two assets of a library have the same
 	CreatedAt int64    // time of adding, in milliseconds since the epoch; along the ordinals it never decreases
-	UpdatedAt int64    // time of the last change of its content; never lower than CreatedAt
+	UpdatedAt int64    // when ChangeAssets last changed it; never lower than CreatedAt
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
 	Body      Body
 }

@@ -51,7 +51,7 @@ func Walk(seal *Seal, state State, after string, looks int, entries func(after P
 
 // Follow yields the items of page after page, from a cursor on. When there are no more it waits until the channel of
 // changed is closed. changed is called before each page, so that no change between the page and the wait is missed; it
-// also returns the cursor to read from, which is at or a later one. Follow ends with the error of page, or with that of
+// also returns the cursor to read from, which is the one that it was given or a later one. Follow ends with the error of page, or with that of
 // ctx.
 func Follow[T any](ctx context.Context, after string, changed func(after string) (from string, wake <-chan struct{}), page func(after string) (items []T, next string, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -49,8 +49,8 @@ type Position struct {
 	ID   string
 }
 
-// Store stores collections and their reviews, separately for each network. Storage drivers implement it, and reviews.Service
-// is its only caller. It is safe for concurrent use.
+// Store stores collections and their reviews, separately for each network. Storage drivers implement it. reviews.Service
+// calls it, and so do programs that move rows, such as package archive. It is safe for concurrent use.
 //
 // A transaction is opened for one network, and reads and writes that network alone. The same key in two networks names two
 // collections, and each network has its own order of collections. Transactions of different networks should not wait for each

@@ -221,7 +221,7 @@ var assetTermRules = []assetRule{
 			t.Error(err)
 		}
 	}},
-	// A caller must not learn a value from an asset that he may not see. The empty string is a value. Key is compared
+	// A caller must not learn a value from an asset that the caller may not see. The empty string is a value. Key is compared
 	// whole: "k" is not "kk".
 	{"Values yields the values of a key in the assets that match, each once, in byte order", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()

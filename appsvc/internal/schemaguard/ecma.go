@@ -120,10 +120,10 @@ type frame struct {
 // top is the innermost lookaround that is open, or the pattern.
 func (t *translator) top() *frame { return t.open[len(t.open)-1] }
 
-// take consumes n bytes of the pattern and writes as in their place.
-func (t *translator) take(n int, as string) {
+// take consumes n bytes of the pattern and writes the text in their place.
+func (t *translator) take(n int, text string) {
 	t.rest = t.rest[n:]
-	t.top().out = append(t.top().out, as...)
+	t.top().out = append(t.top().out, text...)
 }
 
 // next translates what the rest of the pattern begins with.

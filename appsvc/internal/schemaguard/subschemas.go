@@ -99,9 +99,9 @@ type scope struct {
 	id       string // of that one, as written
 }
 
-// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. A place
-// that two ways lead to is surveyed once.
-func (o *outline) schema(v any, pointer string, in scope) error {
+// schema surveys a subschema and everything below it. pointer is its JSON pointer, and outer is the scope around it.
+// A place that two ways lead to is surveyed once.
+func (o *outline) schema(v any, pointer string, outer scope) error {
 	if _, again := o.met[pointer]; again {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (o *outline) schema(v any, pointer string, in scope) error {
 	default:
 		return refuse(pointer, "a schema is an object or a boolean, this is %s", kindOf(v))
 	}
-	in, err := o.enter(object, pointer, in)
+	in, err := o.enter(object, pointer, outer)
 	if err != nil {
 		return err
 	}

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// The ports that FreePort chooses from. The usual settings of a system let it choose others for whoever wants any port, so
-// that none of these is taken before it is used.
+// The ports that FreePort chooses from. Systems usually give ports above 32767 to programs that ask for any port, so one of
+// these is rarely taken before it is used.
 const firstPort, ports = 20_000, 12_000
 
-// Each process begins at another port, and takes each once.
+// begin is random, so that processes rarely try the same ports. tried counts the ports that this process has tried.
 var begin, tried = rand.IntN(ports), new(atomic.Int64)
 
 // FreePort returns a port of 127.0.0.1 on which nobody listens, for a program that cannot choose one itself.
