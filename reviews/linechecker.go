@@ -18,8 +18,8 @@ import (
 //	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collection.go)
 //	fileChecker    the rules that span lines
 //
-// What it finds goes to out: problems, and one or more lineResults for the line. Problems of a line are held back until its end, because
-// a line that proves not to be JSON has that one problem alone.
+// What it finds goes to out, see findings. Problems of a line wait until its end, because a line that proves not to be JSON has
+// that one problem alone. The page in howitworks.go follows a line through it, and defines window, pin, flush and settle.
 //
 // A worker reads many lines with its lineChecker, which keeps its memory from line to line. It is used by one goroutine.
 type lineChecker struct {

@@ -8,14 +8,11 @@ import (
 // errStopped ends the reading of a long line when nobody wants the rest of it.
 var errStopped = errors.New("reviews: stopped")
 
-// longLine is what a lineChecker needs for a line that is longer than a block. It reads such a line through a window.
+// longLine is what a lineChecker needs for a line that is longer than a block, see howitworks.go.
 //
 // An import stores no review before it knows the whole collection, so it copies the record to a temporary file first and
 // reads it from there. A check copies only reviews that stand before dimensions, since it must know the number of dimensions
 // to judge their ratings.
-//
-// So a check reads a long line of the usual order once, and an import reads it twice: first from its client, with at most 1 MiB
-// of it in memory however slow the client is, and then from the file. Only then may a large review be in memory, behind a Gate.
 type longLine struct {
 	spool *spool       // the temporary file; nil: the line is all in memory
 	from  int64        // offset in the file of the first byte in spool

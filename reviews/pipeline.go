@@ -22,7 +22,8 @@ const (
 // findings of the oldest before those of the next, so the number of workers changes no result. About as many blocks as workers
 // are in memory at a time.
 //
-// A line that is longer than a block is checked by one goroutine while no block is pending, see longLine.
+// A line that is longer than a block is checked by one goroutine while no block is pending. The page in howitworks.go follows
+// such a line, and a short one, step by step.
 type pipeline struct {
 	workers      int
 	buffer       int    // bytes of a block

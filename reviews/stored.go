@@ -16,9 +16,8 @@ const (
 	maxTransaction = 1 << 20  // about how many bytes of JSON one transaction stores
 )
 
-// incoming is what an import is to store of a line: the collection, and those of its reviews that are accepted. A long line
-// has several, each with some of the reviews, so that an import stores the first ones while it reads the next. A lineChecker
-// fills it; an importer compares it with what is stored and writes the difference.
+// incoming is what an import is to store of a line, or of a part of a long one: the collection, and those of its reviews that
+// are accepted. A lineChecker fills it; an importer compares it with what is stored and writes the difference.
 type incoming struct {
 	collection Collection
 	dims       int    // number of dimensions
