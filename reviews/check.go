@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// Options say how a file is read, by a check or an import. The zero value works, and who is told of its progress. They
+// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. They
 // do not change which problems are found.
 type Options struct {
 	Workers int    // goroutines that check lines; 0: one for each core, eight at most
@@ -14,9 +14,9 @@ type Options struct {
 	Spool   *Spool // bounds the temporary files of several checks and imports together; nil: no bound
 	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound
 
-	// Progress, if not nil, is called after each block of the file (512 KiB), and at least about ten times a second within a
-	// line that is longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it. So it may use the
-	// variables of that goroutine without a lock, and a slow Progress slows the check down.
+	// Progress, if not nil, is called after each block of the file (512 KiB), and at least about ten times a second within
+	// a line that is longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it.
+	// So it may use the variables of that goroutine without a lock, and a slow Progress slows the check down.
 	Progress func(Progress)
 
 	// Tests set these to reach a limit with a small file. 0 is the usual limit.

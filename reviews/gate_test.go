@@ -129,7 +129,8 @@ func TestALargeCollectionStaysInTheGateUntilItIsStored(t *testing.T) {
 func TestAnImportIsOutsideTheGateWhileItWaitsForItsSource(t *testing.T) {
 	whole := collection("YQ", `,"dimensions":["default"]`, largeReview("1"))
 	titled := strings.Replace(collection("YQ", single, largeReview("1")), `"title":"t"`, `"title":"`+large+`"`, 1)
-	for name, file := range map[string]string{"a review": whole, "a collection": titled} {
+	faulty := strings.Replace(titled, `"title":"`+large+`"`, `"title":"`+large+`",x`, 1)
+	for name, file := range map[string]string{"a review": whole, "a collection": titled, "a line that is no JSON": faulty} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := reviews.NewGate(1)
@@ -151,6 +152,10 @@ func TestAnImportIsOutsideTheGateWhileItWaitsForItsSource(t *testing.T) {
 				_ = w.Close()
 				if slow.waits() || slow.err != nil || gate.Taken() != 0 {
 					t.Errorf("it does not end, or ended with %v; %d imports are inside", slow.err, gate.Taken())
+				}
+				if file == faulty {
+					checkCounts(t, slow.report, 1, 0, 0, 0, 0, 0, 0, 1, 0)
+					return
 				}
 				checkCounts(t, slow.report, 1, 1, 1, 1, 0, 0, 0, 0, 0)
 			})

@@ -38,8 +38,8 @@ package reviews
 //  5. Before the window grows beyond 1 MiB, it calls admit, which enters the Gate. keepReview settles a large review. When
 //     the window has read it and shrinks, it calls shed, which leaves the Gate. For a large collection, takeField enters the
 //     Gate, and the import stays inside until the end of the line.
-//  6. read flushes the last part, or settles it if the import is inside the Gate. If the JSON is wrong, restOfLine.finish
-//     reads over the rest of the line. Then readLong leaves the Gate and removes the spool.
+//  6. read flushes the last part, or settles it if the import is inside the Gate. Then readLong leaves the Gate. If the JSON
+//     is wrong, restOfLine.finish reads over the rest of the line. In the end the spool is removed.
 //
 // Memory: a window of 1 MiB and up to four parts of less than 2 MiB. In the Gate: a window of 16 MiB and 64 KiB, and 16 MiB
 // of a collection. A check has the large window without a Gate, and copies only reviews before dimensions to the spool.

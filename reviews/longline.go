@@ -82,7 +82,11 @@ func (c *lineChecker) readLong(in *lines, b block) error {
 	if c.err != nil {
 		return c.err
 	}
-	rest.finish(b) // the record may have ended before the line, or may be no JSON
+	// The record may have ended before the line, or may be no JSON. A client may send the rest slowly, so large memory is
+	// dropped and the Gate left before.
+	c.window, c.fields = window{}, nil
+	c.pass.leave()
+	rest.finish(b)
 	if in.failed() {
 		return in.err
 	}
