@@ -178,7 +178,7 @@ func (m manifest) component(extra []strictjson.Member) Component {
 	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}
 }
 
-// text returns the manifest as it is stored, compact: name, version, id, description (null if there is none), main and
+// text returns the manifest in the compact form in which it is stored: name, version, id, description (null if there is none), main and
 // configSchema, then the others in their order. The Auditor relies on this form.
 func (m manifest) text(extra []strictjson.Member) []byte {
 	var b bytes.Buffer

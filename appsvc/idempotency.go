@@ -60,8 +60,8 @@ func newIdempotentWrite(by Caller, key, operation string, input any) (idempotent
 	return w, nil
 }
 
-// checkKey returns ErrInvalid unless a key has 1 to 255 visible ASCII characters. The empty key is no key; callers
-// have handled it before.
+// checkKey returns ErrInvalid unless a key has 1 to 255 visible ASCII characters. Callers do
+// not pass the empty key, which means that the request has none.
 func checkKey(key string) error {
 	ok := len(key) <= 255
 	for i := range len(key) {

@@ -76,8 +76,8 @@
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
 //     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
 //     words: foo*bar is two words.
-//   - AddedFrom and AddedBefore bound the time of adding, and a zero time is no bound. If both are
-//     given and AddedFrom is not the earlier one, nothing is found.
+//   - AddedFrom and AddedBefore limit the search to assets that were added in this time. A zero time
+//     sets no limit. If both are given and AddedFrom is not the earlier one, nothing is found.
 //   - The key of an AttributeFilter has no colon, and that of a facet no comma, since they are
 //     separators over HTTP.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the

@@ -10,7 +10,7 @@ import "context"
 // has a request of its own, so a method must not keep results of an earlier run.
 type request struct {
 	*Service
-	member // the caller, with the rules of what the caller may do
+	member // the caller; its methods are the rules of access
 	ctx    context.Context
 	lib    Library
 	r      Reader // of the snapshot, or of the transaction

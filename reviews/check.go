@@ -74,6 +74,6 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	}
 }
 
-// Report returns the counts of what was read so far, and its first thousand problems. It may be called inside the loop over
-// Problems too. Created, Updated and Unchanged are 0, and DryRun is true.
+// Report returns the counts of what has been read so far, and the first thousand problems in it. It may also be called inside
+// the loop over Problems. Created, Updated and Unchanged are 0, and DryRun is true.
 func (c *Checker) Report() Report { return c.fileChecker.report }

@@ -153,7 +153,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.send(w, r)
 }
 
-// name returns the name of the file at a path, "" if there is none.
+// name returns the name of the file that a path asks for, or "" if there is no such file.
 func (h handler) name(path string) string {
 	if _, name, found := cutLast(path, "/"+filesBelow); found {
 		if name == page {

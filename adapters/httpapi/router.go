@@ -45,7 +45,7 @@ type match struct {
 	http.ResponseWriter
 }
 
-// find sets m to the resource that the path of u names, and leaves m.resource nil if there is none. Everything below
+// find looks up the path of u and sets m to its resource; m.resource is nil if there is none. Everything below
 // the prefix of the asset manager belongs to it, with one slash after the prefix or with two. Other paths are looked up
 // at the root first, and then below the base path.
 func (r *router) find(u *url.URL, m *match) {

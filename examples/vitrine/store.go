@@ -101,7 +101,7 @@ func openSQLite(db string) (*store, error) {
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}, nil
 }
 
-// errNoStore is the error of a command that needs a store where there is none.
+// errNoStore is returned by a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
 // openThere opens an existing store. It returns errNoStore if there is none.

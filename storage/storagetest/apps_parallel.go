@@ -69,7 +69,7 @@ var parallelRules = []appRule{
 			t.Errorf("%d components, want %d", got, workers*rounds)
 		}
 	}},
-	// Two creations of one app meet here. There is no row yet that could be locked.
+	// Two creations of one app meet here. Neither finds a row that it could lock.
 	{"of parallel Updates that add the same version one succeeds and the others get ErrExists", func(t *testing.T, s appsvc.Store) {
 		for round := range rounds {
 			var kept, refused atomic.Int64

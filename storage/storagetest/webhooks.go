@@ -124,7 +124,7 @@ var webhookRules = []webhookRule{
 			checkValue(t, s, "a", strconv.Itoa(round+1))
 		}
 	}},
-	// There is no row yet that could be locked.
+	// No transaction finds a row that it could lock.
 	{"of parallel Swaps into a name without a value one succeeds", func(t *testing.T, s webhookstore.Store) {
 		for round := range 5 {
 			name := fmt.Sprint("n", round)

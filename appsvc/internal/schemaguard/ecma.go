@@ -214,7 +214,7 @@ func (t *translator) group() error {
 	return nil
 }
 
-// capture begins a group that back-references may name. n is the length of what opens it.
+// capture begins a capturing group, to which back-references may refer. n is the length of its opening, such as "(".
 func (t *translator) capture(n int) {
 	t.groups++
 	if t.named {

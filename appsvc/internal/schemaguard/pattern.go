@@ -29,7 +29,7 @@ type pattern struct {
 	free   sync.Pool      // of matchers that are not in use
 }
 
-// part is the program of the pattern itself, or of what one of its lookarounds holds.
+// part is the compiled program of the pattern itself, or of the body of one of its lookarounds.
 type part struct {
 	program   *syntax.Prog
 	marks     []mark // by the number of the group in the program
