@@ -10,17 +10,20 @@ import (
 )
 
 // All rules of access are here, and in protectedtags.go. The rules are methods of Caller named may…, which look at the
-// values alone. The functions readable and usable apply them to an app of the store: every method that reads or changes one
-// app calls one of them first, in the snapshot or the transaction in which it works.
+// values alone. The functions readableHead and usableHead apply them to an app of the store: every method that reads or changes
+// one app calls one of them first, in the snapshot or the transaction in which it works.
 //
-//	readable  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
-//	usable    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
+//	readableHead  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
+//	usableHead    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
 //
 // The groups are always those of the latest version. So the moderators of a group that an app has left lose the right to
 // its older versions too.
 
 // check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
 // method except TaggedApp begins with it.
+//
+// The HTTP handler refuses callers with TagsOnly before it asks this package; this check is for programs that call the
+// service themselves. The packages assets (memberOf) and reviews (Caller.check) have the same one.
 func (c Caller) check() error {
 	if err := c.wellFormed(); err != nil {
 		return err
@@ -43,7 +46,8 @@ func (c Caller) wellFormed() error {
 	return nil
 }
 
-// moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks.
+// moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks. A moderator
+// of a site does not moderate its network.
 func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
@@ -122,7 +126,7 @@ func (s *Service) AdmitChange(ctx context.Context, by Caller, id string) error {
 		return err
 	}
 	return s.store.View(ctx, func(r Reader) error {
-		_, err := usable(ctx, r, by, id)
+		_, err := usableHead(ctx, r, by, id)
 		return err
 	})
 }
@@ -135,7 +139,7 @@ func (s *Service) AdmitTagChange(ctx context.Context, by Caller, id, name string
 		return err
 	}
 	return s.store.View(ctx, func(r Reader) error {
-		h, err := usable(ctx, r, by, id)
+		h, err := usableHead(ctx, r, by, id)
 		if err != nil {
 			return err
 		}
@@ -149,9 +153,9 @@ func (s *Service) AdmitCreateComponent(_ context.Context, by Caller) error {
 	return by.mayManageComponents("createComponent")
 }
 
-// readable returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
+// readableHead returns the head of an app that the caller may read. It returns the same ErrNotFound for an app that the
 // caller may not read and for one that does not exist.
-func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+func readableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
 	h, err := r.Head(ctx, id)
 	if errors.Is(err, ErrNotFound) || err == nil && !by.mayRead(h) {
 		return Head{}, notFound("no app has this id") // a hidden one reads the same, whatever its id
@@ -159,10 +163,10 @@ func readable(ctx context.Context, r Reader, by Caller, id string) (Head, error)
 	return h, err
 }
 
-// usable returns the head of an app that the caller may change. It returns ErrNotFound as readable does, and
+// usableHead returns the head of an app that the caller may change. It returns ErrNotFound as readableHead does, and
 // ErrForbidden for an app that the caller may only read.
-func usable(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
-	h, err := readable(ctx, r, by, id)
+func usableHead(ctx context.Context, r Reader, by Caller, id string) (Head, error) {
+	h, err := readableHead(ctx, r, by, id)
 	if err == nil && !by.mayUse(h) {
 		return Head{}, forbidden("this caller may read the app and not change it: only its owner and the moderators of its groups may")
 	}

@@ -4,14 +4,16 @@ import "context"
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
 // Restore, which have checked the rights of the caller and the draft by then. They fill the members of c that describe
-// the app before the change; addVersion fills those that describe it after. It returns ErrTooLarge if the JSON of the app
-// has more than most bytes.
+// the app before the change; addVersion fills those that describe it after. meta is the Meta of the new version. It returns
+// ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it refuses the change. In both
+// cases the transaction is rolled back.
 func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, meta Meta, d draft, most int) (App, error) {
 	body, components := d.body(meta.Owner)
 	app := App{Meta: meta, Body: body}
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
+	// The Change is complete before the write, so that record has it all.
 	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
 	c.From, c.To = c.Before.Version, meta.Version
 	if err := tx.AddVersion(ctx, c.After, body); err != nil {
@@ -25,9 +27,9 @@ func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, me
 	return app, s.record(ctx, tx, by, c)
 }
 
-// next returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
+// nextMeta returns the Meta of the version after h. Its time is never before that of h, even if the clock was set back, so
 // that no version looks older than the one before it.
-func (s *Service) next(h Head, by Caller) Meta {
+func (s *Service) nextMeta(h Head, by Caller) Meta {
 	m := h.Meta
 	m.Version = m.Version.Next()
 	m.UpdatedAt = max(s.millis(), h.UpdatedAt)

@@ -12,6 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
+// A stored version has two parts: Meta, whose members a store keeps in columns, and Body, the JSON text of the content. The
+// JSON of an App is made by putting the members of Meta before those of Body, so a read decodes and encodes nothing.
+
 // Meta describes one version of an app: which app and version it is, who made it and when. The service sets
 // all of it; a patch cannot change it.
 type Meta struct {
@@ -72,7 +75,7 @@ func (b Body) Content() (Content, error) {
 }
 
 // Head returns the Head of the version. It parses the body for the groups and components, and fails if the
-// body is malformed.
+// body is malformed. Programs that copy a store use it; a Service has the Head from the store.
 func (a App) Head() (Head, error) {
 	d, err := a.Body.draft()
 	if err != nil {
@@ -107,8 +110,9 @@ func (m Meta) appendJSON(dst []byte) []byte {
 	return append(dst, `},`...)
 }
 
-// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly
-// read it: a public page tells nobody who works on it. The elements are copied as they are.
+// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a public page
+// tells nobody who works on it. The elements are copied as they are. The JSON has the same members as that of any app: owner
+// and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
 func (a App) withoutPeople() (App, error) {
 	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
 	if err != nil || at < 0 {
@@ -176,13 +180,15 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// appendString appends s as a JSON string.
+// appendString appends s as a JSON string, with as few escapes as JSON allows. All stored texts are written with it, so equal
+// strings have equal bytes.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which the checks refuse, would become U+FFFD
 	return dst
 }
 
-// checkSize returns ErrTooLarge if the app has more than most bytes as it is answered over HTTP: {"apps":[app]}.
+// checkSize returns ErrTooLarge if the app has more than most bytes as it is answered over HTTP: {"apps":[app]}. addVersion calls
+// it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
 	if n := len(a.Meta.appendJSON(nil)) + len(a.Body[1:]) + wrapper; n > most {

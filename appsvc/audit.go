@@ -30,6 +30,9 @@ import (
 //
 // An Auditor keeps little in memory: an id for each component and each app, and a digest for each manifest. It is not safe
 // for concurrent use.
+//
+// What it checks is the form in which a Service writes, and not only what a Service can read: texts must have exactly the bytes
+// that the Service would write. So a later version of an app that copies the text of an element copies a sound one.
 type Auditor struct {
 	limits    Limits
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that are as they should be
@@ -50,7 +53,8 @@ func NewAuditor(limits Limits) *Auditor {
 	return &Auditor{limits: limits.withDefaults(), manifests: map[[sha256.Size]byte]bool{}, ids: map[string]bool{}, heads: map[string]Version{}}
 }
 
-// Component checks the next component.
+// Component checks the next component: its manifest, and that neither its id nor its name and version occurred before. Components
+// come by name in byte order, so only the versions of one name are kept in memory.
 func (a *Auditor) Component(c Component) error {
 	if c.Name < a.component.Name {
 		return fmt.Errorf("component %q comes after %q, want the order of names", c.Name, a.component.Name)
@@ -79,9 +83,9 @@ func (l Limits) checkStored(manifest []byte, c Component) error {
 	switch {
 	case err != nil:
 		return err
-	case m.ID == nil:
+	case m.id == nil:
 		return errors.New("the manifest has no id")
-	case *m.ID != c.ID || m.Name != c.Name || m.Version != c.Version || m.Main != c.Main:
+	case *m.id != c.ID || m.name != c.Name || m.version != c.Version || m.main != c.Main:
 		return errors.New("id, name, version or main is not the same in the manifest")
 	case !bytes.Equal(m.text(extra), manifest):
 		return errors.New("the manifest is not in the form in which it is stored")
@@ -89,7 +93,8 @@ func (l Limits) checkStored(manifest []byte, c Component) error {
 	return nil
 }
 
-// Version checks the next version of the app, or version 0 of the next app.
+// Version checks the next version of the app, or version 0 of the next app: the Meta against that of the version before, and the
+// body by itself. With version 0 it also checks the end of the app before.
 func (a *Auditor) Version(app App) error {
 	if err := a.checkMeta(app.Meta); err != nil {
 		return fmt.Errorf("version %s of app %q: %w", app.Version, app.ID, err)
@@ -153,13 +158,14 @@ func (a *Auditor) checkMeta(m Meta) error {
 	return nil
 }
 
-// isTime reports whether a time, in milliseconds since the epoch, can be written as a date.
+// isTime reports whether a time, in milliseconds since the epoch, can be written as a date: RFC 3339 has the years to 9999.
 func isTime(millis int64) bool {
 	t := time.UnixMilli(millis).UTC()
 	return t.UnixMilli() == millis && 1 <= t.Year() && t.Year() <= 9999
 }
 
-// checkStoredURN accepts what names a user in a store. An embedder may have had names of its own form.
+// checkStoredURN returns an error unless s can name a user in a store: 1 to urn.MaxLen bytes of text. It need not be a URN, since
+// a store may have names of users from an embedder with a form of its own. field is for the error.
 func checkStoredURN(field, s string) error {
 	if s == "" || len(s) > urn.MaxLen {
 		return fmt.Errorf("%s: has %d bytes, want 1 to %d", field, len(s), urn.MaxLen)
@@ -183,7 +189,7 @@ func (a *Auditor) checkBody(app App) error {
 	if err != nil {
 		return err
 	}
-	if err := a.limits.checkShape("", d); err != nil {
+	if err := a.limits.checkDraft("", d); err != nil {
 		return err
 	}
 	if text, _ := d.body(app.Owner); !bytes.Equal(text, app.Body) {
@@ -226,13 +232,14 @@ func (l Limits) checkCopied(manifest []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case m.ID == nil:
+	case m.id == nil:
 		return errors.New("the manifest has no id")
 	}
-	return l.checkStored(manifest, Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main})
+	return l.checkStored(manifest, Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main})
 }
 
-// Tag checks the next tag of the app whose versions were given last.
+// Tag checks the next tag of the app whose versions were given last: its name, and that the app has the version. The number of
+// tags is not checked.
 func (a *Auditor) Tag(t Tag) error {
 	switch {
 	case a.head.ID == "" || t.AppID != a.head.ID:
@@ -273,7 +280,8 @@ func (a *Auditor) TagMove(m TagMoveRecord) error {
 	return nil
 }
 
-// checkMove returns an error if m alone breaks a rule.
+// checkMove returns an error if m breaks a rule by itself: the name, the user and the time must be valid, the move must change
+// where the tag points, and both versions must exist. The zero Version means that there is no tag; Latest is never stored.
 func (a *Auditor) checkMove(m TagMoveRecord) error {
 	if !tagName.MatchString(m.Name) {
 		return errors.New("no tag can have this name")
@@ -297,7 +305,8 @@ func (a *Auditor) checkMove(m TagMoveRecord) error {
 	return nil
 }
 
-// checkOrder returns an error if m cannot follow the move that was checked last.
+// checkOrder returns an error if m cannot follow the move that was checked last: as the next move of the same tag, from where the
+// move before led and no earlier, or as move 1 of the next tag.
 func (a *Auditor) checkOrder(m TagMoveRecord) error {
 	older := a.move
 	switch {
@@ -326,14 +335,15 @@ func (a *Auditor) endMoves() error {
 	return nil
 }
 
-// endApp checks the end of the app that was given last, and forgets its tags.
+// endApp checks the end of the app that was given last, and forgets its tags. It is called when the app has ended: before
+// version 0 of the next app, before the first answer, and by End.
 func (a *Auditor) endApp() error {
 	err := a.endMoves()
 	a.tag, a.tags, a.move = "", nil, TagMoveRecord{}
 	return err
 }
 
-// End checks the last app, after all rows were given.
+// End checks what only the end shows: the moves of the last app, if no answer followed it. Call it after all rows were given.
 func (a *Auditor) End() error { return a.endApp() }
 
 // Answer checks the next answer. Its result must have one of the forms that a write stores, and name a version that is in
@@ -361,8 +371,14 @@ func (a *Auditor) Answer(x Answer) error {
 	return nil
 }
 
-// checkResult returns an error unless text has the form of a stored result: {} of a deletion, {"ID":…} of a component
-// or all of its fields as an earlier release stored them, {"ID":…,"Version":…} of an app, or {"AppID":…,"Name":…,"AppVersion":…} of a tag. The app must have the version.
+// checkResult returns an error unless text has the form of a stored result of a write with an idempotency key:
+//
+//	{}                                      of DeleteTag and DeleteComponent
+//	{"ID":…}                                of CreateComponent; an earlier release stored all fields of the component
+//	{"ID":…,"Version":…}                    of CreateApp and Restore
+//	{"AppID":…,"Name":…,"AppVersion":…}     of PutTag
+//
+// In the last two the store must have the version of the app, because a repeat reads it. Components may have been deleted.
 func (a *Auditor) checkResult(text []byte) error {
 	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
 		return err
@@ -375,22 +391,23 @@ func (a *Auditor) checkResult(text []byte) error {
 	case isResult(text, &nothing), isResult(text, &component) && component.ID != "":
 		return nil
 	case isResult(text, &ref):
-		return a.checkThere(ref.ID, ref.Version)
+		return a.checkVersionExists(ref.ID, ref.Version)
 	case isResult(text, &tag):
-		return a.checkThere(tag.AppID, tag.AppVersion)
+		return a.checkVersionExists(tag.AppID, tag.AppVersion)
 	}
 	return errors.New("is none that a write has")
 }
 
-// isResult decodes text into result, and reports whether result has a field for every member of text.
+// isResult decodes text into result, and reports whether this succeeds and result has a field for every member of text. Members
+// may be missing: so {} is a result of every form, and checkResult asks for the form without members first.
 func isResult(text []byte, result any) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(result) == nil
 }
 
-// checkThere returns an error unless the store has this version of the app.
-func (a *Auditor) checkThere(app string, number int64) error {
+// checkVersionExists returns an error unless the store has this version of the app. Versions have no gaps, so the latest tells.
+func (a *Auditor) checkVersionExists(app string, number int64) error {
 	if latest, ok := a.heads[app]; !ok || number < 0 || number > latest.Number() {
 		return fmt.Errorf("there is no version %d of app %q", number, app)
 	}

@@ -5,8 +5,8 @@ package appsvc
 // rights that are given to a user count from the next call with a new Caller.
 //
 // A Caller with a URN alone may create nothing and may use the apps that it owns. Every method returns ErrInvalid for a
-// Caller with a malformed URN, so a mistake in a URN never gives a right. The package comment says under "Who may do
-// what" what each right allows.
+// Caller with a malformed URN, so a mistake in a URN never gives a right. The package comment says under "Rights"
+// what each right allows.
 type Caller struct {
 	URN              string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates        []string // URNs of networks and sites; a network includes its sites

@@ -1,25 +1,21 @@
 package appsvc
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"html"
 	"iter"
-	"net/url"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
-	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
+
+// A store keeps each version of a component as one row, in the order in which they were created. It has no row for the
+// component as a whole: that is all versions of one name. Which of them is the latest is a rule of this package; see
+// latestComponent.
 
 // Component is one version of a component: a script that powers elements of apps, with the JSON Schema of its configs.
 // Elements name a component by name and version and carry a config for it. A version of a component never changes, but
@@ -33,19 +29,6 @@ type Component struct {
 	Main     string // URL of the script
 	Manifest []byte // the whole component as one compact JSON object, as elements copy it
 }
-
-// manifest holds the members of a component that the service knows. A manifest may have any others; they are kept as
-// they were sent.
-type manifest struct {
-	ID           *string         `json:"id"`
-	Name         string          `json:"name"`
-	Version      string          `json:"version"`
-	Description  *string         `json:"description"`
-	Main         string          `json:"main"`
-	ConfigSchema json.RawMessage `json:"configSchema"`
-}
-
-var manifestMembers = []string{"id", "name", "version", "description", "main", "configSchema"}
 
 // MarshalJSON returns the manifest. Without a manifest it returns an object of id, name, version and main.
 func (c Component) MarshalJSON() ([]byte, error) {
@@ -80,7 +63,9 @@ type brief struct {
 // Description returns the plain text that describes the component to app creators. It is nil if the
 // manifest has none.
 func (c Component) Description() *string {
-	var m manifest
+	var m struct {
+		Description *string `json:"description"`
+	}
 	if json.Unmarshal(c.Manifest, &m) != nil {
 		return nil
 	}
@@ -98,162 +83,6 @@ func (c Component) ConfigSchema() ([]byte, error) {
 	return schema, nil
 }
 
-// parseManifest reads a component as it is sent: name, version, main and configSchema are
-// required, id and description are optional, and members of other names are kept. Without an id the component gets a
-// random one. It returns ErrTooLarge if there are too many bytes, and ErrInvalid if a rule of manifests is broken or if
-// the configSchema is refused. It reads no store.
-func (s *Service) parseManifest(data []byte) (Component, error) {
-	if len(data) > s.limits.ManifestBytes {
-		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
-	}
-	m, extra, err := s.limits.readManifest(data)
-	if err != nil {
-		return Component{}, err
-	}
-	if m.ID == nil {
-		id := s.newID()
-		m.ID = &id
-	}
-	if err := s.schemas.check(m.ConfigSchema); err != nil {
-		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
-			return Component{}, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
-		}
-		return Component{}, invalid("/configSchema", "%s", err)
-	}
-	return m.component(extra), nil
-}
-
-// readManifest decodes a manifest and checks it. Of configSchema it checks only that it is an object.
-func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
-	m, extra, err := decodeManifest(data)
-	if err != nil {
-		return m, nil, malformed(err)
-	}
-	names := []struct{ pointer, value string }{{"/name", m.Name}, {"/version", m.Version}}
-	if m.ID != nil {
-		names = append(names, struct{ pointer, value string }{"/id", *m.ID})
-	}
-	for _, f := range names {
-		if wrong := l.checkName(f.value); wrong != "" {
-			return m, nil, invalid(f.pointer, "%s", wrong)
-		}
-	}
-	if err := checkMain(m.Main); err != nil {
-		return m, nil, invalid("/main", "%s", err)
-	}
-	if m.ConfigSchema == nil || bytes.TrimLeft(m.ConfigSchema, " \t\r\n")[0] != '{' {
-		return m, nil, invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
-	}
-	return m, extra, nil
-}
-
-// decodeManifest splits a manifest into the members that the service knows and the others, in their order. It checks
-// only that it is strict JSON and that the known members have the right types.
-func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
-	var m manifest
-	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
-		return m, nil, err
-	}
-	members, err := strictjson.Members(data, manifestMembers...)
-	if err != nil {
-		return m, nil, err
-	}
-	fields := map[string]any{"id": &m.ID, "name": &m.Name, "version": &m.Version, "description": &m.Description,
-		"main": &m.Main, "configSchema": &m.ConfigSchema}
-	var extra []strictjson.Member
-	for _, member := range members {
-		field, known := fields[member.Name]
-		if !known {
-			extra = append(extra, member)
-			continue
-		}
-		if err := strictjson.Decode(member.Value, field); err != nil {
-			return m, nil, strictjson.Within("/"+member.Name, err)
-		}
-	}
-	return m, extra, nil
-}
-
-func (m manifest) component(extra []strictjson.Member) Component {
-	return Component{ID: *m.ID, Name: m.Name, Version: m.Version, Main: m.Main, Manifest: m.text(extra)}
-}
-
-// text returns the manifest in the compact form in which it is stored: name, version, id, description (null if there is none), main and
-// configSchema, then the others in their order. The Auditor relies on this form.
-func (m manifest) text(extra []strictjson.Member) []byte {
-	var b bytes.Buffer
-	member := func(sep byte, name string, value []byte) {
-		b.WriteByte(sep)
-		b.Write(appendString(nil, name))
-		b.WriteByte(':')
-		b.Write(compact(value))
-	}
-	description := []byte("null")
-	if m.Description != nil {
-		description = appendString(nil, *m.Description)
-	}
-	member('{', "name", appendString(nil, m.Name))
-	member(',', "version", appendString(nil, m.Version))
-	member(',', "id", appendString(nil, *m.ID))
-	member(',', "description", description)
-	member(',', "main", appendString(nil, m.Main))
-	member(',', "configSchema", m.ConfigSchema)
-	for _, x := range extra {
-		member(',', x.Name, x.Value)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// checkName is the rule of a component's name, version and id: 1 to 128 characters, none of them a
-// control character. It returns what is wrong with s, "" if nothing is.
-func (l Limits) checkName(s string) (wrong string) {
-	switch n := utf8.RuneCountInString(s); {
-	case n == 0:
-		return "must not be empty"
-	case n > l.Name:
-		return fmt.Sprintf("has %d characters, at most %d", n, l.Name)
-	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Sprintf("%q has a control character", s)
-	}
-	return ""
-}
-
-// checkMain refuses URLs that would run script of their own when they are loaded. A browser drops
-// tabs and line ends inside a URL and spaces around it before it looks at the scheme, and a page
-// that writes the URL into HTML may have its entities decoded.
-func checkMain(main string) error {
-	if strings.TrimSpace(main) == "" {
-		return errors.New("must not be empty")
-	}
-	if err := checkScheme(main); err != nil {
-		return err
-	}
-	if err := checkScheme(html.UnescapeString(main)); err != nil {
-		return err
-	}
-	if _, err := url.Parse(strings.TrimSpace(main)); err != nil {
-		return fmt.Errorf("%q is no URL", main)
-	}
-	return nil
-}
-
-// checkScheme refuses a URL whose scheme runs script, whatever white space and control characters are in it.
-func checkScheme(main string) error {
-	seen := strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, main)
-	for _, scheme := range []string{"javascript:", "data:", "vbscript:"} {
-		if strings.HasPrefix(seen, scheme) {
-			return fmt.Errorf("a %s URL is not allowed", strings.TrimSuffix(scheme, ":"))
-		}
-	}
-	return nil
-}
-
 // CreateComponentRequest is a version of a component to store.
 type CreateComponentRequest struct {
 	Manifest       []byte // a JSON object: name, version, main and configSchema, id and description if wanted, and any other members
@@ -266,8 +95,8 @@ type CreateComponentRequest struct {
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than 1 MiB;
-//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (the package comment says under "Schemas"
-//     what it may be), or if there is a component with the same id or with the same name and version;
+//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (the package comment says under "Components
+//     and configs" what it may be), or if there is a component with the same id or with the same name and version;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
@@ -304,18 +133,20 @@ func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateCompo
 // everything else is in the manifest, which the repeat sends again.
 type componentID struct{ ID string }
 
-// madeComponent returns the component that CreateComponent made from a manifest, with its id.
+// madeComponent returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then.
+// The manifest was checked then, and the idempotency key stands for exactly this manifest. So the answer is the same even if the
+// component was deleted since.
 func madeComponent(manifest []byte, id string) (Component, error) {
 	m, extra, err := decodeManifest(manifest)
 	if err != nil {
 		return Component{}, err
 	}
-	m.ID = &id
+	m.id = &id
 	return m.component(extra), nil
 }
 
 // Component returns the latest version of a component: the highest one if all its versions are semantic
-// versions, else the one created last. Every caller may read it. It returns ErrNotFound if there is no
+// versions, else the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
 // component of this name.
 func (s *Service) Component(ctx context.Context, by Caller, name string) (Component, error) {
 	var best Component
@@ -343,7 +174,13 @@ func (s *Service) Component(ctx context.Context, by Caller, name string) (Compon
 	return best, err
 }
 
+// noComponent is the ErrNotFound of a name that no component has. Components are no secret, so it may repeat the name.
 func noComponent(name string) error { return notFound("there is no component named %q", name) }
+
+// takenComponent is the error of a component whose id, or name and version, another one has.
+func takenComponent(c Component) error {
+	return invalid("", "a component with the id %q, or with the name %q and version %q, exists already", c.ID, c.Name, c.Version)
+}
 
 // ListComponentsRequest asks for components, by name.
 type ListComponentsRequest struct {
@@ -358,7 +195,7 @@ func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponen
 	}
 	var out Page[Component]
 	err := s.store.View(ctx, func(r Reader) error {
-		page := newGathering[Component](ctx, 0, s.limits.PageBytes)
+		page := newPageBuilder[Component](ctx, 0, s.limits.PageBytes)
 		// The versions of one name come together. When the next name begins, the latest of them is known.
 		var versions latestComponent
 		for c, err := range r.Components(ctx, ComponentQuery{After: in.After, Brief: true}) {
@@ -389,7 +226,8 @@ func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponen
 	return out, err
 }
 
-// AllComponents yields the latest version of each component, from in.After on, page by page.
+// AllComponents yields the latest version of each component, from in.After on, page by page. It ends with the first error, which
+// comes in the last pair.
 func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
 	return paging.All(in.After, func(after string) ([]Component, string, error) {
 		page, err := s.ListComponents(ctx, by, ListComponentsRequest{After: after})
@@ -397,7 +235,7 @@ func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponent
 	})
 }
 
-// size estimates the bytes of a component in a list.
+// size estimates the bytes of a component in the response of ListComponents, which has no manifests.
 func (c Component) size() int { return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64 }
 
 // latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
@@ -421,6 +259,7 @@ func (l *latestComponent) add(c Component) {
 	l.newest, l.any = c, true
 }
 
+// best returns the latest of the versions that were added.
 func (l *latestComponent) best() Component {
 	if l.odd {
 		return l.newest
@@ -441,10 +280,12 @@ type DeleteComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteComponent removes every version of a component. Elements keep their copies of the manifest, so apps read as
-// before; but a patch that changes the config of such an element is ErrUnprocessable from then on. It returns ErrForbidden
-// unless the caller may manage components, ErrNotFound if there is no component of this name, and ErrUnprocessable if the
-// idempotency key was used for another request.
+// DeleteComponent removes every version of a component; one version cannot be deleted alone. Elements keep their copies of the
+// manifest, so apps read as before. But a patch that changes the config of such an element is ErrUnprocessable from then on,
+// until the component is created anew or the element gets another one.
+//
+// It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name, and
+// ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteComponentRequest) error {
 	if err := by.mayManageComponents("deleteComponent"); err != nil {
 		return err

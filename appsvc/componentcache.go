@@ -31,7 +31,8 @@ const (
 	leastComponent    = 4 << 10
 )
 
-// put adds components as they were read from the store. It evicts those that were not used for the longest time.
+// put adds components as they were read from the store, or replaces those that were cached. It evicts those that were not used
+// for the longest time.
 func (c *componentCache) put(used map[ComponentRef]Component) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +53,8 @@ func (c *componentCache) drop(used map[ComponentRef]Component) {
 	}
 }
 
-// of returns the components of the written elements of a draft. ok is false unless all are cached.
+// of returns the components of the written elements of a draft. ok is false unless all are cached: if one must be read from the
+// store, all are read there, in one View.
 func (c *componentCache) of(d draft) (used map[ComponentRef]Component, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,28 +75,28 @@ func (c *componentCache) of(d draft) (used map[ComponentRef]Component, ok bool) 
 	return used, true
 }
 
-// completeCached is complete, with cached components if all that the draft needs are cached.
+// validateDraftCached is validateDraft, with cached components if all that the draft needs are cached.
 //
 // cached is true if the result was made from cached components; the transaction may then find them changed. An error is
-// returned only if the components in the store lead to it: if cached ones do, completeCached reads them again. If the store
+// returned only if the components in the store lead to it: if cached ones do, validateDraftCached reads them again. If the store
 // has the same ones, the error stands; otherwise the draft is completed with those of the store.
-func (s *Service) completeCached(ctx context.Context, at string, d draft) (_ draft, used map[ComponentRef]Component, cached bool, err error) {
+func (s *Service) validateDraftCached(ctx context.Context, at string, d draft) (_ draft, used map[ComponentRef]Component, cached bool, err error) {
 	used, cached = s.components.of(d)
 	if cached {
-		completed, err := s.completeWith(used, at, d)
+		completed, err := s.validateDraftWith(used, at, d)
 		if err == nil {
 			return completed, used, true, nil
 		}
-		now, readErr := s.readComponents(ctx, at, d)
+		stored, readErr := s.readComponents(ctx, at, d)
 		if readErr != nil {
 			s.components.drop(used)
 			return draft{}, nil, false, readErr
 		}
-		if maps.EqualFunc(now, used, func(a, b Component) bool { return bytes.Equal(a.Manifest, b.Manifest) }) {
+		if maps.EqualFunc(stored, used, func(a, b Component) bool { return bytes.Equal(a.Manifest, b.Manifest) }) {
 			return draft{}, nil, false, err
 		}
 	}
-	completed, used, err := s.complete(ctx, at, d)
+	completed, used, err := s.validateDraft(ctx, at, d)
 	if err == nil {
 		s.components.put(used)
 	}

@@ -19,8 +19,11 @@ type ListComponentVersionsRequest struct {
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
 // has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
-// them. Next is the last version of the page, or "" on the last page. It returns ErrNotFound if there is no component of this name, and
-// ErrInvalid if Limit is out of range or After is not a version of the component.
+// them. A page also ends when its manifests have reached 16 MiB. Next is the last version of the page, or "" on the last page.
+//
+// It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not a
+// version of the component: for instance, because the component was deleted, and created anew with other versions, between
+// two pages.
 func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
 	var out Page[Component]
 	if err := by.check(); err != nil {
@@ -42,7 +45,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListC
 			}
 			versions = versions[at+1:]
 		}
-		page := newGathering[Component](ctx, limit, s.limits.PageBytes)
+		page := newPageBuilder[Component](ctx, limit, s.limits.PageBytes)
 		for _, version := range versions {
 			c, err := findComponent(ctx, r, ComponentRef{in.Name, version})
 			if err != nil {
@@ -66,8 +69,9 @@ func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListC
 	return out, err
 }
 
-// componentVersions returns the names of the versions of a component, the newest first. It returns
-// ErrNotFound if there is no component of this name.
+// componentVersions returns the names of all versions of a component, the one created last first. Creation is the order of the
+// store; nothing else in a component says when it was created. It asks the store to leave out manifests, so that it is quick for
+// many versions. It returns ErrNotFound if there is no component of this name.
 func componentVersions(ctx context.Context, r Reader, name string) (versions []string, err error) {
 	if name == "" { // a store would take it for all components
 		return nil, noComponent(name)
@@ -85,8 +89,8 @@ func componentVersions(ctx context.Context, r Reader, name string) (versions []s
 	return versions, nil
 }
 
-// listed returns the component as lists show it: the manifest without configSchema and without the
-// members that the service does not know.
+// listed returns the component as ListComponentVersions shows it: the manifest without configSchema and without the
+// members that the service does not know. Those are what makes manifests large, and a list is for choosing a version.
 func (c Component) listed() (Component, error) {
 	var err error
 	c.Manifest, err = json.Marshal(struct {
@@ -99,8 +103,8 @@ func (c Component) listed() (Component, error) {
 	return c, err
 }
 
-// AllComponentVersions yields the versions of a component from in.After on, page by page. in.Limit is how many are read at
-// a time. It ends with the first error, which comes in the last pair.
+// AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page. in.Limit is
+// how many are read at a time. It ends with the first error, which comes in the last pair.
 func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
 	return paging.All(in.After, func(after string) ([]Component, string, error) {
 		in.After = after
@@ -130,6 +134,8 @@ func (s *Service) ComponentVersion(ctx context.Context, by Caller, name, version
 	return found, err
 }
 
+// noComponentVersion is the ErrNotFound of a component that has no such version, or does not exist at all. Components are no
+// secret, so the error may name both.
 func noComponentVersion(name, version string) error {
 	return notFound("component %q has no version %q", name, version)
 }

@@ -60,6 +60,14 @@ func TestAPageOfComponentVersionsEndsWhenItIsLarge(t *testing.T) {
 	}
 }
 
+func TestAPageWithoutALimitHasNoMoreItemsThanLimitsPage(t *testing.T) {
+	svc, by := componentService(t, appsvc.Limits{Page: 2}, "1", "2", "3")
+	page, err := svc.ListComponentVersions(context.Background(), by, appsvc.ListComponentVersionsRequest{Name: "c"})
+	if err != nil || len(page.Items) != 2 || page.Next != "2" {
+		t.Errorf("a page of %d versions and next %q, %v; want 2", len(page.Items), page.Next, err)
+	}
+}
+
 func TestListComponentVersionsRefuses(t *testing.T) {
 	svc, by := componentService(t, appsvc.Limits{}, "1")
 	for _, c := range []struct {

@@ -11,23 +11,24 @@ import (
 )
 
 // A config is validated before the transaction that stores it, since this may take long. So there are three steps: read
-// the components in a View (readComponents), validate (completeWith), and check in the transaction that the components
+// the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the components
 // are still the same (checkUnchanged).
 
-// complete reads the components of the written elements and validates the configs against them. It returns the draft with
+// validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with
 // the manifests of the components, and the components that it read, for checkUnchanged. at is the JSON pointer of the
 // draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
 // breaks its schema (CodeSchema), or if validating all configs together would take too long (CodeCost).
-func (s *Service) complete(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
+func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft, map[ComponentRef]Component, error) {
 	used, err := s.readComponents(ctx, at, d)
 	if err != nil {
 		return draft{}, nil, err
 	}
-	d, err = s.completeWith(used, at, d)
+	d, err = s.validateDraftWith(used, at, d)
 	return d, used, err
 }
 
-// readComponents reads the components of the written elements. It returns ErrUnprocessable if one does not exist.
+// readComponents reads the components of the written elements, each once, in one snapshot. It returns ErrUnprocessable with
+// CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no View if no element is written.
 func (s *Service) readComponents(ctx context.Context, at string, d draft) (used map[ComponentRef]Component, err error) {
 	if !slices.ContainsFunc(d.elements, draftElement.written) {
 		return nil, nil
@@ -50,9 +51,9 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (used 
 	return used, err
 }
 
-// completeWith is complete for components that were read before. All configs of the draft share one budget. The result
+// validateDraftWith is validateDraft for components that were read before. All configs of the draft share one budget. The result
 // has elements of its own: those of d stay as they are, so that the caller can call it again with other components.
-func (s *Service) completeWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
+func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	parsed := map[ComponentRef][]byte{}
 	var budget schemaguard.Budget
@@ -87,7 +88,8 @@ func nonconforming(ref ComponentRef, err error) error {
 	return e
 }
 
-// findComponent returns one version of a component. It returns ErrUnprocessable if there is no such version.
+// findComponent returns one version of a component, with its manifest. It returns ErrUnprocessable if there is no such version:
+// in the requests of its callers a component is part of an element, and not the thing that is asked for.
 func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, error) {
 	for c, err := range r.Components(ctx, ComponentQuery{Name: ref.Name, Version: ref.Version}) {
 		return c, err
@@ -96,7 +98,8 @@ func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, 
 }
 
 // componentChanged is the error of a write whose configs were validated against a component that was deleted or replaced
-// since. It wraps an *Error.
+// since. It wraps the *Error that the caller gets. Patch finds it by its type: if the component came from the cache, Patch reads
+// it again and does the work once more.
 type componentChanged struct{ error }
 
 func (e componentChanged) Unwrap() error { return e.error }
@@ -106,14 +109,15 @@ func (e componentChanged) Unwrap() error { return e.error }
 // ErrConflict with CodeStaleVersion and current, the latest version of the app, if it was replaced.
 func checkUnchanged(ctx context.Context, tx Tx, used map[ComponentRef]Component, current Version) error {
 	for ref, c := range used {
-		now, err := findComponent(ctx, tx, ref)
+		stored, err := findComponent(ctx, tx, ref)
 		if _, deleted := errors.AsType[*Error](err); deleted {
 			return componentChanged{err}
 		}
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(now.Manifest, c.Manifest) { // a new component may have the id of a deleted one
+		// Manifests are compared, and not ids: a new component may have the id of a deleted one.
+		if !bytes.Equal(stored.Manifest, c.Manifest) {
 			return componentChanged{conflict(CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}

@@ -14,6 +14,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
+// How two versions are compared:
+//
+//   - Body.compared finds the title, the groups and the elements in each body, as text. Nothing is decoded yet.
+//   - diffWithin compares them: the title as a whole, the groups as a list, and the elements by elementDiff (elementdiff.go),
+//     which compares configs member by member with package jsondiff.
+//   - If Patch would refuse the operations as too much work, Limits.diff compares once more with fewer operations allowed.
+//
+// ListHistory compares neighbouring versions in the same way (history.go), and leaves out the values.
+
 // DiffRequest names two versions of an app, in any order.
 type DiffRequest struct {
 	AppID    string
@@ -26,18 +35,20 @@ type Diff struct {
 	To   Version `json:"to"`
 
 	// Patch is a JSON Patch for the body of a read over HTTP of the version From. It begins with the test of
-	// that version. If From is the latest version, Service.Patch accepts the patch.
+	// that version. The package comment says under "History" when Service.Patch accepts it.
 	Patch json.RawMessage `json:"patch"`
 }
 
-// AppendJSON appends {"from":…,"to":…,"patch":[…]} to dst. The patch is copied, not encoded again.
+// AppendJSON appends {"from":…,"to":…,"patch":[…]} to dst. The patch is copied, not encoded again, so that numbers keep their
+// text.
 func (d Diff) AppendJSON(dst []byte) []byte {
 	dst = append(append(dst, `{"from":"`...), d.From.String()...)
 	dst = append(append(dst, `","to":"`...), d.To.String()...)
 	return append(append(append(dst, `","patch":`...), d.Patch...), '}')
 }
 
-// diffSteps is the budget of a diff: at most about 250 ms. Beyond it the patch is coarser.
+// diffSteps is the budget of one call of Diff, in steps of package jsondiff: it takes at most about 250 ms. When it is spent, the
+// patch is coarser. The time is not measured, so that equal versions have equal diffs.
 const diffSteps = 100_000_000
 
 // Diff returns the patch that turns the version From of an app into the version To: the title, the groups and the
@@ -61,7 +72,7 @@ func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, er
 	}
 	var from, to App
 	err := s.store.View(ctx, func(r Reader) error {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		var err error
@@ -115,8 +126,9 @@ func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.
 	return ops, nil
 }
 
-// diffWithin is diff with at most so many operations, or with the fewest that there can be: one for each of title, groups
-// and elements, and one for each element whose config is too deep for a list.
+// diffWithin is diff with at most so many operations, or with the fewest that there can be: one for each of title, groups and
+// elements, and one for each element whose config is too deep for a list. At most half of the operations go to the groups, and
+// the rest to the elements, so that many changed groups do not make the elements coarse.
 func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []jsondiff.Op, err error) {
 	if !bytes.Equal(a.title, b.title) {
 		ops = append(ops, jsondiff.Op{Kind: "replace", Path: appPath + "/title", Value: b.title})
@@ -141,9 +153,9 @@ type comparedVersion struct {
 	scanned       int      // about how many bytes were read to find the elements
 }
 
-// compared takes a stored body apart. before is a version that was taken apart already, or the zero value. What the
-// two have in common at the beginning and at the end is not scanned again: neighbours in a history differ in few
-// places.
+// compared takes a stored body apart. An error means that no Service has stored it. before is a version that was taken apart
+// already, or the zero value. What the two have in common at the beginning and at the end is not scanned again: neighbours in a
+// history differ in few places.
 func (b Body) compared(before comparedVersion) (comparedVersion, error) {
 	at, _, err := rawjson.Lookup(b, "elements", 0)
 	if err != nil || at < 0 {
@@ -217,7 +229,8 @@ func (v *comparedVersion) findElements(at int, before comparedVersion) error {
 	return nil
 }
 
-// commonPrefix returns how many bytes a and b have in common at the beginning.
+// commonPrefix returns how many bytes a and b have in common at the beginning. It compares blocks first, which is much faster
+// than bytes: two versions of one app are mostly equal.
 func commonPrefix(a, b []byte) int {
 	const block = 256
 	n, most := 0, min(len(a), len(b))
@@ -230,7 +243,8 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// commonSuffix returns how many bytes a and b have in common at the end.
+// commonSuffix returns how many bytes a and b have in common at the end. It may overlap the common prefix, if one text repeats
+// what is in the other.
 func commonSuffix(a, b []byte) int {
 	const block = 256
 	n, most := 0, min(len(a), len(b))

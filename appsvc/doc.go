@@ -1,167 +1,270 @@
-// Package appsvc holds versioned apps. An app is made of elements, each element is powered by a component, every
-// version stays readable, and tags point to versions.
+// Package appsvc stores the apps of web sites, and keeps every version of them.
 //
-// # Concepts
+// # Words
 //
-// An app is a list of elements with a title and the groups (networks and sites) that it belongs to.
-// Every change of the title, the groups or the elements makes a new version: 0, then 1, and so on without gaps.
-// A version never changes. App
-// returns the latest version, and Patch starts from it. Restore stores the content of an older version as
-// a new version. A tag, such as "production", points to one version of one app and can be moved.
+//   - An app is a part of a web site that people edit: a title, a list of elements, and the groups that the app belongs to. A
+//     group is a network of sites, or one site. The groups decide who may read and change the app.
+//   - An element is one part of an app, such as a poll. It names a component and carries a config: a JSON object with the
+//     settings of this one poll.
+//   - A component is a script that shows elements. It has a name, a version and a manifest.
+//   - A manifest is the JSON object that describes a component. It has the URL of the script, and the configSchema: the JSON
+//     Schema that configs must conform to.
+//   - A version is the content of an app at one time. Every change of an app makes a new version. A version never changes, and
+//     all versions stay readable. The versions of an app have numbers, and those of a component have names such as "1.0.0".
+//   - A tag, such as "production", points to one version of one app. Moving the tag publishes another version.
+//   - A caller is the user for whom a method is called, with the rights of this user. The embedding program says who the
+//     caller is; this package stores no users.
 //
-// An element names a component and carries a config. When an element is added, or its component or its config
-// changes, the component must exist, the config must conform to the component's configSchema, and the component's
-// manifest is copied into the element. So an old version reads the same after its components were replaced or
-// deleted, and Restore does not check it again. A config holds only what its creator gave; App.WithDefaults adds the defaults of the schema for display.
+// Users and groups are named by URNs:
 //
-// A [Version] is a number. The zero Version names none: in a request it means "not given". [Latest] names the
-// highest version that an app has.
+//	urn:vitrine:example.test           a network
+//	urn:vitrine:example.test:site=1    a site of it
+//	urn:vitrine:example.test:user=me   a user of it
 //
-// # Calling the service
+// # A first program
 //
-// [New] returns a [Service] on a [Store]. Every method takes the [Caller] right after ctx. Service.As
-// returns a [Session], which has the methods that act for a caller, without the parameter. The client of a
-// remote service, adapters/client, has the methods of a Session.
+// This creates a component and an app, changes the app, and publishes the change:
 //
-// A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is ""
-// on the last page. The method AllX beside it is an iterator that fetches page after page; it ends with the first
-// error.
+//	func firstApp(ctx context.Context) error {
+//		db := memory.New() // or sqlite.Open, or postgres.Open
+//		defer db.Close()
+//		site := "urn:vitrine:example.test:site=1"
+//		apps := appsvc.New(db.Apps(), nil).As(appsvc.Caller{
+//			URN:              "urn:vitrine:example.test:user=me",
+//			Moderates:        []string{site},
+//			ManageComponents: true,
+//		})
 //
-// # Errors
+//		_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "poll", "version": "1.0.0",
+//			"main": "https://example.test/poll.js", "configSchema": {"required": ["question"]}}`)})
+//		if err != nil {
+//			return err
+//		}
+//		app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{
+//			Title:  "Front page",
+//			Groups: []string{site},
+//			Elements: []appsvc.NewElement{{
+//				Component: appsvc.ComponentRef{Name: "poll", Version: "1.0.0"},
+//				Config:    json.RawMessage(`{"question": "Tea?"}`),
+//			}},
+//		}) // version 0
+//		if err != nil {
+//			return err
+//		}
+//		app, err = apps.Edit(ctx, app.ID, func(_ appsvc.App, patch *appsvc.PatchBuilder) error {
+//			patch.SetConfig(0, "/question", "Coffee?")
+//			return nil
+//		}) // version 1
+//		if err != nil {
+//			return err
+//		}
+//		_, err = apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
+//		if err != nil {
+//			return err
+//		}
+//		live, err := apps.TaggedApp(ctx, app.ID, "production") // version 1, until the tag moves
+//		if err != nil {
+//			return err
+//		}
+//		content, err := live.Body.Content()
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(live.Version, content.Title, string(content.Elements[0].Config))
+//		return nil
+//	}
 //
-// An error about the input or the rights of the caller is an *[Error]. Its Kind is one of the sentinels of
-// this package, which errors.Is finds; its Code is a stable word for programs; Pointer or Parameter names
-// what is wrong, and Reason is a sentence for people. Over HTTP the error has the same code and place.
-// A store that cannot serve a call returns an error that wraps ErrBusy, ErrFull or ErrUnknown. A call whose ctx is
-// done returns the error of ctx. Any other error is internal.
+// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [Caller] right after ctx. [Service.As]
+// returns a [Session] for one caller, which has these methods without the parameter, except those that only a server needs: the
+// Admit methods and Watch. The client of a remote service, adapters/client, has the methods of a Session, so a program can be
+// written for both.
 //
-// # Schemas
+// # Reading
 //
-// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is
-// of 2020-12. It must be an object that is valid against the meta-schema of its draft, with at most 256 KiB, 64 levels
-// and 4 KiB of patterns. It must be complete: each $ref names a place in the schema or a standard meta-schema, since
-// the service fetches nothing. Its patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and
-// back-references. A format is only an annotation unless the engine asserts formats; see SchemaOptions.
+// Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and [Service.Version]
+// any. A [Version] is made by [NewVersion] or [ParseVersion]. The zero Version is not version 0, which is NewVersion(0): it
+// names no version, and in a request it means "not given". [Latest] stands for the highest version that an app has.
 //
-// Before a validation the service estimates its cost from the schema and the config. It
-// never uses a clock for this, so a busy machine accepts and refuses the same configs as an idle one. The
-// error of a config that breaks its schema is an *[Error] with Violations: the place, the keyword and the
-// message of up to 100 values. SchemaWarnings reports the keywords and formats of a schema that have no effect.
+// A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is "" on the
+// last page. Its partner AllX is an iterator, which fetches page after page and ends with the first error.
 //
-// # Who may do what
+// # Patching
 //
-// A caller may use an app, for reading and writing alike, when it owns the app or moderates one of the
-// groups of the app's latest version. A moderator of a network moderates its sites. To create an app,
-// the caller must moderate each of its groups. To add a group by Patch or Restore, it must moderate that
-// group. To remove a group, it must moderate that group or own the app, since the removal hides the app
-// from the group. An app that the caller may not even read gives the same errors as one that does not exist.
-// To create or delete components, the caller needs Caller.ManageComponents. Every caller may read
-// components, and may call TagsNamed. A caller with a malformed URN is ErrInvalid everywhere.
+// The easy way to change an app in Go is [Session.Edit], or [EditApp] with any [Patcher]. It reads the app, lets a function
+// build a patch with a [PatchBuilder], and sends the patch. If Patch returns ErrConflict, for instance because somebody else
+// has changed the app, it starts over. It makes up to ten attempts in all.
 //
-// Caller.Reads names networks and sites whose apps the caller may read, in every version, and not change: a write is
-// ErrForbidden. Caller.TagsOnly restricts a caller to TaggedApp, for the tags in Caller.Tags and the apps of Reads.
-// Every other method and every other tag is ErrForbidden, whether or not the tag is there, and an app outside of Reads
-// is ErrNotFound. Owning or moderating the app counts for nothing then. The app that such a caller gets names no users
-// and no groups, so the caller may be the public.
+// [Service.Patch] itself takes a JSON Patch (RFC 6902) for the latest version. Its paths address {"apps":[app]}, the document
+// that GET /apps/{id} returns over HTTP. One operation must be a test of /apps/0/version with the version as a string, so that
+// nobody overwrites a version that they have not seen. The service checks the result of the patch, not its operations:
 //
-// A program adds rules of its own with Options.Check. It sees each [Change] before the change is committed,
-// and may refuse it.
+//   - Only title, groups and elements may differ from the version before.
+//   - A new element is exactly {component:{name,version},config}.
+//   - Any other element of the result is one of the old ones, which its id names. Only its config, component.name and
+//     component.version may differ.
+//
+// The id of an element is its index in the list, as a string. So it names the element within one version only.
+//
+// The order of members in a config does not count as a change; the text of a number does.
+//
+// [Service.Restore] stores the content of any version as a new version.
+//
+// # Tags
+//
+// PutTag creates or moves a tag, and DeleteTag removes it. If the tag already points to the requested version, PutTag changes
+// nothing. ListTagMoves returns the history of a tag: when it moved, by whom, from where and to where. Each move is recorded in
+// the transaction that makes it, and is kept for good, even after the tag is deleted. So two numbers are bounded: the tags that
+// an app has (Limits.Tags, 1,000 by default), and the different names of tags that it has ever had (Limits.TagNames, 10,000 by
+// default).
+//
+// PutTagRequest.From is a guard for those who act on what they have seen: with PointsTo(v) the tag moves only if it points to
+// v, and with NoTag() it is only created. If the guard does not hold, the error has CodeMoved, and Error.PointsTo is where the
+// tag points. That is so even if the tag already points to the requested version. The rights of the caller are checked before
+// the guard.
+//
+// Options.ProtectedTags says which tags, such as production, decide what is delivered; see "Rights".
+//
+// # History
+//
+// ListHistory says of each version of an app who made it and when, which version Restore took its content from, which tags
+// point to it now, and what has changed since the version before: up to 20 operations of a JSON Patch, without their values,
+// and up to 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays
+// small. The steps of comparing are limited: for each 50 entries that Limit asks for, to as many as take about 50 ms. When they
+// are used up, the other entries of the page have no Changes, and their ChangesTruncated is set.
+//
+// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the
+// latest version, unless the caller may not make this change, the patch exceeds a limit, a component is gone, or a component was
+// made anew and a config breaks its present configSchema. A diff is meant for people, so each thing that has changed is one
+// operation:
+//
+//   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation.
+//   - An element that was edited is found again if the two configs share at least half of their members and words. Otherwise
+//     it is matched by its place, between the same two elements that have not moved: first with an element of the same
+//     component, then with any.
+//   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
+//   - If an element has the same config but another manifest, because its component was made anew, the whole element is
+//     replaced. Applying this copies the manifest that the component has at that time.
+//
+// If the patch would have more operations than Patch allows, or be more than a fifth longer than a replacement, or take too
+// many steps to find, its operations are coarser: they replace whole configs, or all elements.
+//
+// Steps are counted, and no clock is used, so equal versions have equal diffs on every machine.
+//
+// # Components and configs
+//
+// When an element is added, or its component or its config changes, the component must exist, the config must conform to its
+// configSchema, and the component's manifest is copied into the element. All other elements stay as they are stored. So an old
+// version reads the same after its components were deleted or made anew, and Restore validates no config again.
+//
+// A config holds only what was written into it. [App.WithDefaults] adds the defaults of the schema, for display.
+//
+// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is of
+// 2020-12. It must be
+//
+//   - an object that is valid against the meta-schema of its draft;
+//   - of at most 256 KiB, 64 levels, and 4 KiB for all patterns together;
+//   - complete: each $ref names a place in the schema or a standard meta-schema, because the service fetches nothing;
+//   - simple enough: a schema is also refused if its patterns or its references would take too much work.
+//
+// Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format refuses no value, unless
+// the schema engine (Options.Schemas) is one that asserts formats; see [SchemaOptions].
+//
+// Before a validation the service estimates its cost from the schema and the config, and refuses a config that costs too much
+// (CodeCost). It uses no clock for this, so a busy machine accepts and refuses the same configs as an idle one. The error of a
+// config that breaks its schema has up to 100 Violations, each with the place, the keyword and a message. [SchemaWarnings]
+// reports the keywords and formats of a schema that have no effect.
+//
+// CheckComponent says what a new version of a component would break, before it is created. It stores nothing. It validates the
+// configs of all elements that have a component of this name, in the latest and in the tagged versions of the apps that the
+// caller may read. Each element is judged as Patch would judge it if only the version of its component changed. What depends on
+// the app as a whole, such as the size of its JSON, is not judged.
+//
+// For this a store keeps an index of the components that any version of an app has used. It is small and only grows. For an app
+// from before v0.1.0 it has only the latest version, so every check reads each such app that has older versions.
+//
+// # Rights
+//
+// A caller may use an app, for reading and writing alike, when it owns the app or moderates one of the groups of the app's
+// latest version. Whoever created an app owns it. A moderator of a network moderates its sites. Beyond that:
+//
+//   - To create an app, the caller must moderate each of its groups.
+//   - To add a group by Patch or Restore, it must moderate that group.
+//   - To remove a group, it must moderate that group or own the app, because the removal hides the app from the group.
+//   - To create, check or delete components, it needs Caller.ManageComponents.
+//
+// Every caller without TagsOnly may read components, and may call TagsNamed, which leaves out the apps that the caller may not
+// read. A method that takes the id of one app returns the same errors for an app that the caller may not read as for one that
+// does not exist. Every method returns ErrInvalid for a caller with a malformed URN, or with Tags but without TagsOnly.
+//
+// Two more fields of Caller are about reading. Reads adds a right; TagsOnly takes rights away:
+//
+//   - Reads names networks and sites whose apps the caller may read, in every version, but not change: a write returns
+//     ErrForbidden, unless the caller owns the app or moderates one of its groups.
+//   - TagsOnly restricts a caller to one method, TaggedApp, which returns the version that a tag points to. The caller may read
+//     the apps of Reads by the tags in Caller.Tags; owning or moderating an app counts for nothing then. An app outside of
+//     Reads is ErrNotFound. Any other tag, whether it is there or not, and any other method is ErrForbidden. The app that such a
+//     caller gets names no users and no groups, so the caller may stand for the public.
+//
+// A tag is protected if Options.ProtectedTags returns true for its name. Only a moderator of every group of an app may create,
+// move or delete a protected tag of it; owning the app is not enough. While an app has a protected tag, only a moderator of
+// every group that the app has may change the groups, by Patch or by Restore. Otherwise an owner could first take away the
+// groups of others. Both rules are checked in the transaction of the write, on the latest version. The rule for tags is checked
+// again before a repeat with an idempotency key is answered.
+//
+// A program adds rules of its own with Options.Check. The function sees each [Change] before it is committed, and may refuse it.
 //
 // A server can refuse a caller before it reads the body of a request: Service.AdmitChange, Service.AdmitTagChange and
 // Service.AdmitCreateComponent return the errors that do not depend on the body.
 //
-// # Changing an app
+// # Errors
 //
-// Patch takes a JSON Patch (RFC 6902). Its paths address {"apps":[app]}, the document that GET /apps/{id} returns over
-// HTTP. One of its operations must be a test of /apps/0/version, so that nobody overwrites a version that they have not
-// seen. The service checks the result of the patch, not its operations:
+// An error about the input or the rights of the caller is an *[Error]. Its Kind is one of the sentinels of this package,
+// which errors.Is finds. Its Code is a stable word for programs. Pointer or Parameter says where the mistake is, and Reason
+// is a sentence for people. Over HTTP the error has the same code, pointer and parameter.
 //
-//   - Only title, groups and elements may differ from the version before.
-//   - A new element is exactly {component:{name,version},config}.
-//   - Any other element of the result is one of the old ones, which its id names. Only its config, component.name
-//     and component.version may differ.
+// A store that cannot serve a call returns an error that wraps [ErrBusy] (try again), [ErrFull] (no room to write),
+// [ErrUnknown] (it is not known whether the write was committed) or [ErrClosed]. A call whose ctx is done returns the error of
+// ctx. Any other error is internal.
 //
-// An element whose config or component changes gets the current manifest of the component. The
-// order of members in a config does not count as a change; the text of a number does.
+// # Idempotency
 //
-// A [PatchBuilder] builds a patch in Go. Session.Edit and [EditApp] read an app, let a function build a patch, and
-// send it; they start again when somebody else has changed the app meanwhile.
+// Every request that writes, except a patch, has a field IdempotencyKey. If the same caller repeats the same call with the same
+// key within a day, the write is not done again, and the caller gets the result of the first call. Another call of this caller
+// with the key returns ErrUnprocessable. The service checks the rights of the caller again before it answers. It keeps only ids
+// and versions for this. The answer to a repeat is the version or the component that the first call made, or the tag as the first
+// call set it.
 //
-// # History
+// Patch needs no key, because its test of the version lets it happen only once. After a lost response, repeat PutTag with its
+// key: a repeat with a guard and without the key gets CodeMoved if the first call has moved the tag.
 //
-// ListHistory returns the history of an app: who made each version and when, which version Restore took
-// its content from, which tags point to it now, and what changed since the version before, as the operations of a
-// JSON Patch without their values. It returns no content, so a page stays small. The steps of
-// comparing are limited to what takes about 50 ms. Entries beyond that have no Changes, and ChangesTruncated is set.
+// # Feed of changes
 //
-// Diff returns the difference between any two versions as a patch that Patch accepts while the first one is the
-// latest version. It is meant for people, so it has one operation for each thing that changed:
+// Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that changes
+// nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of the feed, and
+// Service.Follow waits for what comes.
 //
-//   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation. An
-//     element that was edited is found again if its config shares at least half of its members and words, or if it
-//     has kept its place and its component.
-//   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
-//   - An element that was written again with the same config, for a component that had been made anew, is
-//     replaced: this copies the manifest of the component again.
+//   - A follower that resumes from a cursor sees every later change exactly once. The changes of one app come in the order of
+//     their commits, and so do those of components.
+//   - A caller sees the changes of components, and those of the apps that it may read at the time of reading. A change that
+//     takes an app away from the caller is an event of type AppLeft. A caller that gains rights does not see the changes before
+//     its cursor.
+//   - Cursors are encrypted and belong to the store. Entries are kept for at least Options.KeepChanges, 30 days by default, and
+//     later changes remove older ones. A cursor gives [ErrGone] when an entry after it was removed.
+//   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by DB.ResetFeed of the
+//     driver; a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too.
+//     A store that an archive was imported into has a feed of its own, which knows no cursor of another store.
 //
-// The work is counted in steps and not measured by a clock, so equal versions have equal diffs on every machine.
+// # Limits
 //
-// # Tags
-//
-// A tag points to one version of one app. PutTag creates or moves it, and DeleteTag removes it; both record the move in
-// the same transaction. ListTagMoves returns the history of a tag: when, by whom, from where and to where. A tag that
-// already points to the version does not move and has no new entry. Moves are kept for good, even after the tag is
-// deleted. So two numbers are bounded: an app has at most Limits.Tags tags at a time, 1,000 by
-// default, and 10,000 different names of tags ever.
-//
-// PutTagRequest.From is a guard for people and programs that act on what they have seen: with PointsTo(v) the tag moves
-// only from v, with NoTag() it is only created. Otherwise the error has CodeMoved and says in PointsTo where the tag
-// is. The caller's rights are checked before the guard. After a lost response, repeat the call with its idempotency
-// key: a repeat without one gets CodeMoved if the first call has moved the tag.
-//
-// Options.ProtectedTags names tags, such as production, that decide what is delivered. Only a moderator of every
-// group of the app may create, move or delete one; being the owner is not enough. The groups of the app decide who
-// that is, so
-// while an app has a protected tag, changing its groups by Patch or Restore takes a moderator of every group as well.
-// Both rules are checked in the transaction of the write, on the latest version. The rule for tags is checked again
-// before a repeat with an idempotency key is answered.
-//
-// # Checking a component
-//
-// CheckComponent says what a new version of a component would break before it is created. It validates the configs of
-// all elements that have a component of this name, in the latest and the tagged versions of the apps that the caller
-// may read, and stores nothing. Each element is judged as Patch judges it when only the version of its component
-// changes. What depends on the app as a whole, the size of its JSON for instance, is not judged. A store keeps an index
-// of the components that any version of an app has used; it is small and only grows. For an app from before v0.1.0 the
-// index has only the latest version, so every check reads each such app that has older versions.
-//
-// # Idempotency keys
-//
-// A write may carry an idempotency key. If the same caller repeats the same call with the same key within a
-// day, the write is not done again, and the caller gets the result of the first call. The service checks
-// the caller's rights again before it answers. Any other call with that key is ErrUnprocessable. The
-// service keeps only ids and versions for a repeat, so the repeat returns the version or the component that
-// the first call made.
-//
-// # Changes
-//
-// Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that
-// changes nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of
-// the feed, and Service.Follow waits for what comes. A follower that resumes from a cursor sees every later change
-// exactly once, and the changes of one app, and those of components, come in the order of their commits. A caller sees
-// the changes of the apps that it may read at the time of reading; a change that takes an app away from it is an event
-// of type AppLeft. A caller that gains rights does not see the changes before its cursor. Cursors are encrypted and
-// belong to the store. Entries are kept for Options.KeepChanges; an older cursor is [ErrGone], and so is one of a feed
-// that has another identity, as after a restore from a backup. A store that an archive was imported into has a feed of
-// its own, which knows no cursor of another store.
+// Options.Limits bounds what the service accepts and how large pages are. Every limit has a default; see [Limits], which also
+// says which error a request over a limit gets. The limits of schemas are fixed; see "Components and configs".
 //
 // # Stores
 //
-// The packages storage/memory, storage/sqlite and storage/postgres implement Store. Only authors of drivers
-// need the types Store, Reader, Tx, Answer, Restoration, AppQuery, AppPosition, VersionQuery, TagQuery,
-// TagMoveRecord, TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState; they
-// are declared in store.go and storequery.go, and the suite storage/storagetest.Apps checks a driver.
+// The packages storage/memory, storage/sqlite and storage/postgres implement Store. Only authors of drivers need the methods of
+// Store and the types Reader, Tx, Answer, Restoration, AppQuery, AppPosition, VersionQuery, TagQuery, TagMoveRecord,
+// TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState. They are declared in store.go
+// and storequery.go, and the suite storage/storagetest.Apps checks a driver.
 //
-// A stored version is its [Meta] and a [Body], the JSON text of everything else. A read returns these
-// bytes unchanged.
+// A stored version is its [Meta] and a [Body], the JSON text of everything else. A read returns these bytes unchanged.
 package appsvc

@@ -68,7 +68,7 @@ func newElementDiff(a, b [][]byte, most int, budget *jsondiff.Budget) *elementDi
 	return d
 }
 
-// uncompared returns the elements of a list, with -1 as the partner of each.
+// uncompared returns the elements with these stored texts, and for each the partner -1, which means none.
 func uncompared(list [][]byte) (elements []comparedElement, partners []int) {
 	elements, partners = make([]comparedElement, len(list)), make([]int, len(list))
 	for i, kept := range list {
@@ -77,7 +77,8 @@ func uncompared(list [][]byte) (elements []comparedElement, partners []int) {
 	return elements, partners
 }
 
-// ops returns the operations, at most d.most where they can be so few.
+// ops returns the operations that turn a into b. It pairs the elements, removes, moves and adds whole ones, and changes what
+// differs inside pairs. There are at most d.most operations, unless even the coarsest form needs more. It is called once.
 func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 	if len(d.a) == 0 && len(d.b) == 0 {
 		return nil, nil
@@ -106,7 +107,7 @@ func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 // path returns the JSON pointer of the element of d.a or d.b with this index.
 func (d *elementDiff) path(index int) string { return elementPath(d.first + index) }
 
-// set makes the element of a at i and the element of b at j partners.
+// set makes the element of a at i and the element of b at j partners. Neither must have one.
 func (d *elementDiff) set(i, j int) { d.to[i], d.from[j] = j, i }
 
 // split sets the manifest, the config and the component of an element, if this has not been done, and returns e. It
@@ -147,8 +148,8 @@ func (d *elementDiff) pair() bool {
 	return !d.budget.Spent()
 }
 
-// rest returns the indices of the elements that have no partner yet.
-func rest(partners []int) (out []int) {
+// unpaired returns the indices of the elements that have no partner yet, in ascending order. partners is d.to or d.from.
+func unpaired(partners []int) (out []int) {
 	for i, p := range partners {
 		if p < 0 {
 			out = append(out, i)
@@ -160,15 +161,15 @@ func rest(partners []int) (out []int) {
 // pairEqual pairs elements of equal content that the longest common subsequence did not pair, since they have moved. If
 // several have the same content, they are paired in their order.
 func (d *elementDiff) pairEqual() {
-	left := rest(d.to)
-	if len(left) == 0 || len(rest(d.from)) == 0 {
+	left := unpaired(d.to)
+	if len(left) == 0 || len(unpaired(d.from)) == 0 {
 		return
 	}
 	places := map[string][]int{}
 	for _, i := range left {
 		places[string(d.a[i].kept)] = append(places[string(d.a[i].kept)], i)
 	}
-	for _, j := range rest(d.from) {
+	for _, j := range unpaired(d.from) {
 		if same := places[string(d.b[j].kept)]; len(same) > 0 {
 			d.set(same[0], j)
 			places[string(d.b[j].kept)] = same[1:]
@@ -182,14 +183,14 @@ type candidate struct {
 	score        float64 // the part of the two configs that is shared, 0 to 1
 }
 
-// pairSimilar pairs elements whose configs share traits, the most similar ones first. They must share half of what they
-// have; otherwise one was removed and the other one added. Only elements that are in the same gap and have the same
+// pairSimilar pairs elements without partners whose configs share traits, the most similar ones first. They must share half of
+// what they have; otherwise one was removed and the other one added. Only elements that are in the same gap and have the same
 // component may share less.
 //
 // To compare each element with each other one would take too long. So the traits of the elements of a are indexed, and
 // an element of b is compared with those alone that share a trait with it.
 func (d *elementDiff) pairSimilar() {
-	left, right := rest(d.to), rest(d.from)
+	left, right := unpaired(d.to), unpaired(d.from)
 	if len(left) == 0 || len(right) == 0 {
 		return
 	}
@@ -213,7 +214,7 @@ func (d *elementDiff) pairSimilar() {
 		weight := 0
 		for _, m := range d.traits(seed, &d.b[j]) {
 			weight += m.weight
-			if same := having[m.hash]; len(same) <= common {
+			if same := having[m.hash]; len(same) <= commonTrait {
 				for _, n := range same {
 					shared[n] += m.weight
 				}
@@ -225,7 +226,7 @@ func (d *elementDiff) pairSimilar() {
 			}
 			c := candidate{left[n], j, s, 2 * float64(s) / float64(weights[n]+weight)}
 			inPlace := gapsA[c.i] == gapsB[j] && d.a[c.i].ref.Name == d.b[j].ref.Name
-			if c.score >= similar || inPlace {
+			if c.score >= similarShare || inPlace {
 				found = append(found, c)
 			}
 		}
@@ -244,11 +245,11 @@ func (d *elementDiff) pairSimilar() {
 	}
 }
 
-// distance is how far apart the two elements of a candidate are in their lists.
+// distance is how far apart the two elements of a candidate are in their lists. Of equally similar pairs the closest is taken.
 func distance(c candidate) int { return max(c.i-c.j, c.j-c.i) }
 
-// similar is the part that two configs must share to count as versions of one element.
-const similar = 0.5
+// similarShare is the part that two configs must share to count as versions of one element.
+const similarShare = 0.5
 
 // trait is something that two configs may share: a member, or a word of a long text.
 type trait struct {
@@ -262,12 +263,13 @@ const (
 	mostWords     = 64 // of a text that count
 	shortWord     = 4  // bytes; shorter words are in every text
 	wordWeight    = 16 // at most
-	common        = 64 // a trait that more elements have says nothing about which one is which
+	commonTrait   = 64 // a trait that more elements have says nothing about which one is which
 )
 
 // traits returns the traits of the config of an element: each member, with its name and value, and those of the first 64
-// words of a long string that have four bytes or more. So an element whose text was edited still shares most of its words. It returns nil if the
-// budget is spent.
+// words of a long string that have four bytes or more. So an element whose text was edited still shares most of its words. A word
+// counts together with the name of its member: the same word in another member is another trait. A trait weighs about as much
+// as it has bytes, within bounds, so that no single member decides. It returns nil if the budget is spent.
 func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	d.split(e)
 	members := d.budget.Members(e.config)
@@ -333,9 +335,10 @@ func (d *elementDiff) gaps() (a, b []int) {
 }
 
 // pairInPlace pairs elements without partners that have the same key and are in the same gap, along a longest common
-// subsequence of the keys in each gap.
+// subsequence of the keys in each gap. So pairs in a gap keep their order. pair calls it twice: first the key is the name of the
+// component, and then all elements have the same key. If the budget is spent, it stops; pair notices that.
 func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
-	left, right := rest(d.to), rest(d.from)
+	left, right := unpaired(d.to), unpaired(d.from)
 	if len(left) == 0 || len(right) == 0 {
 		return
 	}
@@ -369,6 +372,9 @@ func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
 }
 
 // structure returns the operations that remove, move and add elements. ok is false if the budget is spent.
+//
+// The order makes the indices simple. Removals go from the last to the first, so each has its index in a. The moves that follow
+// bring what is left into the order of b. Additions go from the first to the last, so each has its index in b.
 func (d *elementDiff) structure() (ops []jsondiff.Op, ok bool) {
 	for i, j := range slices.Backward(d.to) {
 		if j < 0 {
@@ -396,13 +402,13 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 	for _, p := range d.stays() {
 		fixed[p.A] = true
 	}
-	var now []int // indices of a, in the order that the operations so far have made
+	var order []int // indices of a, in the order that the operations so far have made
 	for i, j := range d.to {
 		if j >= 0 {
-			now = append(now, i)
+			order = append(order, i)
 		}
 	}
-	if !d.budget.Spend(2 * len(now) * (len(now) - len(fixed))) {
+	if !d.budget.Spend(2 * len(order) * (len(order) - len(fixed))) {
 		return nil, false
 	}
 	before := -1
@@ -411,13 +417,13 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 			continue
 		}
 		if !fixed[i] {
-			at := slices.Index(now, i)
-			now = slices.Delete(now, at, at+1)
+			at := slices.Index(order, i)
+			order = slices.Delete(order, at, at+1)
 			to := 0
 			if before >= 0 {
-				to = slices.Index(now, before) + 1
+				to = slices.Index(order, before) + 1
 			}
-			now = slices.Insert(now, to, i)
+			order = slices.Insert(order, to, i)
 			if at != to {
 				ops = append(ops, jsondiff.Op{Kind: "move", From: d.path(at), Path: d.path(to)})
 			}
@@ -427,8 +433,13 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 	return ops, true
 }
 
-// change returns the change from the element of a at i to the element of b at j. The component may differ in its version,
-// which is one operation. If it differs in its name and the configs are not alike, the element is replaced.
+// change returns the change from the element of a at i to its partner, the element of b at j. The operations have the index j,
+// which the element has by then. These are the rules:
+//
+//   - If the name of the component differs and the configs are not alike, one operation replaces the element.
+//   - Otherwise another name and another version are one operation each, and the configs are compared member by member.
+//   - If neither the component nor the config differs but the manifest does, one operation replaces the element with itself, so
+//     that Patch copies the present manifest.
 func (d *elementDiff) change(i, j int) elementChange {
 	was, is := d.split(&d.a[i]), d.split(&d.b[j])
 	if d.err != nil {
@@ -458,7 +469,8 @@ func (d *elementDiff) change(i, j int) elementChange {
 	return elementChange{ops, whole}
 }
 
-// alike reports whether the configs of two elements share half of their traits by weight.
+// alike reports whether the configs of two elements share half of their traits by weight, as pairSimilar asks of elements that
+// are not in the same place.
 func (d *elementDiff) alike(a, b *comparedElement) bool {
 	seed := maphash.MakeSeed()
 	having := map[uint64]bool{}
@@ -473,10 +485,11 @@ func (d *elementDiff) alike(a, b *comparedElement) bool {
 			shared += 2 * t.weight
 		}
 	}
-	return float64(shared) >= similar*float64(sum)
+	return float64(shared) >= similarShare*float64(sum)
 }
 
-// asNew returns the JSON of the element as a patch adds it: {"component":{"name":…,"version":…},"config":…}.
+// asNew returns the JSON of the element as a patch adds it: {"component":{"name":…,"version":…},"config":…}. The element must
+// have been split.
 func (e *comparedElement) asNew() []byte {
 	out := make([]byte, 0, len(e.config)+len(e.ref.Name)+len(e.ref.Version)+64)
 	out = appendString(append(out, `{"component":{"name":`...), e.ref.Name)
@@ -484,8 +497,9 @@ func (e *comparedElement) asNew() []byte {
 	return append(append(append(out, `},"config":`...), e.config...), '}')
 }
 
-// fit makes the operations coarser if they are too many, or much longer than a replacement of all elements. ops are those
-// that remove, move and add elements; changes are those inside elements. It tries, in this order:
+// fit returns all operations, made coarser if they are too many, or more than a fifth longer than a replacement of all
+// elements: such a patch would say less to its reader than the elements themselves. ops are those that remove, move and add
+// elements; changes are those inside elements. It tries, in this order:
 //
 //  1. all operations, after replacing the elements with the most changes as a whole while there are too many operations;
 //  2. the shorter form of each change;
@@ -556,7 +570,8 @@ func (d *elementDiff) coarse() []jsondiff.Op {
 	return append([]jsondiff.Op{{Kind: "replace", Path: elementsPath, Value: append(list, ']')}}, deep...)
 }
 
-// isDeep reports whether a config is as deep as a config can be.
+// isDeep reports whether a config is as deep as a config can be. In a list of elements it would be one level deeper in the
+// patch, which may be too deep for one.
 func isDeep(config []byte) bool {
 	opened := bytes.Count(config, []byte{'{'}) + bytes.Count(config, []byte{'['}) // much faster to count
 	return opened >= configDepth && rawjson.Depth(config) >= configDepth

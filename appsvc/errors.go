@@ -99,22 +99,31 @@ func (e *Error) Error() string {
 // Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
+// The functions from here to unprocessable make an *Error. The pointer is a JSON pointer into the body of the request, "" if the
+// whole of it is wrong, or if the value is not in the body. format and args are the Reason.
+
+// invalid is the error of a value in the body of a request.
 func invalid(pointer, format string, args ...any) *Error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
 }
 
+// invalidParameter is the error of a value that is a query parameter or a header over HTTP. In Go it is a field of a request.
 func invalidParameter(name, format string, args ...any) *Error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Parameter: name, Reason: fmt.Sprintf(format, args...)}
 }
 
+// forbidden is the error of a caller that may know of the thing, but may not do this with it.
 func forbidden(format string, args ...any) *Error {
 	return &Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: fmt.Sprintf(format, args...)}
 }
 
+// notFound is the error of a thing that does not exist, or that the caller may not know of. In the latter case the text must not
+// depend on whether it exists.
 func notFound(format string, args ...any) *Error {
 	return &Error{Kind: ErrNotFound, Code: CodeNotFound, Reason: fmt.Sprintf(format, args...)}
 }
 
+// tooLarge is the error of too many bytes or operations.
 func tooLarge(format string, args ...any) *Error {
 	return &Error{Kind: ErrTooLarge, Code: CodeTooLarge, Reason: fmt.Sprintf(format, args...)}
 }
@@ -147,4 +156,12 @@ func malformed(err error) error {
 		return invalid(e.Pointer, "%s", e.Sentence())
 	}
 	return invalid("", "%s", err)
+}
+
+// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched
+// document.
+func misshapen(pointer string, err error) error {
+	e, _ := errors.AsType[*Error](malformed(strictjson.Within(pointer, err)))
+	e.Kind, e.Code = ErrUnprocessable, CodeNotApplicable
+	return e
 }

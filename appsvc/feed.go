@@ -25,11 +25,11 @@ import (
 const Now = "now"
 
 const (
-	// keepChanges is how long entries are kept by default.
-	keepChanges = 30 * 24 * time.Hour
-	// looks is how many entries one page looks at.
-	looks = 10_000
-	// With every removeEach-th entry that it writes, a Service removes up to removeMost old ones.
+	// defaultKeepChanges is how long entries are kept if Options.KeepChanges is 0.
+	defaultKeepChanges = 30 * 24 * time.Hour
+	// pageEntries is how many entries of the feed are read for one page, whether or not the caller sees them.
+	pageEntries = 10_000
+	// With every removeEach-th entry that it adds, a Service removes up to removeMost old ones.
 	removeEach, removeMost = 64, 256
 )
 
@@ -164,13 +164,17 @@ func (s *Service) Outbox(ctx context.Context, in OutboxRequest) (OutboxPage, err
 }
 
 // walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were looked at. It returns
-// the cursor at which it stopped, and whether there are more entries.
+// the cursor at which it stopped, and whether there are more entries. Sealing a cursor takes time, so take gets a function that
+// makes the cursor of its entry, and calls it only for an entry that it returns.
+//
+// It returns ErrInvalid for a text that is no cursor of this feed, and ErrGone if the feed has another identity than the cursor,
+// or if entries after the cursor were removed.
 func walkFeed(ctx context.Context, r Reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	state, err := r.Feed(ctx)
 	if err != nil {
 		return "", false, err
 	}
-	next, more, err = feed.Walk(feed.NewSeal(state, feedName), state, after, looks,
+	next, more, err = feed.Walk(feed.NewSeal(state, feedName), state, after, pageEntries,
 		func(p feed.Position, limit int) iter.Seq2[feed.Entry, error] { return r.Entries(ctx, p, limit) },
 		func(e feed.Entry, cursor func() string) (bool, error) {
 			change, err := readRecord(e)
@@ -188,8 +192,8 @@ func walkFeed(ctx context.Context, r Reader, after string, take func(change reco
 	return next, more, err
 }
 
-// viewer judges which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
-// however many entries the app has on the page.
+// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
+// however many entries the app has on the page. It is made for one page, so that each page is judged by the rights of its time.
 type viewer struct {
 	r     Reader
 	by    Caller
@@ -228,15 +232,20 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 	return Event{}, false, nil
 }
 
-// readsOneOf reports whether the caller moderates or reads one of the groups.
+// readsOneOf reports whether the caller moderates or reads one of the groups. It is the part of mayRead that goes by groups, for
+// the groups in an entry of the feed, which the app may have left since.
 func (c Caller) readsOneOf(groups []string) bool {
 	return slices.ContainsFunc(groups, func(group string) bool {
 		return c.moderates(group) || slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
 	})
 }
 
-// addToFeed writes the entry of a change. The first call and every 64th after it also remove up to 256 old entries.
-// So no separate task has to remove them, and no write takes long because of it.
+// addToFeed writes the entry of a change, in its transaction. The time of the entry is that of the new version if the change made
+// one, and otherwise the present.
+//
+// The first call and every 64th after it also remove up to 256 entries that are older than Options.KeepChanges. So no separate
+// task has to remove them, and no write takes long because of it. More are removed than added, so a feed that has grown gets
+// shorter again.
 func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version
@@ -245,8 +254,8 @@ func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) err
 	if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {
 		return err
 	}
-	if s.keep < 0 || s.writes.Add(1)%removeEach != 1 {
+	if s.keepChanges < 0 || s.entries.Add(1)%removeEach != 1 {
 		return nil
 	}
-	return tx.RemoveEntries(ctx, s.millis()-s.keep.Milliseconds(), removeMost)
+	return tx.RemoveEntries(ctx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// A page of the history compares each of its versions with the one before it, so the work for a page is that of many diffs. It
+// is bounded in three ways: the bodies are read one after the other, and two are in memory at a time; the steps of all
+// comparisons come from one budget; and each body is taken apart only once, mostly by comparing it with its neighbour, from
+// which it differs in few places.
+
 // HistoryEntry says how a version of an app came about: who made it, when, and what changed. It has no content, so that
 // a page of the history stays small however large the app is. Changes are for people who look for the version in which
 // something happened; Diff has the whole difference.
@@ -25,7 +30,7 @@ type HistoryEntry struct {
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
 	Changes []HistoryChange
 	// ChangesTruncated says that there are more changes, or that the comparison was left out since the page took
-	// too long.
+	// too long: more than about 50 ms for each 50 entries that were asked for.
 	ChangesTruncated bool
 }
 
@@ -39,13 +44,13 @@ type HistoryChange struct {
 // Bounds of the changes of a version, and of the work for a page. The steps are counted and not measured by a clock, so
 // equal histories have equal changes on every machine.
 const (
-	historyChanges = 20
-	historyBytes   = 1 << 10
-	historySteps   = 25_000_000 // of comparisons: about 50 ms
-	historyPages   = 4          // a page reads bodies of so many times PageBytes
+	historyChanges = 20         // operations of one version
+	historyBytes   = 1 << 10    // of these operations, as JSON
+	historySteps   = 25_000_000 // of one comparison, and of all for each 50 versions that are asked for: about 50 ms
+	historyPages   = 4          // a page ends when it has read bodies of so many times Limits.PageBytes
 )
 
-// wireEntry is the JSON of a HistoryEntry.
+// wireEntry is the JSON of a HistoryEntry. Its lists are never null.
 type wireEntry struct {
 	Version   Version `json:"version"`
 	UpdatedAt int64   `json:"updatedAt"`
@@ -89,7 +94,7 @@ type ListHistoryRequest struct {
 	AppID  string
 	Before Version // only lower versions; the zero Version = from the newest on
 	After  string  // Next of the page before; "" = the first page
-	Limit  int     // 1 to 100; 0 = 50
+	Limit  int     // 1 to 500; 0 = 50
 }
 
 // Below returns the lower one of Before and After, as ListVersionsRequest.Below does.
@@ -107,7 +112,7 @@ func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequ
 	if err := by.check(); err != nil {
 		return Page[HistoryEntry]{}, err
 	}
-	limit, err := pageLimit(in.Limit, 50, min(s.limits.HistoryPage, s.limits.Page))
+	limit, err := s.limits.pageLimit(in.Limit, 50)
 	if err != nil {
 		return Page[HistoryEntry]{}, err
 	}
@@ -117,7 +122,7 @@ func (s *Service) ListHistory(ctx context.Context, by Caller, in ListHistoryRequ
 	}
 	var out Page[HistoryEntry]
 	err = s.store.View(ctx, func(r Reader) (err error) {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		out, err = s.historyPage(ctx, r, VersionQuery{AppID: in.AppID, Before: before, Limit: limit + 1})
@@ -139,6 +144,9 @@ func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryReque
 // historyPage returns at most one entry less than q.Limit: a version is compared with the one before it, so one version more than
 // entries is read. The page also ends when the bodies that were read have historyPages times PageBytes. It holds two bodies
 // in memory at a time.
+//
+// A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
+// first one of the next page, and is read again then.
 func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Page[HistoryEntry], error) {
 	tags, err := tagNames(ctx, r, q.AppID)
 	if err != nil {
@@ -149,7 +157,8 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Pa
 		return Page[HistoryEntry]{}, err
 	}
 	var page Page[HistoryEntry]
-	c := changeLog{limits: s.limits, budget: jsondiff.NewBudget(historySteps)}
+	limit := q.Limit - 1 // that was asked for
+	c := changeLog{limits: s.limits, left: historySteps * ((limit + 49) / 50)}
 	bytes, largest := 0, 0
 	// The newest version begins the log. Each later one completes the entry of the version after it, and adds its own.
 	for app, err := range r.Versions(ctx, q) {
@@ -167,7 +176,7 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Pa
 			if last.Changes, last.ChangesTruncated, err = c.since(app.Body); err != nil {
 				return Page[HistoryEntry]{}, err
 			}
-			if bytes += len(app.Body); n == q.Limit-1 || bytes >= historyPages*s.limits.PageBytes {
+			if bytes += len(app.Body); n == limit || bytes >= historyPages*s.limits.PageBytes {
 				page.Next = last.Version.String()
 				return page, nil
 			}
@@ -182,7 +191,8 @@ func (s *Service) historyPage(ctx context.Context, r Reader, q VersionQuery) (Pa
 	return page, nil
 }
 
-// tagNames returns the names of the tags that point to each version of an app, sorted.
+// tagNames returns the names of the tags that point to each version of an app, sorted. It reads all tags of the app, of which
+// there are at most Limits.Tags.
 func tagNames(ctx context.Context, r Reader, id string) (map[Version][]string, error) {
 	out := map[Version][]string{}
 	for t, err := range r.Tags(ctx, TagQuery{AppID: id}) {
@@ -210,7 +220,7 @@ func restorations(ctx context.Context, r Reader, q VersionQuery) (map[Version]Ve
 // it is the older one of a comparison first, and then the newer one of the next comparison.
 type changeLog struct {
 	limits Limits
-	budget *jsondiff.Budget
+	left   int             // steps that are left for the page; 0 = its budget is spent
 	newer  comparedVersion // the version that is compared next
 }
 
@@ -220,20 +230,25 @@ func (c *changeLog) begin(body Body) (err error) {
 	return err
 }
 
-// since returns what has changed since the version with this body, and goes on to that version. When the budget is
-// spent, it returns no changes.
+// since returns what has changed from the version with this body, the older one, to c.newer, and makes the older one c.newer for
+// the next call. truncated says that changes are missing: there are more than the bounds allow, or the budget of the comparison is
+// spent. In the latter case it returns none. When the budget of the page is spent, all further calls return none without a
+// comparison.
 func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, err error) {
-	if c.budget.Spent() {
+	if c.left <= 0 {
 		return nil, true, nil
 	}
 	older, err := body.compared(c.newer)
 	if err != nil {
 		return nil, false, err
 	}
-	c.budget.Spend(older.scanned)
-	ops, err := c.limits.diff(older, c.newer, c.budget)
+	most := min(c.left, historySteps) // also bounds the memory of one comparison
+	budget := jsondiff.NewBudget(most)
+	budget.Spend(older.scanned)
+	ops, err := c.limits.diff(older, c.newer, budget)
 	c.newer = older
-	if err != nil || c.budget.Spent() {
+	c.left -= most - budget.Left()
+	if err != nil || budget.Spent() {
 		return nil, true, err
 	}
 	size := len("[]")

@@ -97,7 +97,7 @@ func TestPagesOfHistory(t *testing.T) {
 	if len(all) != count {
 		t.Fatalf("%d entries, want %d", len(all), count)
 	}
-	for _, limit := range []int{1, 2, 49, 99, 100} {
+	for _, limit := range []int{1, 2, 49, 99, 100, 101, 500} {
 		for _, before := range []int{0, 1, 2, 57, count, count + 5} {
 			var got []appsvc.HistoryEntry
 			in := appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(before), Limit: limit}
@@ -131,8 +131,8 @@ func TestHistoryErrors(t *testing.T) {
 		in   appsvc.ListHistoryRequest
 		want error
 	}{
-		{"limit 100", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 100}, nil},
-		{"limit 101", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 101}, appsvc.ErrInvalid},
+		{"limit 500", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 500}, nil},
+		{"limit 501", designer, appsvc.ListHistoryRequest{AppID: id, Limit: 501}, appsvc.ErrInvalid},
 		{"a negative limit", designer, appsvc.ListHistoryRequest{AppID: id, Limit: -1}, appsvc.ErrInvalid},
 		{"no cursor", designer, appsvc.ListHistoryRequest{AppID: id, After: "x"}, appsvc.ErrInvalid},
 		{"no such app", designer, appsvc.ListHistoryRequest{AppID: "x"}, appsvc.ErrNotFound},
@@ -219,6 +219,39 @@ func TestAPageOfHistoryIsBounded(t *testing.T) {
 	}
 	if again := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: appsvc.NewVersion(3), Limit: 1}).Items[0]; len(again.Changes) != 2 || again.ChangesTruncated {
 		t.Errorf("alone, the changes of version 2 are %+v", again)
+	}
+}
+
+// The steps of a page grow with the number of entries that are asked for.
+func TestALongPageOfHistoryHasItsChanges(t *testing.T) {
+	const count = 300
+	var pages []page
+	for v := range count {
+		pages = append(pages, newPage(anyElement(fmt.Sprintf(`{"v":%d,"text":"%s"}`, v, strings.Repeat("x", 50_000)))))
+	}
+	w := newWorkshop(t)
+	page := w.entries(appsvc.ListHistoryRequest{AppID: w.history(pages...), Limit: 500})
+	for _, e := range page.Items {
+		if e.ChangesTruncated || len(e.Changes) != 1 && e.Version != appsvc.NewVersion(0) {
+			t.Fatalf("version %s: %d changes, truncated %t", e.Version, len(e.Changes), e.ChangesTruncated)
+		}
+	}
+	if len(page.Items) != count {
+		t.Errorf("%d entries, want %d", len(page.Items), count)
+	}
+}
+
+// One comparison takes no more of a long page than of a short one, since its steps bound its memory too.
+func TestAComparisonOfALongPageIsBounded(t *testing.T) {
+	list := func(last string) page {
+		return newPage(anyElement(`{"list":[` + strings.Repeat("1,", 450_000) + last + `]}`))
+	}
+	w := newLimitedWorkshop(t, appsvc.Limits{PatchBytes: 64 << 20})
+	page := w.entries(appsvc.ListHistoryRequest{AppID: w.history(list("2"), list("3"), newPage(anyElement(`{"n":1}`)), newPage(anyElement(`{"n":2}`))), Limit: 500})
+	for i, truncated := range []bool{false, false, true, false} {
+		if e := page.Items[i]; e.ChangesTruncated != truncated || truncated && len(e.Changes) > 0 {
+			t.Errorf("version %s: %d changes, truncated %t, want %t", e.Version, len(e.Changes), e.ChangesTruncated, truncated)
+		}
 	}
 }
 

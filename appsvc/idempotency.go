@@ -74,13 +74,16 @@ func checkKey(key string) error {
 }
 
 // replay returns errRepeated if this write was done before, and fills result with the result of then. It returns
-// ErrUnprocessable if the key was used for another request. It first checks the rights that the caller has now.
+// ErrUnprocessable if the key was used for another request. It first checks the rights that the caller has now. now is the time
+// in milliseconds since the epoch: a result that has expired counts as none, whether or not the store still has it.
+//
+// It returns nil if the write has no key or was not done yet. Then the caller of replay goes on with the write.
 func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result any) error {
 	if w.key == "" {
 		return nil
 	}
 	if w.app != "" {
-		h, err := usable(ctx, r, w.by, w.app)
+		h, err := usableHead(ctx, r, w.by, w.app)
 		if err == nil && w.may != nil {
 			err = w.may(h)
 		}
@@ -104,7 +107,8 @@ func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result
 	return errRepeated
 }
 
-// remember stores the result for a retry.
+// remember stores the result for a retry, in the transaction of the write, until resultLife has passed. A write without a key
+// stores nothing.
 func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result any) error {
 	if w.key == "" {
 		return nil
@@ -145,7 +149,7 @@ func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prep
 	return errors.Is(err, errRepeated), ignore(err, errRepeated)
 }
 
-// ignore returns err, or nil if err is target.
+// ignore returns err, or nil if err wraps target.
 func ignore(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -153,7 +157,8 @@ func ignore(err, target error) error {
 	return err
 }
 
-// versionRef is what is stored for a retry of a write that makes a version of an app.
+// versionRef is what is stored for a retry of a write that makes a version of an app. The names of its fields are in stores, so
+// they must not change.
 type versionRef struct {
 	ID      string
 	Version int64

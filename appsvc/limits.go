@@ -1,30 +1,30 @@
 package appsvc
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
-
-	"github.com/vitrine-go/vitrine/internal/strictjson"
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
 // number in the comment of the field. The content of an app is checked when it is written: an app that was stored under
 // higher limits can still be read.
 //
-// Too many bytes or operations are ErrTooLarge, and a page that is too large to ask for is ErrInvalid. Other
-// limits on the content of an app are ErrUnprocessable with CodeLimit in Patch, and ErrInvalid in CreateApp.
+// Which error a request over a limit gets:
+//
+//   - PatchOps, PatchBytes, DocumentBytes, AppBytes, ManifestBytes: ErrTooLarge.
+//   - Title, Elements, Groups, Name: ErrInvalid in CreateApp, and ErrUnprocessable with CodeLimit in Patch. In a manifest,
+//     Name is ErrInvalid.
+//   - Tags, TagNames: ErrUnprocessable with CodeLimit, in PutTag.
+//   - Page, AppIDs: ErrInvalid.
+//   - PageBytes: none; the page ends, and its Next leads to the rest.
 type Limits struct {
 	Title         int // characters of a title; 1,024
 	Elements      int // of an app; 1,000
 	Groups        int // of an app; 100
 	Name          int // characters of a component's name, id or version; 128
 	Page          int // items that a page can be asked for; 500
-	HistoryPage   int // versions that a page of the history can be asked for; 100
 	AppIDs        int // in TagsNamed; 100
 	Tags          int // of an app; 1,000
 	TagNames      int // names of tags that an app may ever have had; 10,000
@@ -48,7 +48,6 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Groups, 100)
 	or(&l.Name, 128)
 	or(&l.Page, 500)
-	or(&l.HistoryPage, 100)
 	or(&l.AppIDs, 100)
 	or(&l.Tags, 1000)
 	or(&l.TagNames, 10_000)
@@ -61,90 +60,20 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down.
-const configDepth = strictjson.MaxDepth - 3
-
-// checkShape returns ErrUnprocessable if the draft exceeds a limit or is malformed, with the first mistake. It checks
-// the sizes of title, groups and elements first, and then what is in them. It checks written elements only, since kept ones were checked when they were written. It does
-// not check whether components exist: complete does. at is the JSON pointer of the draft in the request.
-func (l Limits) checkShape(at string, d draft) error {
-	limit := func(pointer, format string, args ...any) error {
-		return unprocessable(CodeLimit, at+pointer, format, args...)
-	}
-	switch n := utf8.RuneCountInString(d.title); {
+// checkName is the rule for the name, version and id of a component, and for the id of an app: valid UTF-8 of 1 to Limits.Name
+// characters, none of them a control character. It returns what is wrong with s, "" if nothing is.
+func (l Limits) checkName(s string) (wrong string) {
+	switch n := utf8.RuneCountInString(s); {
 	case n == 0:
-		return limit("/title", "must not be empty")
-	case n > l.Title:
-		return limit("/title", "has %d characters, at most %d", n, l.Title)
-	case len(d.groups) == 0:
-		return limit("/groups", "want at least one")
-	case len(d.groups) > l.Groups:
-		return limit("/groups", "has %d, at most %d", len(d.groups), l.Groups)
-	case len(d.elements) > l.Elements:
-		return limit("/elements", "has %d, at most %d", len(d.elements), l.Elements)
+		return "must not be empty"
+	case n > l.Name:
+		return fmt.Sprintf("has %d characters, at most %d", n, l.Name)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Sprintf("%q has a control character", s)
 	}
-	if !isText(d.title) {
-		return unprocessable(CodeNotApplicable, at+"/title", "want UTF-8 without U+0000")
-	}
-	for i, g := range d.groups {
-		pointer := fmt.Sprintf("%s/groups/%d", at, i)
-		if err := urn.CheckGroup(g); err != nil {
-			return unprocessable(CodeNotApplicable, pointer, "%s", err)
-		}
-		if slices.Contains(d.groups[:i], g) {
-			return unprocessable(CodeNotApplicable, pointer, "%q is there twice", g)
-		}
-	}
-	for i, e := range d.elements {
-		if !e.written() {
-			continue
-		}
-		if err := e.checkShape(l); err != nil {
-			return below(fmt.Sprintf("%s/elements/%d", at, i), err)
-		}
-	}
-	return nil
+	return ""
 }
 
-// checkShape checks a written element by itself. The pointers of its errors begin at the element.
-func (e draftElement) checkShape(l Limits) error {
-	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name}, {"/component/version", e.ref.Version}} {
-		if wrong := l.checkName(f.value); wrong != "" {
-			return unprocessable(CodeLimit, f.pointer, "%s", wrong)
-		}
-	}
-	if len(e.config) == 0 {
-		return unprocessable(CodeNotApplicable, "/config", "missing")
-	}
-	if err := strictjson.Check(e.config, configDepth); err != nil {
-		return misshapen("/config", err)
-	}
-	if first := bytes.TrimLeft(e.config, " \t\r\n")[0]; first != '{' {
-		return unprocessable(CodeNotApplicable, "/config", "must be an object")
-	}
-	return nil
-}
-
-// isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings from JSON always are; a Go
-// program may pass any string.
+// isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings in strict JSON always are, since
+// package strictjson refuses others. But a Go program may pass any string, and so may the author of a made-up cursor.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
-
-// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched
-// document.
-func misshapen(pointer string, err error) error {
-	e, _ := errors.AsType[*Error](malformed(strictjson.Within(pointer, err)))
-	e.Kind, e.Code = ErrUnprocessable, CodeNotApplicable
-	return e
-}
-
-// asInvalid returns an error of checkShape as ErrInvalid. CreateApp needs it: the whole draft is in the request there, so
-// the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
-func asInvalid(err error) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Kind != ErrUnprocessable {
-		return err
-	}
-	malformed := *e
-	malformed.Kind, malformed.Code = ErrInvalid, CodeInvalid
-	return &malformed
-}

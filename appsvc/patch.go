@@ -11,30 +11,31 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// The way of a patch, from its bytes to the next version:
+// How a patch becomes the next version, step by step:
 //
-//	decodePatch       the operations; refuses what is no JSON Patch or does not test the version
-//	readLatest        a View: the app, if the caller may change it
-//	patched           the draft of the next version: applies the operations and judges the result
-//	admitGroups       a View, if the groups change: whether the caller may change them so
-//	completeCached    the components of the changed elements; validates their configs
-//	storePatch        an Update: checks that all of this still holds, and stores the version
+//	decodePatch          parses the operations; refuses what is no JSON Patch or does not test the version
+//	readLatest           a View: reads the app, if the caller may change it
+//	applyPatch           applies the operations, and checks the result; returns the draft of the next version
+//	admitGroups          a View, only if the groups change: checks whether the caller may change them in this way
+//	validateDraftCached  reads the components of the changed elements, from a cache if it can; validates the configs
+//	storePatch           an Update: checks that version, rights and components are still the same, and stores the version
 //
-// Only storePatch keeps other writers waiting. It checks the version, the rights and the components again. It does not
-// judge the result or validate the configs again.
+// Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: they depend only on
+// the version and the components, which are the same.
 
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor says how much memory a patch takes: about so many times the size of the app's JSON.
+// patchFactor says how much memory it takes to apply a patch: about so many times the size of the app's body.
 const patchFactor = 4
 
-// versionPath is the JSON pointer of the version, which every patch must test.
+// versionPath is the JSON pointer of the version in the document. Every patch must test it.
 const versionPath = appPath + "/version"
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
-// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of
-// /apps/0/version. A patch that changes nothing stores nothing and returns the latest version.
+// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version,
+// which is a string there: {"op":"test","path":"/apps/0/version","value":"3"}. A patch that changes nothing stores nothing and
+// returns the latest version.
 //
 // Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
 // that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
@@ -42,16 +43,18 @@ const versionPath = appPath + "/version"
 // most one is stored.
 //
 // It returns:
-//   - ErrInvalid if the text is not a JSON Patch or does not test the version;
-//   - ErrTooLarge if the patch has more than Limits.PatchOps operations or Limits.PatchBytes, by default 1,000 and 1 MiB,
-//     or the patched document more than Limits.DocumentBytes, by default 4 MiB;
-//   - ErrConflict if the patch tests another version than the app has, even if the version changed while the patch was
-//     worked on, or if a component was replaced during that time (CodeStaleVersion); or if another test fails
-//     (CodeTestFailed);
-//   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if a component
-//     is unknown, if a config breaks its schema, or if the result breaks a limit;
+//   - ErrInvalid if the caller has a malformed URN, if the text is not a JSON Patch, or if it does not test the version;
+//   - ErrTooLarge if the patch has more than Limits.PatchOps operations or Limits.PatchBytes, by default 1,000 and 1 MiB, if
+//     the patched document has more than Limits.DocumentBytes, by default 4 MiB, or if applying the patch takes too much work;
+//   - ErrConflict with CodeStaleVersion if the app has another version than the patch tests, or if the app was changed or a
+//     component was replaced while Patch was at work;
+//   - ErrConflict with CodeTestFailed if another test of the patch fails;
+//   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if the result is not
+//     an app or breaks a limit, if a component is unknown or was deleted while Patch was at work, if a config breaks its schema,
+//     or if validating the configs would take too long (CodeCost);
 //   - ErrNotFound if there is no such app, or the caller may not read it;
-//   - ErrForbidden if the caller may only read the app, or may not change its groups as the patch does.
+//   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
+//     Options.Check refuses the change.
 func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -67,7 +70,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	if err := memlimit.Reserve(ctx, patchFactor*len(app.Body)); err != nil {
 		return App{}, err
 	}
-	content, differs, err := s.patched(app, ops)
+	content, differs, err := s.applyPatch(app, ops)
 	if err != nil {
 		return App{}, err
 	}
@@ -77,7 +80,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	if err := s.admitGroups(ctx, by, head, content.groups); err != nil {
 		return App{}, err
 	}
-	valid, used, cached, err := s.completeCached(ctx, appPath, content)
+	valid, used, cached, err := s.validateDraftCached(ctx, appPath, content)
 	if err != nil {
 		return App{}, err
 	}
@@ -85,9 +88,10 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 	if _, changed := errors.AsType[componentChanged](err); !changed || !cached {
 		return next, err
 	}
-	// A component has changed since it was cached, perhaps long ago. Validate against the present one.
+	// A cached component is out of date. Validate the configs against the components that the store has now. Once is enough: if
+	// one of these is replaced too, the caller gets the conflict.
 	s.components.drop(used)
-	if valid, used, err = s.complete(ctx, appPath, content); err != nil {
+	if valid, used, err = s.validateDraft(ctx, appPath, content); err != nil {
 		return App{}, err
 	}
 	s.components.put(used)
@@ -96,34 +100,35 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 
 // storePatch stores d as the version after head, in one transaction. old is the body of the version of head, and used are
 // the components that d was validated against. It returns ErrConflict if the app has another version by now, and a
-// componentChanged if one of the components is not the same any more. It checks the rights of the caller again, since the
-// groups of the app may have changed.
+// componentChanged if one of the components is not the same any more. It checks the rights of the caller first: a caller that
+// has lost the app meanwhile gets ErrNotFound, and does not learn the new version from the ErrConflict.
 func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
 			return err
 		}
-		now, err := usable(ctx, tx, by, head.ID)
+		latest, err := usableHead(ctx, tx, by, head.ID)
 		if err != nil {
 			return err
 		}
-		if now.Version != head.Version {
-			return stale(head.Version.String(), now.Version)
+		if latest.Version != head.Version {
+			return staleVersion(head.Version.String(), latest.Version)
 		}
-		if err := s.mayRegroup(ctx, tx, by, appPath+"/groups", now, d.groups); err != nil {
+		if err := s.mayRegroup(ctx, tx, by, appPath+"/groups", latest, d.groups); err != nil {
 			return err
 		}
-		if err := checkUnchanged(ctx, tx, used, now.Version); err != nil {
+		if err := checkUnchanged(ctx, tx, used, latest.Version); err != nil {
 			return err
 		}
-		app, err = s.addVersion(ctx, tx, by, Change{Type: AppUpdated, Before: now, Old: old}, s.next(now, by), d, s.limits.DocumentBytes)
+		change := Change{Type: AppUpdated, Before: latest, Old: old}
+		app, err = s.addVersion(ctx, tx, by, change, s.nextMeta(latest, by), d, s.limits.DocumentBytes)
 		return err
 	})
 	return app, err
 }
 
-// admitGroups refuses groups that the caller may not give the app, before any config is validated. The write checks
-// again.
+// admitGroups returns ErrForbidden if the caller may not change the groups of the app in this way. Patch calls it before it
+// validates configs, so that such a patch costs little. storePatch checks the same rule again.
 func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
@@ -131,10 +136,11 @@ func (s *Service) admitGroups(ctx context.Context, by Caller, h Head, groups []s
 	return s.store.View(ctx, func(r Reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", h, groups) })
 }
 
-// readLatest reads the version that a patch is applied to, and its head. It returns the errors of usable.
+// readLatest reads the version that a patch is applied to, and the Head of the app, in one snapshot. It returns ErrNotFound if
+// the caller may not read the app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head, app App, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
-		if h, err = usable(ctx, r, by, id); err != nil {
+		if h, err = usableHead(ctx, r, by, id); err != nil {
 			return err
 		}
 		app, err = r.App(ctx, id, Latest)
@@ -143,12 +149,12 @@ func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head,
 	return h, app, err
 }
 
-// stale is the error of a patch that tests another version than the app has.
-func stale(tested string, now Version) error {
-	return conflict(CodeStaleVersion, now, "the patch is for version %q, but the app is at version %q", tested, now)
+// staleVersion is the error of a patch that tests another version than the app has.
+func staleVersion(tested string, current Version) error {
+	return conflict(CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
-// decodePatch returns the operations of a patch. It returns ErrTooLarge if it has too many bytes or operations, and
+// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has too many bytes or operations, and
 // ErrInvalid if it is no JSON Patch or has no test of the version.
 func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	if len(patch) > s.limits.PatchBytes {
@@ -163,11 +169,11 @@ func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 			return ops, nil
 		}
 	}
-	return nil, invalid("", "the patch needs a test of %s with a string, the version it was made for", versionPath)
+	return nil, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
 }
 
 // testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
-// test for null, for instance, passes for no app, and does not tell which version the patch was made for.
+// test for null, for instance, fails for every app, and does not say which version the patch was made for.
 func testedVersion(op jsonpatch.Op) (version string, ok bool) {
 	if op.Op != "test" || *op.Path != versionPath {
 		return "", false
@@ -175,8 +181,8 @@ func testedVersion(op jsonpatch.Op) (version string, ok bool) {
 	return rawjson.Text(op.Value)
 }
 
-// patchError returns an error of package jsonpatch as an error of this package. A failed test carries current,
-// the latest version of the app.
+// patchError returns an error of package jsonpatch as an *Error of this package. The error of a failed test has the version
+// current, which is the latest version of the app.
 func patchError(err error, current Version) error {
 	e, ok := errors.AsType[*jsonpatch.Error](err)
 	if !ok {
@@ -196,19 +202,19 @@ func patchError(err error, current Version) error {
 	return out
 }
 
-// patched applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
+// applyPatch applies ops to app. It returns the content of the result, and whether it differs from that of app. It returns
 // ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
-// ErrTooLarge if the document outgrows its limit.
+// ErrTooLarge if the document outgrows its limit or applying takes too much work.
 //
 // A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
 // before the test may fail first, or may write the version that is then tested.
-func (s *Service) patched(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
+func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
 	for _, op := range ops {
 		if v, ok := testedVersion(op); ok && v != app.Version.String() {
-			return draft{}, false, stale(v, app.Version)
+			return draft{}, false, staleVersion(v, app.Version)
 		}
 	}
-	body, elements, err := app.Body.parts()
+	body, elements, err := app.Body.membersAndElements()
 	if err != nil {
 		return draft{}, false, err
 	}
@@ -216,24 +222,26 @@ func (s *Service) patched(app App, ops []jsonpatch.Op) (content draft, differs b
 	if err != nil {
 		return draft{}, false, err
 	}
-	reached := reach(ops, len(elements))
+	reached := reachedElements(ops, len(elements))
 	before := document(app.Meta, body, elements, reached)
 	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())
 	if err != nil {
 		return draft{}, false, patchError(err, app.Version)
 	}
-	d, err := judge(before, after, old, reached)
+	d, err := resultDraft(before, after, old, reached)
 	if err != nil {
 		return draft{}, false, err
 	}
-	if err := s.limits.checkShape(appPath, d); err != nil {
+	if err := s.limits.checkDraft(appPath, d); err != nil {
 		return draft{}, false, err
 	}
-	return d, !d.same(old), nil
+	return d, !d.sameContent(old), nil
 }
 
-// patchWork bounds how many bytes of the document the operations of one patch may look at, and how many they may copy or
-// move: some times the largest document, so that a thousand operations on the whole of it are refused.
+// patchWork returns the bounds for applying one patch, in proportion to the largest document. Some operations, such as a test,
+// need the whole document as text. Looks bounds the bytes of all these texts: sixteen documents of the largest size. Moves bounds
+// the number of operations times the items of the longest list or object: five for each byte of the largest document. So a
+// thousand operations that each need the whole of a large document are refused.
 func (l Limits) patchWork() jsonpatch.Limits {
 	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
 }

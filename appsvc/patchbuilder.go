@@ -119,9 +119,11 @@ func (p *PatchBuilder) Bytes() ([]byte, error) {
 	return json.Marshal(append([]patchOp{{Op: "test", Path: versionPath, Value: test}}, p.ops...))
 }
 
+// elementPath returns the JSON pointer of the element with this index in the document of a patch.
 func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
 
-// set replaces the value at path, or adds it if there is none yet.
+// set replaces the value at path, or adds it if there is none yet. JSON Patch has an operation for each of the two, and replace
+// fails where there is no value. So set tries replace first, and then add.
 func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 	if p.err != nil {
 		return p
@@ -138,7 +140,8 @@ func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 	return p.do(patchOp{Op: "add", Path: path, Value: text})
 }
 
-// do adds an operation, after applying it to the document.
+// do adds an operation, after applying it to the document. If it does not apply, do keeps the mistake, and the document stays
+// as it is. After a first mistake it does nothing.
 func (p *PatchBuilder) do(op patchOp) *PatchBuilder {
 	if p.err != nil {
 		return p
@@ -164,7 +167,8 @@ func (p *PatchBuilder) apply(op patchOp) ([]byte, error) {
 	return jsonpatch.Apply(p.doc, ops, jsonpatch.Limits{Document: math.MaxInt, Looks: math.MaxInt, Moves: math.MaxInt})
 }
 
-// fail keeps the first mistake.
+// fail keeps the first mistake, with the number of its operation, counted from 0 without the test of the version. Err and
+// Bytes return it.
 func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	if p.err == nil {
 		p.err = fmt.Errorf("operation %d of the patch: %w", len(p.ops), err)

@@ -9,13 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// reach marks the elements that the operations read or write: those with an operation at a pointer inside the element,
+// reachedElements marks the elements that the operations read or write: those with an operation at a pointer inside the element,
 // such as /apps/0/elements/3/config. It returns nil if an operation may add, remove, move or replace an element, since
 // then each element may get another index.
 //
 // An element that is not marked cannot change, so it is neither put into the document nor compared afterwards. Most
 // patches change one element of many: with ten elements this makes a patch take two thirds of the time.
-func reach(ops []jsonpatch.Op, elements int) []bool {
+func reachedElements(ops []jsonpatch.Op, elements int) []bool {
 	reached := make([]bool, elements)
 	for _, op := range ops {
 		for _, pointer := range op.Pointers() {
@@ -38,8 +38,11 @@ func reach(ops []jsonpatch.Op, elements int) []bool {
 // elementsPath is the JSON pointer of the elements in the document.
 const elementsPath = appPath + "/elements"
 
-// document returns the document that a patch is applied to: {"apps":[app]}, as a read returns it over HTTP. In place of
-// an element that is not reached it has the number 0, so that the others keep their indices.
+// document returns the document that a patch is applied to: {"apps":[app]}, as a read returns it over HTTP. body and elements are
+// what Body.membersAndElements has returned. In place of an element that reached does not mark it has the number 0, so that the
+// others keep their indices; nil marks all.
+//
+// The patch cannot tell the difference: an operation that would look at a 0 makes reachedElements mark the element.
 func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool) []byte {
 	short := fmt.Appendf(make([]byte, 0, 512), `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
 	for i, element := range elements {
@@ -55,5 +58,5 @@ func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool)
 	return append(app.AppendJSON([]byte(docBegin)), docEnd...)
 }
 
-// docBegin and docEnd are what the document has around the app.
+// docBegin and docEnd are what the document has before and after the app.
 const docBegin, docEnd = `{"apps":[`, `]}`

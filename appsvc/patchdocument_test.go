@@ -18,7 +18,7 @@ func TestReachDoesNotShow(t *testing.T) {
 	}
 	app := App{Meta: Meta{ID: "id", Version: NewVersion(0), Owner: "o", UpdatedBy: "o"},
 		Body: Body(`{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[` + element(0) + "," + element(1) + "," + element(2) + `]}`)}
-	body, elements, err := app.Body.parts()
+	body, elements, err := app.Body.membersAndElements()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestReachDoesNotShow(t *testing.T) {
 		if err != nil {
 			return "does not apply", draft{}
 		}
-		d, err := judge(before, after, old, reached)
+		d, err := resultDraft(before, after, old, reached)
 		if err != nil {
 			return err.Error(), draft{}
 		}
@@ -59,7 +59,7 @@ func TestReachDoesNotShow(t *testing.T) {
 			value := json.RawMessage(pick(`1`, `"x"`, `null`, `[]`, `{"a":0}`, element(1), `"2"`))
 			ops = append(ops, jsonpatch.Op{Op: pick("add", "remove", "replace", "move", "copy", "test"), Path: &path, From: &from, Value: value})
 		}
-		reached := reach(ops, len(old.elements))
+		reached := reachedElements(ops, len(old.elements))
 		said, d := outcome(ops, reached)
 		wantSaid, want := outcome(ops, nil)
 		if said != wantSaid || !reflect.DeepEqual(d, want) {
@@ -68,7 +68,7 @@ func TestReachDoesNotShow(t *testing.T) {
 		}
 		if reached != nil {
 			narrowed++
-			if said == "" && !d.same(old) {
+			if said == "" && !d.sameContent(old) {
 				changed++
 			}
 		}

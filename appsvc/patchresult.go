@@ -23,30 +23,34 @@ import (
 //
 // Whatever else is different is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
-// judge applies these rules to the documents before and after a patch, and returns the draft of the next version. old
-// is the draft of the version before. Elements that reached does not mark are the old ones; they are not compared. The
-// pointer of an error is one into the document.
-func judge(before, after []byte, old draft, reached []bool) (draft, error) {
-	was, err := onlyApp(before)
+// resultDraft applies these rules to the documents before and after a patch, and returns the draft of the next version. old
+// is the draft of the version before. reached marks the elements that the patch may have changed; nil means all. In both
+// documents any other element is the number 0, so it is taken from old without being compared.
+//
+// It returns ErrUnprocessable for the first rule that is broken, with a pointer into the document: CodeReadOnly if the patch
+// has changed what only the service writes, and CodeNotApplicable if the result has not the shape of an app. It checks no limits
+// and no components; checkDraft and validateDraft do.
+func resultDraft(before, after []byte, old draft, reached []bool) (draft, error) {
+	oldApp, err := onlyApp(before)
 	if err != nil {
 		return draft{}, err
 	}
-	is, err := onlyApp(after)
+	newApp, err := onlyApp(after)
 	if err != nil {
 		return draft{}, err
 	}
-	if err := sameMembers(was, is, "title", "groups", "elements"); err != nil {
+	if err := sameMembers(oldApp, newApp, "title", "groups", "elements"); err != nil {
 		return draft{}, below(appPath, err)
 	}
-	title, ok := rawjson.Text(is.Get("title"))
+	title, ok := rawjson.Text(newApp.Get("title"))
 	if !ok {
 		return draft{}, unprocessable(CodeNotApplicable, appPath+"/title", "must be a string")
 	}
-	groups, ok := texts(is.Get("groups"))
+	groups, ok := texts(newApp.Get("groups"))
 	if !ok {
 		return draft{}, unprocessable(CodeNotApplicable, appPath+"/groups", "must be an array of strings")
 	}
-	elements, err := rawjson.Items(is.Get("elements"))
+	elements, err := rawjson.Items(newApp.Get("elements"))
 	if err != nil {
 		return draft{}, unprocessable(CodeNotApplicable, elementsPath, "must be an array")
 	}
@@ -56,28 +60,31 @@ func judge(before, after []byte, old draft, reached []bool) (draft, error) {
 			d.elements[i] = old.elements[i]
 			continue
 		}
-		if d.elements[i], err = judgeElement(raw, old); err != nil {
+		if d.elements[i], err = resultElement(raw, old); err != nil {
 			return draft{}, below(fmt.Sprintf("%s/%d", elementsPath, i), err)
 		}
 	}
 	return d, nil
 }
 
-// sameMembers returns ErrUnprocessable for the first member that only one object has, or that differs and is not
-// among the free ones. Values are compared as JSON Patch compares them, except that numbers must have the same text.
-func sameMembers(was, is rawjson.Object, free ...string) error {
-	for _, m := range is {
-		if was.Get(m.Name) == nil {
+// sameMembers returns ErrUnprocessable for the first member that only one of two objects has, or that differs and is not
+// among the free ones. It is called for the app itself, and for the manifest in an element. Values are compared as JSON Patch
+// compares them, in which the order of members does not matter, except that numbers must have the same text: 1.0 is not 1.
+//
+// A free member may have any value, but it may not be removed. The pointer of the error begins at the object.
+func sameMembers(before, after rawjson.Object, free ...string) error {
+	for _, m := range after {
+		if before.Get(m.Name) == nil {
 			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "there is no such member")
 		}
 	}
-	for _, m := range was {
-		switch now := is.Get(m.Name); {
-		case now == nil && slices.Contains(free, m.Name):
+	for _, m := range before {
+		switch value := after.Get(m.Name); {
+		case value == nil && slices.Contains(free, m.Name):
 			return unprocessable(CodeNotApplicable, "/"+jsonpointer.Escape(m.Name), "must not be removed")
-		case now == nil:
+		case value == nil:
 			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "must not be removed")
-		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, now, jsonpatch.SameText):
+		case !slices.Contains(free, m.Name) && !jsonpatch.Equal(m.Value, value, jsonpatch.SameText):
 			return unprocessable(CodeReadOnly, "/"+jsonpointer.Escape(m.Name), "is read-only")
 		}
 	}
@@ -86,7 +93,9 @@ func sameMembers(was, is rawjson.Object, free ...string) error {
 
 // onlyApp returns the members of the app in {"apps":[App]}. It returns ErrUnprocessable for any other document.
 func onlyApp(doc []byte) (rawjson.Object, error) {
-	if inside, ok := bytes.CutPrefix(doc, []byte(docBegin)); ok { // as it is unless it was replaced
+	// Unless the patch has replaced the document or the list of apps, it begins and ends as function document wrote it. Then the
+	// app can be cut out, and is scanned once less.
+	if inside, ok := bytes.CutPrefix(doc, []byte(docBegin)); ok {
 		if app, end := rawjson.Cut(inside); string(end) == docEnd && bytes.HasPrefix(app, []byte{'{'}) {
 			return rawjson.Members(app)
 		}
@@ -106,9 +115,11 @@ func onlyApp(doc []byte) (rawjson.Object, error) {
 	return app, nil
 }
 
-// judgeElement reads an element of a result, by the rules above. The element of the draft is kept if neither its config
-// nor its component differs from the old one, and written otherwise. The pointer of an error begins at the element.
-func judgeElement(raw []byte, old draft) (draftElement, error) {
+// resultElement reads an element of a result, by the rules above. With an id it is an old element, which keptElement compares.
+// Without an id it is a new one: its component has exactly name and version, as in CreateApp, and no manifest. The element of the
+// draft is kept if neither its config nor its component differs from the old one, and written otherwise. The pointer of an error
+// begins at the element.
+func resultElement(raw []byte, old draft) (draftElement, error) {
 	members, err := rawjson.Members(raw)
 	if err != nil {
 		return draftElement{}, unprocessable(CodeNotApplicable, "", "must be an object")
@@ -137,7 +148,10 @@ func judgeElement(raw []byte, old draft) (draftElement, error) {
 	return e, nil
 }
 
-// keptElement reads an element with an id.
+// keptElement reads an element of a result that has an id, from its three members. The id is the index of the element in the
+// version before, so an element that the patch has moved is found again. It returns the old element itself if nothing in it has
+// changed, so that its stored text is copied. Otherwise it returns a written element, which gets the present manifest of its
+// component.
 func keptElement(rawID, component, config []byte, old draft) (draftElement, error) {
 	id, ok := rawjson.Text(rawID)
 	if !ok {
@@ -162,27 +176,30 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 	return draftElement{ref: ref, config: config}, nil
 }
 
-// keptComponent compares the component of an element with the manifest that the old element has. It returns
-// ErrUnprocessable if more than name and version differ: a patch names the component, and the service copies its manifest.
+// keptComponent returns the name and version of the component of an element, which has the manifest of the old element with
+// another name or version at most. It returns ErrUnprocessable if anything else in the manifest differs: a patch only names the
+// component, and the service copies its manifest.
+//
+// So a patch that sets another component leaves the members of the old manifest in the document. They are not stored.
 func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 	if bytes.Equal(raw, manifest) {
 		return storedRef(manifest), nil
 	}
-	is, err := rawjson.Members(raw)
+	after, err := rawjson.Members(raw)
 	if err != nil {
 		return ref, unprocessable(CodeNotApplicable, "", "must be an object")
 	}
-	was, err := rawjson.Members(manifest)
+	before, err := rawjson.Members(manifest)
 	if err != nil {
 		return ref, fmt.Errorf("stored manifest: %w", err)
 	}
-	if err := sameMembers(was, is, "name", "version"); err != nil {
+	if err := sameMembers(before, after, "name", "version"); err != nil {
 		return ref, err
 	}
-	if err := strictjson.Decode(is.Get("name"), &ref.Name); err != nil {
+	if err := strictjson.Decode(after.Get("name"), &ref.Name); err != nil {
 		return ref, misshapen("/name", err)
 	}
-	if err := strictjson.Decode(is.Get("version"), &ref.Version); err != nil {
+	if err := strictjson.Decode(after.Get("version"), &ref.Version); err != nil {
 		return ref, misshapen("/version", err)
 	}
 	return ref, nil

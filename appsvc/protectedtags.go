@@ -15,7 +15,8 @@ func (c Caller) moderatesAll(h Head) bool {
 }
 
 // mayMoveTag is the rule for creating, moving and deleting a tag of an app that the caller may use. It returns
-// ErrForbidden if the tag is protected and the caller does not moderate every group of the app.
+// ErrForbidden if the tag is protected and the caller does not moderate every group of the app. h is the Head of the latest
+// version: in the transaction of the write, and in that of a repeat with an idempotency key, it is the one of that time.
 func (s *Service) mayMoveTag(by Caller, h Head, name string) error {
 	if s.protected(name) && !by.moderatesAll(h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", name)
@@ -46,5 +47,6 @@ func (s *Service) mayRegroup(ctx context.Context, r Reader, by Caller, at string
 	return nil
 }
 
-// sameGroups reports whether two lists have the same groups, in any order.
+// sameGroups reports whether two lists have the same groups, in any order. A patch that only orders the groups anew takes no
+// right to them: it gives the app to nobody and takes it from nobody.
 func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }

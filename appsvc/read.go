@@ -9,6 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// Every method here reads in one View, so what it returns is of one snapshot. A list asks its store for one item more than a page
+// has: the item shows that there is a next page, and is read again for that page.
+
 // App returns the latest version of an app. Like every method that takes the id of an app, it returns
 // ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups. Both
 // errors are equal, so nobody learns which ids exist.
@@ -16,17 +19,19 @@ func (s *Service) App(ctx context.Context, by Caller, id string) (App, error) {
 	return s.Version(ctx, by, id, Latest)
 }
 
-// Version returns a version of an app. The groups of the latest version decide who may read it. It
-// returns ErrNotFound if the app has no such version, and ErrInvalid for the zero Version.
+// Version returns a version of an app; Latest stands for the highest. The groups of the latest version decide who may read any
+// of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app has no such version,
+// and ErrInvalid for the zero Version.
 func (s *Service) Version(ctx context.Context, by Caller, id string, v Version) (App, error) {
-	return s.versionFor(ctx, by, readable, id, v)
+	return s.versionFor(ctx, by, readableHead, id, v)
 }
 
-// right is readable or usable: it returns the head of an app if the caller has the right, else an error.
+// right is readableHead or usableHead: it returns the head of an app if the caller has the right, else an error.
 type right func(ctx context.Context, r Reader, by Caller, id string) (Head, error)
 
 // versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
-// that they need with it, and ask for the right to change the app.
+// that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
+// before the version is looked for, so that a caller without it does not learn which versions exist.
 func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -46,6 +51,7 @@ func (s *Service) versionFor(ctx context.Context, by Caller, may right, id strin
 	return app, err
 }
 
+// errNoVersion is the error of a request with the zero Version, which means that the caller forgot to name one.
 func errNoVersion() error {
 	return invalid("/appVersion", "a version is missing: name one, or ask for the latest")
 }
@@ -67,8 +73,9 @@ type ListVersionsRequest struct {
 	Limit  int     // 1 to 500; 0 = 50
 }
 
-// Below returns the lower one of Before and After: the page has only versions below it. It returns the
-// zero Version if neither is set, and ErrInvalid if After is not a cursor of this list.
+// Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the number
+// of the last version of a page, so both mean the same. It returns the zero Version if neither is set, and ErrInvalid if After
+// is not a cursor of this list.
 func (in ListVersionsRequest) Below() (Version, error) {
 	if in.After == "" {
 		return in.Before, nil
@@ -83,8 +90,11 @@ func (in ListVersionsRequest) Below() (Version, error) {
 	return last, nil
 }
 
-// ListVersions returns a page of the versions of an app, newest first. A page may end before the limit if
-// its bodies are large. It returns ErrInvalid if Limit is out of range or After is not a cursor of this list.
+// ListVersions returns a page of the versions of an app with their content, newest first; ListHistory returns what changed
+// instead. A page also ends when its bodies have reached 16 MiB. Versions that are added between two pages do not appear, since
+// the list leads to lower versions.
+//
+// It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
 func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRequest) (Page[App], error) {
 	if err := by.check(); err != nil {
 		return Page[App]{}, err
@@ -99,10 +109,10 @@ func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRe
 	}
 	var out Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
-		page := newGathering[App](ctx, limit, s.limits.PageBytes)
+		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
 		for app, err := range r.Versions(ctx, VersionQuery{AppID: in.AppID, Before: before, Limit: limit + 1}) {
 			if err != nil {
 				return err
@@ -141,9 +151,14 @@ type ListAppsRequest struct {
 	Limit          int    // 1 to 500; 0 = 100
 }
 
-// ListApps returns a page of the apps that the caller may read, each as its latest version. Apps of the same time are in
-// the order of their ids. A page also ends when its bodies have reached 16 MiB. It returns ErrInvalid if Sort is unknown,
-// if Limit is out of range, or if After is not a cursor of this list in this order.
+// ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
+// have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
+// their ids. A page also ends when its bodies have reached 16 MiB.
+//
+// The cursor is a position in the order. So an app that is created or changed between two pages is met only if it comes after
+// this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.
+//
+// It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
 func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
 	if err := by.check(); err != nil {
 		return Page[App]{}, err
@@ -152,7 +167,9 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 	if err != nil {
 		return Page[App]{}, err
 	}
-	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads), Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1}
+	// What a store matches is the rule of Caller.mayRead, as a query: one of owner and groups must match.
+	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads),
+		Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1} // the last one shows that there are more
 	if q.Sort == "" {
 		q.Sort = CreatedDescending
 	}
@@ -168,7 +185,7 @@ func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (
 	}
 	var out Page[App]
 	err = s.store.View(ctx, func(r Reader) error {
-		page := newGathering[App](ctx, limit, s.limits.PageBytes)
+		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
 		for app, err := range r.Apps(ctx, q) {
 			if err != nil {
 				return err

@@ -3,6 +3,8 @@ package appsvc
 import (
 	"context"
 	"errors"
+
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
 // RestoreRequest names the version of an app whose content to store again.
@@ -15,6 +17,9 @@ type RestoreRequest struct {
 // Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies
 // the stored content, with the manifests in the elements. It validates no config again, since the components may be gone,
 // and it moves no tag. Restoring the latest version makes a new version too.
+//
+// Unlike a patch, a restore does not test the version: two at the same time are both stored, one after the other. The content that
+// is replaced stays readable as a version.
 //
 // It returns:
 //   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
@@ -37,6 +42,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 	}
 	var old App // the version whose content is stored again
 	var d draft // its content
+	// take sets both. It is called before the transaction, and again in it if Latest is another version by then.
 	take := func(app App, err error) error {
 		if err != nil {
 			return err
@@ -45,10 +51,16 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 		d, err = old.Body.draft()
 		return err
 	}
-	prepare := func() error { return take(s.versionFor(ctx, by, usable, in.AppID, in.Version)) }
+	// The right is checked here for an early answer, and again in the transaction, where it counts.
+	prepare := func() error {
+		if err := take(s.versionFor(ctx, by, usableHead, in.AppID, in.Version)); err != nil {
+			return err
+		}
+		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
+	}
 	write.app = in.AppID
 	restored, err := s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
-		head, err := usable(ctx, tx, by, in.AppID)
+		head, err := usableHead(ctx, tx, by, in.AppID)
 		if err != nil {
 			return App{}, err
 		}
@@ -68,7 +80,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 			}
 			c.Old = latest.Body
 		}
-		return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)
+		return s.addVersion(ctx, tx, by, c, s.nextMeta(head, by), d, s.limits.AppBytes)
 	})
 	return restored, s.missing(ctx, by, in.AppID, "/appId", err)
 }

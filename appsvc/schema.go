@@ -90,9 +90,9 @@ func newSchemas(engine SchemaEngine) *schemas {
 
 // compiledSchema is a schema in both forms: as the guard reads it and as the engine does.
 type compiledSchema struct {
-	guard  *schemaguard.Schema
-	schema Schema
-	free   bool // accepts every config, so none is validated
+	guard      *schemaguard.Schema
+	schema     Schema
+	acceptsAll bool // accepts every config, so none is validated
 }
 
 // check returns an error if a configSchema is not accepted. The error says what is wrong, and where. The result is not
@@ -114,13 +114,14 @@ func (s *schemas) validateWithin(budget *schemaguard.Budget, schema, config []by
 	if err != nil {
 		return err
 	}
-	return compiled.judge(budget, config)
+	return compiled.validateWithin(budget, config)
 }
 
-// judge returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it exceeds the budget. Any
-// other error means that the engine could not decide. The config is not accepted then either.
-func (c *compiledSchema) judge(budget *schemaguard.Budget, config []byte) error {
-	if c.free {
+// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if the estimated cost of validating it
+// exceeds what is left of the budget. Any other error means that the engine could not decide. The config is not accepted then
+// either.
+func (c *compiledSchema) validateWithin(budget *schemaguard.Budget, config []byte) error {
+	if c.acceptsAll {
 		return nil
 	}
 	decoded, err := decodeJSON(config)
@@ -137,7 +138,9 @@ func (c *compiledSchema) judge(budget *schemaguard.Budget, config []byte) error 
 	return refusal(found)
 }
 
-// formats returns the names of the engine's own formats, which are not warned of.
+// formats returns the names of the formats that SchemaOptions.Formats defines. SchemaWarnings takes them: they have an effect,
+// so it does not warn of them. For an engine of another program it returns none, since the formats of that engine are not
+// known.
 func (s *schemas) formats() []string {
 	own, ok := s.engine.(defaultEngine)
 	if !ok {
@@ -154,7 +157,7 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, isFree(schema)}, nil
+		return &compiledSchema{guard, defaultSchema{guard.Compiled()}, acceptsEverything(schema)}, nil
 	}
 	guard, err := schemaguard.Compile(schema)
 	if err != nil {
@@ -167,8 +170,9 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	return &compiledSchema{guard, own, false}, nil
 }
 
-// isFree reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded then.
-func isFree(schema []byte) bool {
+// acceptsEverything reports whether a schema has no keyword that could refuse a config, such as {}. Configs are not even decoded
+// then. It may be false for a schema that accepts everything: then the config is validated, with the same result.
+func acceptsEverything(schema []byte) bool {
 	members, err := rawjson.Members(schema)
 	return err == nil && !slices.ContainsFunc(members, func(m rawjson.Member) bool {
 		switch m.Name {
@@ -189,14 +193,15 @@ func (c *compiledSchema) validate(config []byte, decoded any) (_ []Violation, er
 	return c.schema.Validate(config)
 }
 
-// rescue turns a panic of an engine into an error. The guard keeps out what is known to cause one.
+// rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The guard keeps
+// out what is known to cause a panic, so this is for faults that are not known, and for engines of other programs.
 func rescue(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s failed: %v", doing, r)
 	}
 }
 
-// refusal returns the violations that were found as an error, nil if there are none.
+// refusal returns the first 100 violations that were found as an error, nil if there are none.
 func refusal(found []Violation) error {
 	if len(found) == 0 {
 		return nil
@@ -204,7 +209,8 @@ func refusal(found []Violation) error {
 	return violations(found[:min(len(found), maxViolations)])
 }
 
-// decodeJSON decodes JSON that was checked before and keeps the text of its numbers.
+// decodeJSON decodes JSON that was checked before. Numbers become json.Number, which keeps their text: a float64 would lose
+// digits of large ones, and 1e400 would be an error.
 func decodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

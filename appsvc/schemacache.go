@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// Bounds of a schemaCache: the number of schemas, and their bytes of memory as the guard estimates them.
+// Bounds of a schemaCache: the number of schemas, and their bytes of memory as the guard estimates them. When one is exceeded,
+// the schemas that were not used for the longest time are evicted.
 const (
 	maxCachedSchemas = 512
 	maxCachedBytes   = 64 << 20
@@ -45,7 +46,8 @@ func (c *schemaCache) get(schema []byte, compile func([]byte) (*compiledSchema, 
 	return entry.compiled, entry.err
 }
 
-// entry returns the entry of a schema, and adds one if there is none.
+// entry returns the entry of a schema. If there is none, it adds one, which is not compiled yet. It holds the lock only for the
+// look-up: the caller compiles the schema without it.
 func (c *schemaCache) entry(schema []byte) *schemaEntry {
 	key := sha256.Sum256(schema)
 	c.mu.Lock()
@@ -61,7 +63,8 @@ func (c *schemaCache) entry(schema []byte) *schemaEntry {
 	return entry
 }
 
-// weigh gives a compiled entry its size, unless it was evicted meanwhile. It removes an entry that did not compile.
+// weigh gives a compiled entry its size, unless it was evicted meanwhile; then the calls that have it use it, and it is compiled
+// again for later ones. It removes an entry that did not compile, so that an error does not stay.
 func (c *schemaCache) weigh(entry *schemaEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

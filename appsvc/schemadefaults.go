@@ -16,6 +16,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
+// Completing a config takes a walk through the config and the schema at once: at each object of the config, the defaulter
+// collects the schemas that apply there, completes the members that the object has, and adds the properties that it lacks. It
+// decodes only the parts of both that the walk comes to.
+
 // Bounds of WithDefaults: values visited and copied, and bytes of the result.
 const (
 	maxDefaultWork    = 1 << 20
@@ -113,6 +117,8 @@ func (a App) WithDefaults(most int) (App, error) {
 	return a, nil
 }
 
+// tooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
+// them it can be read, so the error names the query parameter that asks for them over HTTP.
 func tooMuchDefault(most int) error {
 	return &Error{Kind: ErrUnprocessable, Code: CodeCost, Parameter: "withDefaults",
 		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", most)}
@@ -129,7 +135,7 @@ type node struct {
 	children []*node  // the values of the members of an object, or the items of an array
 }
 
-// newNode returns the node of a compact JSON text. It does not parse it.
+// newNode returns the node of a compact JSON text, which has at least one byte. It does not parse the text, only its first byte.
 func newNode(text []byte) *node {
 	n := &node{text: text}
 	if text[0] == '{' || text[0] == '[' {
@@ -195,7 +201,8 @@ func (n *node) list(name string) []*node {
 	return nil
 }
 
-// str returns the value of the member of this name if it is a string, and "" otherwise.
+// str returns the value of the member of this name if it is a string, and "" if it is something else or missing: a keyword of the
+// wrong type is ignored.
 func (n *node) str(name string) string {
 	m := n.member(name)
 	if m == nil || m.kind != 0 {
@@ -331,7 +338,11 @@ func (d *defaulter) complete(value *node, schemas []*node) {
 	}
 }
 
-// completeObject completes the members that the object has, and adds those that have a default.
+// completeObject completes the members that the object has, and adds the properties that it lacks and that have a default. A
+// default that is added is completed too. schemas are all schemas that apply to the object, as together returns them.
+//
+// A default that contains, by references, a property with the same default would never end. So one that is being completed is not
+// added inside itself.
 func (d *defaulter) completeObject(value *node, schemas []*node) {
 	names, properties := d.properties(schemas)
 	if len(names) == 0 || !d.parse(value) {
@@ -357,7 +368,8 @@ func (d *defaulter) completeObject(value *node, schemas []*node) {
 	}
 }
 
-// properties returns the names of the properties that the schemas define, in their order, and the schemas of each.
+// properties returns the names of the properties that the schemas define, each once, in the order of the schemas and of the
+// members in them, and the schemas of each property in the same order.
 func (d *defaulter) properties(schemas []*node) (names []string, properties map[string][]*node) {
 	properties = map[string][]*node{}
 	for _, schema := range schemas {
@@ -386,7 +398,8 @@ func (d *defaulter) defaultOf(schemas []*node) *node {
 	return nil
 }
 
-// clone copies a default, since it is completed at each place on its own.
+// clone copies a default, since it is completed at each place on its own. The copy shares the text of the default, but is parsed
+// and completed by itself. The bytes of the default are taken from the budget.
 func (d *defaulter) clone(n *node) *node {
 	d.work--
 	d.bytes -= len(n.text) + 2

@@ -52,6 +52,8 @@ func NewSchemaEngine(opts *SchemaOptions) SchemaEngine {
 // library, to check them, and defaultEngine takes over what the guard has compiled.
 type defaultEngine struct{ formats schemaguard.Formats }
 
+// Compile checks a schema with the guard and returns what the guard has compiled. A Service does not call it, since it has asked
+// the guard already; it is for programs that use the engine by itself.
 func (e defaultEngine) Compile(schema []byte) (Schema, error) {
 	guarded, err := e.formats.Compile(schema)
 	if err != nil {
@@ -60,8 +62,10 @@ func (e defaultEngine) Compile(schema []byte) (Schema, error) {
 	return defaultSchema{guarded.Compiled()}, nil
 }
 
+// defaultSchema is a compiled schema of the default engine.
 type defaultSchema struct{ schema *jsonschema.Schema }
 
+// Validate decodes a config and returns its violations, at most 100, in the order of their pointers.
 func (s defaultSchema) Validate(config []byte) ([]Violation, error) {
 	v, err := decodeJSON(config)
 	if err != nil {

@@ -9,15 +9,18 @@ import (
 )
 
 // Service applies the rules of apps, versions, tags and components to a Store. A program makes one with New and shares it:
-// the methods are safe for concurrent use. Several Services, also those of several processes, may work on one Store.
+// the methods are safe for concurrent use. Several Services may share a Store, and the Services of several processes may work
+// on the same database.
 //
-// Each method takes the Caller right after ctx, and checks what this caller may do. A method that reads works on
-// one snapshot of the store. A method that writes stores everything in one transaction, or nothing. Slow work, such
-// as applying a patch and validating configs, is done before the transaction, so that other writers need not wait
-// for it. The transaction checks that what the work was based on has not changed.
+// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do. A method that reads
+// works on one snapshot of the store. A method that writes stores everything in one transaction, or nothing. Slow work, such
+// as applying a patch and validating configs, is done before the transaction, so that other writers need not wait for it. The
+// transaction checks that what the work was based on has not changed. If it has, the method either uses the present state or
+// returns an error, such as ErrConflict.
 //
-// Between calls a Service keeps nothing but caches and the list of those who follow its feed. Its errors wrap the
-// sentinels of this package.
+// Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. The package
+// comment says under
+// "Errors" which errors the methods return.
 type Service struct {
 	store   Store
 	now     func() time.Time
@@ -26,12 +29,12 @@ type Service struct {
 
 	components componentCache
 	limits     Limits
-	check      func(ctx context.Context, by Caller, c Change) error
-	keep       time.Duration // how long entries of the feed are kept; negative = for ever
-	writes     atomic.Uint32 // entries that this Service has written; decides when old ones are removed
-	watches    *watches
+	check      func(ctx context.Context, by Caller, c Change) error // Options.Check; nil = allows everything
+	protected  func(tag string) bool                                // Options.ProtectedTags; never nil
 
-	protected func(tag string) bool
+	watches     *watches      // those who follow the feed of changes
+	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
+	entries     atomic.Uint32 // how many entries this Service has added to the feed; addToFeed removes old ones by it
 }
 
 // Options configure a Service. The zero value of a field means its default.
@@ -42,7 +45,7 @@ type Options struct {
 	Limits  Limits           // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
-	// in small steps, together with later changes.
+	// some at a time by later changes, so nothing is removed while nothing changes.
 	KeepChanges time.Duration
 
 	// ProtectedTags reports whether tags of this name are protected; nil protects none. To create, move or
@@ -53,9 +56,17 @@ type Options struct {
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
 	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
-	// back and the caller gets the error. The kind of that error is ErrForbidden, unless it wraps another kind of
-	// this package or is an *Error. An *Error keeps its Code; over HTTP that should be one of this package's codes.
-	// An error that wraps ErrBusy means that the check could not be made.
+	// back and the caller gets the error:
+	//
+	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
+	//     unchanged. It means that the check could not be made.
+	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be one of this package's codes,
+	//     since clients over HTTP know no others.
+	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable becomes an
+	//     *Error of this kind.
+	//   - Any other error becomes an *Error of the kind ErrForbidden.
+	//
+	// In the last three cases errors.Is and errors.As also find the error that Check has returned.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
 	// called several times for one call, since a store may run a transaction again. Other writers wait while
@@ -68,7 +79,7 @@ type Options struct {
 // runs a goroutine only while somebody follows its feed.
 //
 //	apps := appsvc.New(memory.New().Apps(), nil)
-//	app, err := apps.App(ctx, caller, id)
+//	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 func New(store Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
@@ -81,14 +92,14 @@ func New(store Store, opts *Options) *Service {
 		o.NewID = uuid.NewString
 	}
 	if o.KeepChanges == 0 {
-		o.KeepChanges = keepChanges
+		o.KeepChanges = defaultKeepChanges
 	}
 	if o.ProtectedTags == nil {
 		o.ProtectedTags = func(string) bool { return false }
 	}
 	return &Service{store: store, now: o.Now, newID: o.NewID, schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, keep: o.KeepChanges, watches: newWatches(store), protected: o.ProtectedTags}
+		check: o.Check, protected: o.ProtectedTags, watches: newWatches(store), keepChanges: o.KeepChanges}
 }
 
-// millis is the present, in milliseconds since the epoch.
+// millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.
 func (s *Service) millis() int64 { return s.now().UnixMilli() }

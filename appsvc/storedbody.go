@@ -29,7 +29,9 @@ func appendHead(dst []byte, index int) []byte {
 	return append(dst, `","component":`...)
 }
 
-// body returns the draft as it is stored, and the names of the components that it uses. Each element gets its index as id.
+// body returns the draft as it is stored, and the names of the components that it uses, which go into the Head. owner is the URN
+// of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
+// then, which validateDraft has added.
 func (d draft) body(owner string) (Body, []string) {
 	size := 128 + len(d.title) + len(owner)
 	for _, g := range d.groups {
@@ -64,16 +66,17 @@ func (d draft) body(owner string) (Body, []string) {
 
 // draft parses a stored body into a draft whose elements are all kept. They are slices of the body and share its bytes.
 func (b Body) draft() (draft, error) {
-	body, elements, err := b.parts()
+	body, elements, err := b.membersAndElements()
 	if err != nil {
 		return draft{}, err
 	}
 	return storedDraft(body, elements)
 }
 
-// parts returns the elements of a stored body, and its other members. The elements come last and are
-// most of the body. So they are cut off first, and scanned only once.
-func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
+// membersAndElements returns the members of a stored body, with 0 in place of the elements, and the text of each element. The
+// elements come last and are most of the body. So they are cut off first, and scanned only once. The elements share the bytes of
+// the body; the other members are a copy. An error means that the body is not one that a Service has stored.
+func (b Body) membersAndElements() (body rawjson.Object, elements [][]byte, err error) {
 	at, _, err := rawjson.Lookup(b, "elements", 0)
 	if err != nil || at < 0 {
 		return nil, nil, errors.New("stored body: no elements")
@@ -87,7 +90,8 @@ func (b Body) parts() (body rawjson.Object, elements [][]byte, err error) {
 	return body, elements, nil
 }
 
-// storedDraft returns the draft of a stored body of which parts has returned these parts.
+// storedDraft returns the draft of a stored body of which membersAndElements has returned these parts. Its elements are all kept,
+// so storing the draft again copies them: that is what Restore does.
 func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	title, isText := rawjson.Text(body.Get("title"))
 	groups, areTexts := texts(body.Get("groups"))
@@ -105,14 +109,15 @@ func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 	return d, nil
 }
 
-// cutHead returns the text after the head of a stored element. ok is false if the element does not begin with the head
-// for this index.
+// cutHead returns the text of a stored element after its head: the manifest, the config and the closing brace. ok is false if the
+// element does not begin with the head for this index.
 func cutHead(element []byte, index int) (kept []byte, ok bool) {
 	var head [32]byte
 	return bytes.CutPrefix(element, appendHead(head[:0], index))
 }
 
-// split returns the manifest and the config of a kept element.
+// split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
+// it; nothing is decoded.
 func (e draftElement) split() (manifest, config []byte, err error) {
 	manifest, rest := rawjson.Cut(e.kept)
 	config, ok := bytes.CutPrefix(rest, []byte(configName))
@@ -127,7 +132,8 @@ func storedRef(manifest []byte) ComponentRef {
 	return ComponentRef{member(manifest, "name"), member(manifest, "version")}
 }
 
-// member returns the string member of this name of a stored object, "" if it has none.
+// member returns the string member of this name of a stored object, "" if it has none, or if its value is no string. It scans the
+// object up to the member, and decodes the value alone. In a manifest name and version come first, so that this is quick.
 func member(object []byte, name string) string {
 	at, _, err := rawjson.Lookup(object, name, 0)
 	if err != nil || at < 0 {
@@ -138,8 +144,8 @@ func member(object []byte, name string) string {
 	return text
 }
 
-// texts returns the strings of an array of strings.
-func texts(raw []byte) ([]string, bool) {
+// texts returns the strings of an array of strings. ok is false for any other JSON, such as an array with a number in it.
+func texts(raw []byte) (list []string, ok bool) {
 	items, err := rawjson.Items(raw)
 	out := make([]string, len(items))
 	for i, item := range items {
@@ -152,7 +158,8 @@ func texts(raw []byte) ([]string, bool) {
 	return out, err == nil
 }
 
-// compact returns strict JSON without the white space between its tokens.
+// compact returns strict JSON without the white space between its tokens. Numbers, strings and the order of members stay. Configs
+// and manifests are stored in this form.
 func compact(text []byte) []byte {
 	var b bytes.Buffer
 	_ = json.Compact(&b, text) // fails for malformed JSON only

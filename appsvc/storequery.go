@@ -67,6 +67,8 @@ func (q AppQuery) Position(h Head) AppPosition {
 // Descending reports whether the latest time comes first.
 func (q AppQuery) Descending() bool { return strings.HasPrefix(string(q.Sort), "-") }
 
+// compare is negative when the position a comes before b: by time in the direction of q.Sort, and then by ascending ID. No two
+// apps have the same ID, so the order is total, and a cursor leads to one place in it.
 func (q AppQuery) compare(a, b AppPosition) int {
 	byTime := cmp.Compare(a.Time, b.Time)
 	if q.Descending() {

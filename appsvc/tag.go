@@ -7,8 +7,21 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
+
+// A tag is one row of the store: an app, a name and a version. PutTag and DeleteTag do these steps in one transaction:
+//
+//	usableHead, mayMoveTag      check the rights of the caller, by the latest version of the app
+//	pointsTo, TagGuard.holds    read where the tag points, and compare it with what the caller expects (PutTag)
+//	checkTags                   for a new tag: check whether the app may have one more (PutTag)
+//	recordMove                  add the move to the history of the tag
+//	SetTag, DeleteTag           store the tag, or remove it
+//	record                      ask the rule of the embedding program, and write the entry of the feed
+//
+// PutTag reads the version before the transaction. A version never changes and is never removed, so only for Latest it reads it
+// again, if the app has a later one by then.
 
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
 // to any version, and it does not move by itself when the app changes. An app has up to 1,000 tags.
@@ -26,6 +39,7 @@ type Tag struct {
 	App *App `json:"-"`
 }
 
+// tagName is the rule for names of tags. Such a name needs no escaping in a URL, which has it as a segment of the path.
 var tagName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // ValidTagName reports whether a tag can have this name: a letter, digit or underscore, then up to 127 of these,
@@ -40,9 +54,9 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app, by name in byte order. A page ends before the limit when it has reached
-// 16 MiB, which matters with Embed. Two tags that point to the same version both have it. It returns ErrInvalid if Limit
-// is out of range.
+// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page ends before
+// the limit when it has reached 16 MiB, which matters with Embed. Two tags that point to the same version both have it. It
+// returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
 	if err := by.check(); err != nil {
 		return Page[Tag]{}, err
@@ -57,7 +71,7 @@ func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (
 	}
 	var out Page[Tag]
 	err = s.store.View(ctx, func(r Reader) (err error) {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		out, err = s.tagPage(ctx, r, q, limit, in.Embed)
@@ -66,7 +80,7 @@ func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (
 	return out, err
 }
 
-// AllTags yields the tags of an app, from in.After on, page by page.
+// AllTags yields the tags of an app, from in.After on, page by page. It ends with the first error, which comes in the last pair.
 func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
 	return paging.All(in.After, func(after string) ([]Tag, string, error) {
 		in.After = after
@@ -75,9 +89,10 @@ func (s *Service) AllTags(ctx context.Context, by Caller, in ListTagsRequest) it
 	})
 }
 
-// tagPage reads the tags that q asks for. q asks for one more than limit, unless limit is 0.
+// tagPage reads the tags that q asks for, sets Protected, and adds the versions that they point to if embed is true. q asks for
+// one tag more than limit, which shows whether there are more, unless limit is 0. The caller has checked the rights.
 func (s *Service) tagPage(ctx context.Context, r Reader, q TagQuery, limit int, embed bool) (Page[Tag], error) {
-	page := newGathering[Tag](ctx, limit, s.limits.PageBytes)
+	page := newPageBuilder[Tag](ctx, limit, s.limits.PageBytes)
 	for tag, err := range r.Tags(ctx, q) {
 		if err != nil {
 			return Page[Tag]{}, err
@@ -124,7 +139,7 @@ func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error
 func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.View(ctx, func(r Reader) error {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {
@@ -146,13 +161,15 @@ func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error
 	return out, err
 }
 
+// noTag is the ErrNotFound of an app that the caller may read, but that has no such tag.
 func noTag(appID, name string) error {
 	return notFound("app %q has no tag %q", appID, name)
 }
 
 // TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method that a
 // caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
-// ErrForbidden for a tag that is not among its Tags. TaggedApp returns ErrNotFound if the app has no tag of this name.
+// ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is seen as a
+// whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
 	if err := by.wellFormed(); err != nil {
 		return App{}, err
@@ -178,21 +195,24 @@ type PutTagRequest struct {
 }
 
 // keptTag is the stored result of PutTag for a repeat. The tag may point elsewhere by then: the repeat still returns the
-// version of the first call.
+// version of the first call. The names of the fields are in the store, so they must not change.
 type keptTag struct {
 	AppID, Name string
 	AppVersion  int64
 }
 
-// PutTag creates a tag or moves it, and records the move. A tag that already points to the version is left as
-// it is. It returns:
-//   - ErrInvalid if no tag can have the name;
-//   - ErrForbidden if the tag is protected and the caller does not moderate every group of the app;
-//   - ErrNotFound if the app has no such version;
+// PutTag creates a tag or moves it, and records the move. If the tag already points to the version, nothing is stored. With
+// Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
+//
+// It returns:
+//   - ErrInvalid if no tag can have the name, for the zero Version, or if From names no version although it should;
+//   - ErrNotFound as App does, or if the app has no such version;
+//   - ErrForbidden if the caller may only read the app, or if the tag is protected and the caller does not moderate every group
+//     of the app;
 //   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
 //     points;
 //   - ErrUnprocessable if the tag is new and the app has 1,000 tags already, or if the name is new and the app has
-//     had tags of 10,000 names.
+//     had tags of 10,000 names, or if the idempotency key was used for another request.
 func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag, error) {
 	if err := by.check(); err != nil {
 		return Tag{}, err
@@ -203,6 +223,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 	if err := in.From.check(); err != nil {
 		return Tag{}, err
 	}
+	// The digest of a request without From must stay as it was in releases that had no From; see newIdempotentWrite.
 	write, err := newIdempotentWrite(by, in.IdempotencyKey, "put tag", struct {
 		AppID, Name    string
 		Version        int64
@@ -221,13 +242,16 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 				return err
 			}
 		}
-		app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)
+		app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version)
+		if err == nil && in.Embed {
+			err = memlimit.Reserve(ctx, len(app.Body)) // for the response, before anything is written
+		}
 		return err
 	}
 	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
 	write.app, write.may = in.AppID, may
 	repeated, err := s.write(ctx, write, &kept, prepare, func(tx Tx) error {
-		head, err := usable(ctx, tx, by, in.AppID)
+		head, err := usableHead(ctx, tx, by, in.AppID)
 		if err == nil {
 			err = may(head)
 		}
@@ -267,9 +291,11 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 			From: from, To: app.Version, Tag: in.Name})
 	})
 	if err == nil && repeated { // return the version of the first call, even if the tag has moved since
-		app, err = s.Version(ctx, by, in.AppID, NewVersion(kept.AppVersion))
+		if app, err = s.Version(ctx, by, in.AppID, NewVersion(kept.AppVersion)); err == nil && in.Embed {
+			err = memlimit.Reserve(ctx, len(app.Body))
+		}
 	}
-	if err != nil {
+	if err != nil { // an ErrNotFound says whether the app or its version is missing
 		return Tag{}, s.missing(ctx, by, in.AppID, "", err)
 	}
 	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: app.Version, Protected: s.protected(in.Name)}
@@ -279,7 +305,8 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 	return out, nil
 }
 
-// pointsTo returns the version that a tag points to, the zero Version if there is no such tag.
+// pointsTo returns the version that a tag points to, the zero Version if the app has no such tag. In a transaction it is what
+// the guard of PutTag is compared with, and the From of the move that is recorded.
 func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error) {
 	for tag, err := range r.Tags(ctx, TagQuery{AppID: appID, Name: name}) {
 		return tag.AppVersion, err
@@ -287,7 +314,8 @@ func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error
 	return Version{}, nil
 }
 
-// checkTags returns ErrUnprocessable if the app may not have one more tag. last is the last move of the tag; its Number is
+// checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
+// a tag that the app does not have. last is the last move of the tag; its Number is
 // 0 if the app never had a tag of this name. There are two limits:
 //
 //   - the tags that the app has now;
@@ -347,7 +375,7 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 	may := func(h Head) error { return s.mayMoveTag(by, h, in.Name) }
 	write.app, write.may = in.AppID, may
 	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx Tx) error {
-		head, err := usable(ctx, tx, by, in.AppID)
+		head, err := usableHead(ctx, tx, by, in.AppID)
 		if err != nil {
 			return err
 		}
@@ -378,8 +406,8 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 }
 
 // TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
-// without such a tag and apps that the caller may not read. It returns ErrInvalid unless there are 1 to 100
-// ids, and ErrNotFound if no tag can have the name.
+// without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
+// are 1 to 100 ids, and ErrNotFound if no tag can have the name.
 func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
 	if err := by.check(); err != nil {
 		return nil, err
@@ -397,7 +425,7 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 			if slices.Contains(appIDs[:i], id) {
 				continue
 			}
-			if _, err := readable(ctx, r, by, id); errors.Is(err, ErrNotFound) {
+			if _, err := readableHead(ctx, r, by, id); errors.Is(err, ErrNotFound) {
 				continue
 			} else if err != nil {
 				return err

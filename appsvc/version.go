@@ -39,7 +39,8 @@ func ParseVersion(s string) (Version, error) {
 // IsZero reports whether v names no version.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Number returns the number of the version. It is -1 for the zero Version and for Latest.
+// Number returns the number of the version. It is -1 for the zero Version and for Latest, which have none. Stores keep this
+// number.
 func (v Version) Number() int64 {
 	if v == Latest {
 		return -1

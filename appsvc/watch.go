@@ -15,13 +15,20 @@ import (
 // If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one
 // goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It does not
 // decide what a caller sees: Changes does, when the caller reads.
+//
+// The goroutine may wake a follower in vain, but it must not leave one asleep that could see an entry. So in each case of
+// doubt, such as an error of the store, it wakes everybody, or lets them read the feed themselves.
+//
+// It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, Next returns the
+// cursor of this position, and the follower reads on from there.
 
 const (
-	// watchEvery is the least time between two reads of the feed for the watches.
+	// watchEvery is the least time between two reads of the feed for the watches: many commits in a short time cost one read.
 	watchEvery = 2 * time.Millisecond
 	// watchAgain is how long the watches wait after an error of the store.
 	watchAgain = 100 * time.Millisecond
-	// mostOwners is for how many apps the owner is cached.
+	// mostOwners is for how many apps the owner is cached. When there are more, all are forgotten, and read again as they are
+	// needed.
 	mostOwners = 10_000
 )
 
@@ -58,7 +65,8 @@ type watches struct {
 	owners map[string]string // of apps
 }
 
-// newWatches returns no watches, and starts no goroutine.
+// newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
+// Service.Watch does.
 func newWatches(store Store) *watches {
 	return &watches{store: store, all: map[*Watch]struct{}{}, byApp: map[string]map[*Watch]struct{}{},
 		byURN: map[string]map[*Watch]struct{}{}, owners: map[string]string{}}
@@ -125,7 +133,8 @@ func (w *Watch) Next(after string) (from string, wake <-chan struct{}) {
 	return from, w.wake
 }
 
-// Close ends the watch. Its channel is not closed any more.
+// Close ends the watch. Its channel is not closed any more. Closing the last watch of a Service ends the goroutine. Close may be
+// called twice.
 func (w *Watch) Close() {
 	a := w.all
 	a.mu.Lock()
@@ -143,7 +152,8 @@ func (w *Watch) Close() {
 	}
 }
 
-// ring wakes the follower. until is the position before the entry that may concern it.
+// ring wakes the follower, unless it was woken since its last Next. until is the position before the entry that may concern it:
+// up to there, nothing does. The mutex of the watches is held.
 func (w *Watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until
@@ -154,7 +164,9 @@ func (w *Watch) ring(until feed.Position) {
 // ownerKey stands for the apps that a user owns.
 func ownerKey(user string) string { return "owner " + user }
 
-// index calls each with the maps that have the watch, and its keys there.
+// index calls each with every map that has the watch, and its key there: byApp with the app if the request asks for one, and
+// otherwise byURN with the caller as an owner and with each group that the caller moderates or reads. Watch adds the watch under
+// these keys, and Close removes it.
 func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, key string)) {
 	if w.in.AppID != "" {
 		each(a.byApp, w.in.AppID)
@@ -215,11 +227,11 @@ func (a *watches) advance(ctx context.Context) error {
 			gap = true
 			return nil
 		}
-		for e, err := range r.Entries(ctx, last, looks+1) {
+		for e, err := range r.Entries(ctx, last, pageEntries+1) {
 			if err != nil {
 				return err
 			}
-			if gap = len(added) == looks; gap {
+			if gap = len(added) == pageEntries; gap {
 				return nil
 			}
 			change, err := readRecord(e)
@@ -256,7 +268,7 @@ func (a *watches) advance(ctx context.Context) error {
 	}
 	for _, e := range added {
 		if !gap {
-			a.look(e)
+			a.wakeFor(e)
 		}
 		a.at = e.at
 	}
@@ -292,9 +304,9 @@ func (a *watches) owner(ctx context.Context, r Reader, id string) (string, error
 	return head.Owner, nil
 }
 
-// look wakes those whom an entry, the first after a.at, may concern. The readers of a group are also those who moderate
+// wakeFor wakes those whom an entry, the first after a.at, may concern. The readers of a group are also those who moderate
 // or read what contains it: the network of a site.
-func (a *watches) look(e watchedEntry) {
+func (a *watches) wakeFor(e watchedEntry) {
 	wake := func(list map[*Watch]struct{}) {
 		for w := range list {
 			if !w.rung && w.concerns(e) {

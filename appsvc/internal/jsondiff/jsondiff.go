@@ -114,6 +114,9 @@ func (b *Budget) Spend(steps int) bool {
 // Spent reports whether more was asked for than the budget had.
 func (b *Budget) Spent() bool { return b.left < 0 }
 
+// Left returns how many steps are left.
+func (b *Budget) Left() int { return max(b.left, 0) }
+
 // Values returns the operations that turn a into b, in the order in which they must be carried out. path is the pointer
 // of a. A container that would need more than most operations is replaced whole, and so is one that the budget does not
 // suffice for.

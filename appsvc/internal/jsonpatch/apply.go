@@ -11,6 +11,7 @@ import (
 	evanphx "github.com/evanphx/json-patch/v5"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // Limits bound the work of Apply. A patch that needs more is refused with ErrTooLarge.
@@ -283,7 +284,7 @@ func explain(doc []byte, op Op) error {
 	default:
 		return fmt.Errorf("%q is neither a list nor an object", around)
 	}
-	if token != "-" && !isIndex(token) {
+	if token != "-" && !jsonpointer.IsIndex(token) {
 		return fmt.Errorf("%w: at %q of %q", errIndex, token, *op.Path)
 	}
 	items, err := rawjson.Items(list)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -134,12 +135,7 @@ func hasOddIndex(pointer string) bool {
 // isOddIndex reports whether token is a number with a sign or leading zeros.
 func isOddIndex(token string) bool {
 	digits := strings.TrimLeft(token, "+-")
-	return len(token)-len(digits) <= 1 && isDigits(digits) && !isIndex(token)
-}
-
-// isIndex reports whether token is an index of a list as RFC 6901 writes it.
-func isIndex(token string) bool {
-	return isDigits(token) && (token == "0" || token[0] != '0')
+	return len(token)-len(digits) <= 1 && isDigits(digits) && !jsonpointer.IsIndex(token)
 }
 
 func isDigits(s string) bool { return s != "" && strings.TrimLeft(s, "0123456789") == "" }

@@ -32,7 +32,7 @@ func locate(doc []byte, pointer string) (at, end int, err error) {
 	}
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		name, index := jsonpointer.Unescape(token), math.MaxInt
-		if isIndex(name) {
+		if jsonpointer.IsIndex(name) {
 			if i, err := strconv.Atoi(name); err == nil {
 				index = i
 			}

@@ -14,6 +14,10 @@ import (
 // baseURI is the URI that relative references are resolved against. There is nothing at this address.
 const baseURI = "https://configschema.invalid/"
 
+// metaPatterns are the patterns of the standard meta-schemas. They do not count towards the limits of a schema that
+// refers to a meta-schema.
+var metaPatterns = []string{"^[^#]*#?$", "^[A-Za-z][-A-Za-z0-9.:_]*$", "^[A-Za-z_][-A-Za-z0-9._]*$"}
+
 // compile compiles doc with jsonschema/v6, and with it every subschema of the outline, also those that nothing uses:
 // they must be right too. The second result has the compiled subschemas.
 func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*jsonschema.Schema, error) {
@@ -24,15 +28,11 @@ func compile(doc any, found *outline, formats Formats) (*jsonschema.Schema, []*j
 		if p, ok := found.patterns[text]; ok {
 			return p, nil
 		}
-		p, err := compilePattern(text, maxProgram) // of a meta-schema, or at a place that only a reference makes a schema
-		if err != nil {
-			return nil, err
+		if slices.Contains(metaPatterns, text) {
+			return compilePattern(text, maxProgram)
 		}
-		if found.patternText += len(text); found.patternText > 2*MaxPattern {
-			return nil, errLargePattern
-		}
-		found.patterns[text] = p
-		return p, nil
+		// The survey has met all patterns of the schema. One that it has missed counts too.
+		return found.compilePattern(text)
 	})
 	if err := c.AddResource(baseURI, doc); err != nil {
 		return nil, nil, found.describe(err)

@@ -1,6 +1,10 @@
 package schemaguard
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+)
 
 // draft is a version of JSON Schema, by the number or year in its name.
 type draft int
@@ -103,9 +107,15 @@ func (d draft) isSubschema(pointer string) bool {
 			return false
 		case one:
 		case oneOrList:
-			if len(tokens) > 0 && isIndex(tokens[0]) {
+			if len(tokens) > 0 && jsonpointer.IsIndex(tokens[0]) {
 				tokens = tokens[1:]
 			}
+		case list:
+			// The compiler takes "01" for an index too, and compiles the subschema again under that name.
+			if len(tokens) == 0 || !jsonpointer.IsIndex(tokens[0]) {
+				return false
+			}
+			tokens = tokens[1:]
 		default:
 			if len(tokens) == 0 {
 				return false
@@ -114,9 +124,4 @@ func (d draft) isSubschema(pointer string) bool {
 		}
 	}
 	return true
-}
-
-// isIndex reports whether a token of a JSON pointer is an index of an array.
-func isIndex(token string) bool {
-	return token != "" && strings.Trim(token, "0123456789") == ""
 }

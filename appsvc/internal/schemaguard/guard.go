@@ -44,6 +44,7 @@ const (
 	maxNumber     = 1_000   // digits and exponent of a number in a schema
 	maxCount      = 1 << 53 // of maxLength, minItems and their like
 	maxPointers   = 8 << 20 // bytes of the JSON pointers of all keywords together
+	maxLookups    = 10_000  // of a reference's fragment in resources of other drafts
 	maxChain      = 200     // subschemas in a row that apply to one place of a config
 	maxExpansions = 1 << 14 // subschemas that apply to one place of a config, counted with repetition
 )

@@ -10,6 +10,8 @@ import (
 	"sync"
 )
 
+var errMuchPattern = fmt.Errorf("with this one the schema has more than %d bytes of patterns", MaxPattern)
+
 var errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
 	"at most %d steps together are allowed", maxProgram)
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // Reason returns a fault that a validator of jsonschema/v6 found as words for a Violation. It quotes at most a few
@@ -96,7 +98,7 @@ func Keyword(of *jsonschema.ValidationError) string {
 		tokens := strings.Split(pointerOf(of.SchemaURL), "/")[1:]
 		if n := len(tokens); n > 1 {
 			switch sh := draft2020.shapeOf(tokens[n-2]); {
-			case sh >= named, (sh == list || sh == oneOrList) && isIndex(tokens[n-1]):
+			case sh >= named, (sh == list || sh == oneOrList) && jsonpointer.IsIndex(tokens[n-1]):
 				return tokens[n-2]
 			}
 		}

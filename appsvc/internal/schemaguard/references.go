@@ -2,7 +2,9 @@ package schemaguard
 
 import (
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +36,13 @@ func (o *outline) reference(v any, at string, in scope) error {
 		fragment = pointer
 	}
 	// An anchor, an address alone, or a pointer along keywords leads to a subschema that is surveyed anyway.
-	switch {
-	case !strings.HasPrefix(fragment, "/"):
+	if !strings.HasPrefix(fragment, "/") {
 		return nil
+	}
+	if address != "" {
+		o.across[fragment] = struct{}{}
+	}
+	switch {
 	case address != "" && address != in.id:
 		if !draft2020.isSubschema(fragment) {
 			return refuse(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
@@ -50,6 +56,50 @@ func (o *outline) reference(v any, at string, in scope) error {
 	target, ok := lookup(o.doc, pointer)
 	if !ok {
 		return refuse(at, "there is nothing at %q", shorten(text))
+	}
+	if _, again := o.met[pointer]; !again {
+		o.foreign++
+	}
+	return o.schema(target, pointer, in)
+}
+
+// otherResources surveys the places that a reference from another resource can reach and that keywords do not lead to:
+// "#/$defs/name" in a resource of draft 7, where $defs is not a keyword. Which resource a reference leads to is not
+// known here, so its fragment is looked up in all whose draft makes a difference.
+func (o *outline) otherResources() error {
+	lookups := 0
+	for before := -1; before != len(o.resources)+len(o.across); {
+		before = len(o.resources) + len(o.across) // what is surveyed below may have further ones
+		for _, in := range slices.Clone(o.resources) {
+			if in.draft == draft2020 {
+				continue
+			}
+			for _, fragment := range slices.Sorted(maps.Keys(o.across)) {
+				if in.draft.isSubschema(fragment) {
+					continue
+				}
+				if lookups++; lookups > maxLookups {
+					return refuse("", "it has too many references between resources of different drafts")
+				}
+				if err := o.reached(in.resource+fragment, in); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// reached surveys the place that a reference from another resource may lead to, if there is a schema.
+func (o *outline) reached(pointer string, in scope) error {
+	target, ok := lookup(o.doc, pointer)
+	if !ok {
+		return nil
+	}
+	switch target.(type) {
+	case bool, map[string]any:
+	default:
+		return nil // a reference to it would be refused by the compiler
 	}
 	if _, again := o.met[pointer]; !again {
 		o.foreign++

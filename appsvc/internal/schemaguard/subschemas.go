@@ -22,6 +22,11 @@ type outline struct {
 	refs     map[string]string   // text of each reference, and the pointer of one that has it
 	patterns map[string]*pattern
 
+	resources []scope             // the root and each subschema with an id
+	across    map[string]struct{} // fragments of the references to other resources; they are JSON pointers
+
+	drafts   map[draft]struct{} // of the resources
+	text     textSize
 	values   int // in the whole text
 	elements int // compared while enums are checked for repeated elements
 	ids      int // subschemas with a base URI of their own
@@ -40,14 +45,22 @@ func survey(doc any) (*outline, error) {
 
 // surveyWith is survey, and calls each for every subschema that is an object, with the draft that holds there.
 func surveyWith(doc any, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
-	o := &outline{doc: doc, each: each, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{}}
-	if err := o.value(doc); err != nil {
+	o := &outline{doc: doc, each: each, met: map[string]struct{}{}, refs: map[string]string{}, patterns: map[string]*pattern{},
+		across: map[string]struct{}{}, drafts: map[draft]struct{}{}}
+	if err := o.value(doc, 0); err != nil {
 		return nil, err
 	}
 	if err := o.schema(doc, "", scope{draft: draft2020}); err != nil {
 		return nil, err
 	}
+	if err := o.otherResources(); err != nil {
+		return nil, err
+	}
 	if o.cost() > maxCompile {
+		if o.mixed() {
+			return nil, refuse("", "it is too complex to compile: its resources are of different drafts, and %d values could be subschemas, %d of them with an id, and %d are references; "+
+				"about 4000 subschemas fit, or 1000 references", o.text.schemas, o.text.ids, o.text.references)
+		}
 		return nil, refuse("", "it is too complex to compile: %d subschemas, %d of them with an id, %d references to places that are not subschemas; "+
 			"about 4000 plain subschemas fit", len(o.places), o.ids, o.foreign)
 	}
@@ -58,19 +71,37 @@ func surveyWith(doc any, each func(object map[string]any, pointer string, d draf
 // up among all the others; it walks the base URIs of each; it copies what it knows for each reference to a place that
 // is no subschema by keyword; and it compares the values of each enum.
 func (o *outline) cost() int64 {
+	n, ids, foreign, pointers := int64(len(o.places)), int64(o.ids), int64(o.foreign), int64(o.pointers)
+	if o.mixed() {
+		n, pointers = max(n, int64(o.text.schemas)), max(pointers, int64(o.text.pointers))
+		ids, foreign = max(ids, int64(o.text.ids)), max(foreign, int64(o.text.references))
+	}
 	// Looking a place up compares JSON pointers, so their mean length counts.
-	n := int64(len(o.places))
-	length := int64(o.pointers)/max(n, 1) + 1
+	length := pointers/max(n, 1) + 1
 	return n*12_000 + n*n*(80+length)/32 +
-		n*int64(o.ids)*12 +
-		int64(o.foreign)*(n+int64(o.foreign))*90 +
+		n*ids*12 +
+		foreign*(n+foreign)*90 +
 		int64(o.values)*400 + int64(o.elements)*1_200
 }
 
-// value counts the values of the text. It refuses numbers with too many digits wherever they stand, also in default and
-// examples: reading such a number exactly is what costs.
-func (o *outline) value(v any) *Error {
+// textSize counts everything in the text of a schema that the compiler could take for a subschema.
+type textSize struct {
+	schemas    int // objects and booleans
+	ids        int // objects with an id
+	references int // objects with a reference
+	pointers   int // bytes of the JSON pointers of all of them
+}
+
+// mixed reports whether resources of the schema are of different drafts. Then a reference from one of them can lead to a place in
+// another that only the draft of the referrer takes for a subschema, or whose keywords only the other draft reads. The survey
+// may miss what is there, so the whole text counts for the price.
+func (o *outline) mixed() bool { return len(o.drafts) > 1 }
+
+// value counts the values of the text. pointer is how many bytes the JSON pointer of v has. It refuses numbers with too many
+// digits wherever they stand, also in default and examples: reading such a number exactly is what costs.
+func (o *outline) value(v any, pointer int) *Error {
 	o.values++
+	o.text.add(v, pointer)
 	switch v := v.(type) {
 	case json.Number:
 		if numberSize(string(v)) > maxNumber {
@@ -78,18 +109,37 @@ func (o *outline) value(v any) *Error {
 		}
 	case []any:
 		for i, element := range v {
-			if err := o.value(element); err != nil {
+			if err := o.value(element, pointer+2); err != nil {
 				return err.below(strconv.Itoa(i))
 			}
 		}
 	case map[string]any:
 		for name, member := range v {
-			if err := o.value(member); err != nil {
+			if err := o.value(member, pointer+1+len(name)); err != nil {
 				return err.below(name)
 			}
 		}
 	}
 	return nil
+}
+
+func (t *textSize) add(v any, pointer int) {
+	switch v := v.(type) {
+	case bool:
+		t.schemas, t.pointers = t.schemas+1, t.pointers+pointer
+	case map[string]any:
+		t.schemas, t.pointers = t.schemas+1, t.pointers+pointer
+		has := func(names ...string) int {
+			for _, name := range names {
+				if _, text := v[name].(string); text {
+					return 1
+				}
+			}
+			return 0
+		}
+		t.ids += has("id", "$id")
+		t.references += has("$ref", "$recursiveRef", "$dynamicRef")
+	}
 }
 
 // scope is what a subschema inherits from the subschemas around it.
@@ -160,7 +210,9 @@ func (o *outline) enter(object map[string]any, pointer string, in scope) (scope,
 	if id != "" {
 		o.ids++
 	}
-	return scope{own, pointer, id}, nil
+	in = scope{own, pointer, id}
+	o.resources, o.drafts[own] = append(o.resources, in), struct{}{}
+	return in, nil
 }
 
 // idOf returns the base URI that a subschema gives itself, without its fragment, "" if it gives none.
@@ -231,26 +283,35 @@ func count(v any) int {
 	return n
 }
 
-// pattern compiles a pattern, once for each text, and adds what it takes to the limits of the schema.
+// pattern adds the pattern at a place to the limits of the schema.
 func (o *outline) pattern(text, at string) error {
+	if _, err := o.compilePattern(text); err != nil {
+		return refuse(at, "%v", err)
+	}
+	return nil
+}
+
+// compilePattern compiles a pattern, once for each text, and adds what it takes to the limits of the schema. A text that
+// occurs twice counts twice.
+func (o *outline) compilePattern(text string) (*pattern, error) {
 	if o.patternText += len(text); o.patternText > MaxPattern {
-		return refuse(at, "with this one the schema has more than %d bytes of patterns", MaxPattern)
+		return nil, errMuchPattern
 	}
 	p, ok := o.patterns[text]
 	if !ok {
 		var err error
 		if p, err = compilePattern(text, maxProgram); err != nil {
-			return refuse(at, "%v", err)
+			return nil, err
 		}
 		o.patterns[text] = p
 	}
 	if o.patternProgram += p.size(); o.patternProgram > maxProgram {
-		return refuse(at, "%v", errLargePattern)
+		return nil, errLargePattern
 	}
 	if o.folded += p.folded; o.folded > maxFolded {
-		return refuse(at, "%v", errFolded)
+		return nil, errFolded
 	}
-	return nil
+	return p, nil
 }
 
 // applicator surveys the subschemas that a keyword holds. A value of the wrong type is passed over: the meta-schema

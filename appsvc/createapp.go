@@ -3,6 +3,7 @@ package appsvc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 )
 
 // CreateAppRequest is the content of a new app. In JSON it is the body of POST /apps/.
@@ -22,11 +23,14 @@ type NewElement struct {
 
 // CreateApp stores a new app with version 0. The caller becomes its owner, and the service gives it a random id.
 //
-// The configs are validated before the transaction, which checks that the components are still the same. It returns:
+// The configs are validated before the transaction, which checks that the components are still the same. If one was
+// replaced meanwhile, nothing is stored, and the caller may repeat the call.
+//
+// It returns:
 //   - ErrInvalid if the input breaks a limit;
 //   - ErrForbidden unless the caller moderates each of the groups;
-//   - ErrUnprocessable if a component is unknown, a config breaks its schema, or the idempotency key was used for another
-//     request;
+//   - ErrUnprocessable if a component is unknown, a config breaks its schema, validating the configs would take too long
+//     (CodeCost), or the idempotency key was used for another request;
 //   - ErrConflict if a component was replaced meanwhile;
 //   - ErrTooLarge if the app with the manifests of its components has more than 16 MiB.
 func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
@@ -37,7 +41,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	for _, e := range in.Elements {
 		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config})
 	}
-	if err := s.limits.checkShape("", d); err != nil {
+	if err := s.limits.checkDraft("", d); err != nil {
 		return App{}, asInvalid(err)
 	}
 	if err := by.mayCreateIn("/groups", in.Groups, nil); err != nil {
@@ -49,7 +53,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	}
 	var used map[ComponentRef]Component
 	prepare := func() (err error) {
-		d, used, err = s.complete(ctx, "", d)
+		d, used, err = s.validateDraft(ctx, "", d)
 		return err
 	}
 	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
@@ -60,4 +64,16 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 		meta := Meta{ID: s.newID(), Version: NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
 		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)
 	})
+}
+
+// asInvalid returns an error of checkDraft as ErrInvalid. CreateApp needs it: the whole draft is in the request there, so
+// the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
+func asInvalid(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Kind != ErrUnprocessable {
+		return err
+	}
+	malformed := *e
+	malformed.Kind, malformed.Code = ErrInvalid, CodeInvalid
+	return &malformed
 }

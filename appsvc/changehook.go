@@ -65,13 +65,13 @@ func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
 	if s.check == nil {
 		return nil
 	}
-	return refused(s.check(ctx, by, c))
+	return asRefusal(s.check(ctx, by, c))
 }
 
-// answerable are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
+// checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
 // becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
-// in passing.
-var answerable = []struct {
+// in undecided.
+var checkKinds = []struct {
 	kind error
 	code string
 }{
@@ -79,9 +79,9 @@ var answerable = []struct {
 	{ErrTooLarge, CodeTooLarge}, {ErrUnprocessable, CodeNotApplicable},
 }
 
-// passing are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
+// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
 // retries as it does when the store is busy.
-var passing = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
+var undecided = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
 // refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;
 // errors.Is and errors.As also find the error of the check.
@@ -93,17 +93,17 @@ type refusedChange struct {
 func (r *refusedChange) Error() string   { return r.as.Error() }
 func (r *refusedChange) Unwrap() []error { return []error{r.as, r.cause} }
 
-// refused returns an error of Options.Check as an error of this package: ErrForbidden, unless it has another
+// asRefusal returns an error of Options.Check as an error of this package: ErrForbidden, unless it has another
 // kind.
-func refused(err error) error {
+func asRefusal(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
-	if err == nil || slices.ContainsFunc(passing, is) {
+	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
 	}
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind != nil {
 		return &refusedChange{e, err}
 	}
-	for _, a := range answerable {
+	for _, a := range checkKinds {
 		if is(a.kind) {
 			return &refusedChange{&Error{Kind: a.kind, Code: a.code, Reason: err.Error()}, err}
 		}

@@ -45,14 +45,18 @@ type ComponentCheck struct {
 
 // BrokenElement is an element whose config does not conform to a component.
 type BrokenElement struct {
-	App        string      `json:"app"` // its id
-	Version    Version     `json:"version"`
-	Tags       []string    `json:"tags"`       // of the app that point to the version, by name; none for a latest version without one
-	Element    string      `json:"element"`    // its id
-	Violations []Violation `json:"violations"` // at most 100; a config that is too costly to validate has one, with the keyword "cost"
+	App     string  `json:"app"` // its id
+	Version Version `json:"version"`
+	// Tags are the names of the tags that point to the version, in order. There are none if the version is checked only because
+	// it is the latest.
+	Tags    []string `json:"tags"`
+	Element string   `json:"element"` // its id
+	// Violations are what the schema refuses, at most 100. A config that is too costly to validate has one violation, with the
+	// keyword "cost".
+	Violations []Violation `json:"violations"`
 }
 
-// wireCheck is the JSON of a ComponentCheck.
+// wireCheck is the JSON of a ComponentCheck. Its lists are never null, and next is null at the end.
 type wireCheck struct {
 	Apps     int             `json:"apps"`
 	Versions int             `json:"versions"`
@@ -84,10 +88,11 @@ func (c *ComponentCheck) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Bounds of one answer.
+// Bounds of one answer of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long, so it
+// is answered in parts: a server needs no long request for it, and the caller sees how far it is.
 const (
-	maxBroken = 1000
-	checkTime = 5 * time.Second
+	maxBroken = 1000            // elements in Broken
+	checkTime = 5 * time.Second // after which an answer ends, by the clock of Options.Now
 )
 
 // CheckComponent says which elements would not conform to a component if they had it. It looks at the latest and at
@@ -132,7 +137,7 @@ func (s *Service) CheckComponent(ctx context.Context, by Caller, in CheckCompone
 			return err
 		}
 		k := &checker{r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
-			page: newGathering[BrokenElement](ctx, maxBroken, s.limits.PageBytes)}
+			page: newPageBuilder[BrokenElement](ctx, maxBroken, s.limits.PageBytes)}
 		// The query asks for what ListApps lists: apps of the caller, and of the groups that the caller moderates or reads.
 		q := UserQuery{Component: c.Name, Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads), From: from.app}
 		err := k.users(ctx, q)
@@ -143,7 +148,8 @@ func (s *Service) CheckComponent(ctx context.Context, by Caller, in CheckCompone
 	return out, err
 }
 
-// AllBrokenElements yields the elements that CheckComponent finds broken, answer by answer.
+// AllBrokenElements yields the elements that CheckComponent finds broken, answer by answer. Each answer is as of its own time. It
+// ends with the first error, which comes in the last pair.
 func (s *Service) AllBrokenElements(ctx context.Context, by Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after
@@ -152,7 +158,8 @@ func (s *Service) AllBrokenElements(ctx context.Context, by Caller, in CheckComp
 	})
 }
 
-// absentComponent returns the error of CreateComponent if there is a component with the id, or with the name and version.
+// absentComponent returns the error of CreateComponent if there is a component with the id, or with the name and version. A store
+// has no query by id, so this reads all components, without their manifests.
 func absentComponent(ctx context.Context, r Reader, c Component) error {
 	for other, err := range r.Components(ctx, ComponentQuery{Brief: true}) {
 		if err != nil {
@@ -175,14 +182,15 @@ type checker struct {
 	now    func() time.Time // the clock
 
 	at   checkPosition // the place after the element that was looked at last
-	page *gathering[BrokenElement]
+	page *pageBuilder[BrokenElement]
 	out  ComponentCheck
 }
 
 // errPageEnds ends the walk through apps, versions and elements: the answer is full, or its time is up.
 var errPageEnds = errors.New("the answer is full")
 
-// users checks the apps that q asks for until the answer is full, and fills k.out.
+// users checks the apps that q asks for until the answer is full or its time is up, and fills k.out. q asks for apps from that of
+// k.from on, by id, and matches those that the caller may read.
 func (k *checker) users(ctx context.Context, q UserQuery) error {
 	for user, err := range k.r.Users(ctx, q) {
 		if err != nil {
@@ -202,7 +210,11 @@ func (k *checker) users(ctx context.Context, q UserQuery) error {
 }
 
 // app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
-// tags, is checked once. It returns errPageEnds if the answer is full or its time is up; k.at is where the next one begins.
+// tags, is checked once. In the app where the answer before ended, it goes on at k.from.
+//
+// The store has found the app because some version of it has used the component. Whether the latest version does is in its Head;
+// the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up; k.at is
+// where the next one begins.
 func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	tags := map[Version][]string{user.Version: {}}
 	for _, tag := range user.Tags {
@@ -261,9 +273,10 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 func (k *checker) overtime() bool { return k.at.app != "" && !k.now().Before(k.until) }
 
 // version checks the elements of a version from the index first on. in has the app, the version and its tags; a broken
-// element is added as in with its id and its violations.
+// element is added as in with its id and its violations. An element counts only when it is in the answer: if the page has no room
+// for it, k.at stays before it, and the next answer begins with it.
 func (k *checker) version(in BrokenElement, body Body, first int) error {
-	_, elements, err := body.parts()
+	_, elements, err := body.membersAndElements()
 	if err != nil {
 		return err
 	}
@@ -293,7 +306,8 @@ func (k *checker) version(in BrokenElement, body Body, first int) error {
 	return nil
 }
 
-// config returns the config of a stored element, nil if it has a component of another name.
+// config returns the config of a stored element, nil if it has a component of another name. index is that of the element, which
+// its stored text begins with.
 func (k *checker) config(element []byte, index int) ([]byte, error) {
 	kept, ok := cutHead(element, index)
 	if !ok {
@@ -306,7 +320,7 @@ func (k *checker) config(element []byte, index int) ([]byte, error) {
 	return config, err
 }
 
-// size estimates the bytes of a broken element in an answer.
+// size estimates the bytes of a broken element in the JSON of an answer, of which the page has a bounded number.
 func (b BrokenElement) size() int {
 	n := 200 + len(b.App)
 	for _, tag := range b.Tags {
@@ -321,7 +335,7 @@ func (b BrokenElement) size() int {
 // violations returns what is wrong with a config as it is stored: what a write would refuse it with. A config that cannot
 // be judged, since that would take too long for instance, has one violation.
 func (c *compiledSchema) violations(config []byte) []Violation {
-	err := c.judge(new(schemaguard.Budget), config)
+	err := c.validateWithin(new(schemaguard.Budget), config)
 	if err == nil {
 		return nil
 	}
@@ -367,9 +381,4 @@ func parseCheckPosition(s, name string) (p checkPosition, err error) {
 		return checkPosition{}, invalidParameter("after", "not a cursor of a check of this component")
 	}
 	return p, nil
-}
-
-// takenComponent is the error of a component whose id, or name and version, another one has.
-func takenComponent(c Component) error {
-	return invalid("", "a component with the id %q, or with the name %q and version %q, exists already", c.ID, c.Name, c.Version)
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/google/uuid"
 )
 
+// A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record is what the feed keeps of
+// it. FeedEntry is a record as a store has it. Event is what a caller gets, with a cursor.
+
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
 //
@@ -33,7 +36,8 @@ type Event struct {
 	Component ComponentRef
 }
 
-// eventText is the JSON of an Event.
+// eventText is the JSON of an Event. A member that does not apply to the type is left out. From and To are raw JSON, since they
+// may also be null, for a tag that is new or deleted.
 type eventText struct {
 	Cursor    string          `json:"cursor,omitzero"`
 	Type      ChangeType      `json:"type"`
@@ -47,16 +51,19 @@ type eventText struct {
 	Component *componentText  `json:"component,omitzero"`
 }
 
+// user is a user in the JSON of an Event.
 type user struct {
 	URN string `json:"urn"`
 }
 
+// componentText is a component in the JSON of an Event. ComponentDeleted has no version, since all are deleted.
 type componentText struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitzero"`
 }
 
-// MarshalJSON writes the members that apply to the type. An empty Cursor is left out.
+// MarshalJSON writes the members that apply to the type. An empty Cursor is left out, as in the events that adapters/webhook
+// sends.
 func (e Event) MarshalJSON() ([]byte, error) {
 	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Tag: e.Tag}
 	if e.By != "" {
@@ -104,6 +111,7 @@ func versionOrNull(v Version) json.RawMessage {
 	return fmt.Appendf(nil, "%q", v)
 }
 
+// parseVersionOrNull reads what versionOrNull writes. A member that is missing is the zero Version too.
 func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
 	if len(text) == 0 || string(text) == "null" {
 		return Version{}, nil
@@ -119,7 +127,8 @@ type record struct {
 	left   []string // groups that the change took away from the app
 }
 
-// recordOf returns the record of a change.
+// recordOf returns the record of a change that this caller made at this time, in milliseconds since the epoch. It keeps ids,
+// names and versions alone, and no content: whoever may read the app then reads the content from the app.
 func recordOf(by Caller, c Change, at int64) record {
 	r := record{Event: Event{Type: c.Type, At: at, By: by.URN, AppID: c.AppID, Tag: c.Tag}, groups: c.After.Groups}
 	switch c.Type {
@@ -151,7 +160,8 @@ const hasUUID = 0x80
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
 const groupsSeparator = "\n"
 
-// entry returns the record as it is stored.
+// entry returns the record as it is stored. Strings that many entries have alike, the caller and the groups, go into Names, which
+// a driver may store once. Most ids are UUIDs, and take 16 bytes instead of 36. The Position is the driver's to give.
 func (r record) entry() FeedEntry {
 	kind := byte(slices.Index(storedTypes, r.Type))
 	e := FeedEntry{At: r.At, Names: []string{r.By}}
@@ -179,10 +189,13 @@ func (r record) entry() FeedEntry {
 	return e
 }
 
+// appendText appends the length of a text as an unsigned varint, and the text.
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
+// errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
+// damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
 // readRecord reads what entry wrote. It returns errStoredEntry for anything else.

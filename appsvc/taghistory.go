@@ -12,6 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// The history of a tag is a list of moves, numbered from 1 on without gaps: the To of each is the From of the next. A tag that is
+// deleted and created again continues its list. Moves are never removed, so checkTags bounds the names of tags that an app may
+// ever have had.
+
 // TagMove is an entry in the history of a tag: the tag was created, moved or deleted. Moves are written in
 // the transaction that moves the tag, and are kept for good, also when the tag is deleted.
 type TagMove struct {
@@ -85,7 +89,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRe
 	q := TagMoveQuery{AppID: in.AppID, Name: in.Name, Limit: limit + 1}
 	var out Page[TagMove]
 	err = s.store.View(ctx, func(r Reader) error {
-		if _, err := readable(ctx, r, by, in.AppID); err != nil {
+		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return err
 		}
 		if !tagName.MatchString(in.Name) {
@@ -108,7 +112,8 @@ func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRe
 	return out, err
 }
 
-// AllTagMoves yields the history of a tag, newest first, page by page.
+// AllTagMoves yields the history of a tag, newest first, page by page. It ends with the first error, which comes in the last
+// pair.
 func (s *Service) AllTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
 	return paging.All(in.After, func(after string) ([]TagMove, string, error) {
 		in.After = after
@@ -117,7 +122,8 @@ func (s *Service) AllTagMoves(ctx context.Context, by Caller, in ListTagMovesReq
 	})
 }
 
-// movePage reads one move less than q.Limit; the last one shows whether there are more.
+// movePage reads a page of the history of a tag, of one move less than q.Limit: the last one that the store yields only shows
+// whether there are more. Moves are small, so a page has no bound in bytes.
 func movePage(ctx context.Context, r Reader, q TagMoveQuery) (Page[TagMove], error) {
 	var page Page[TagMove]
 	var last int64
@@ -142,7 +148,8 @@ func moveCursor(appID, name string, number int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(b, uint64(number)))
 }
 
-// parseMoveCursor reads what moveCursor wrote for the same tag. It returns ErrInvalid for anything else.
+// parseMoveCursor returns the number in a cursor that moveCursor wrote for the same tag: the page has the moves with lower
+// numbers. It returns ErrInvalid for anything else.
 func parseMoveCursor(s, appID, name string) (int64, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	if err == nil && len(b) == 12 {
@@ -154,7 +161,8 @@ func parseMoveCursor(s, appID, name string) (int64, error) {
 	return 0, invalidParameter("before", "not a cursor of the history of this tag")
 }
 
-// lastMove returns the newest move of a tag. Its Number is 0 if no move is recorded.
+// lastMove returns the newest move of a tag, also of one that was deleted. If no move is recorded, it returns a record with the
+// app and the name alone, whose Number is 0.
 func lastMove(ctx context.Context, r Reader, appID, name string) (TagMoveRecord, error) {
 	for m, err := range r.TagMoves(ctx, TagMoveQuery{AppID: appID, Name: name, Limit: 1}) {
 		return m, err
@@ -162,114 +170,11 @@ func lastMove(ctx context.Context, r Reader, appID, name string) (TagMoveRecord,
 	return TagMoveRecord{AppID: appID, Name: name}, nil
 }
 
-// recordMove adds a move after the last one of the tag. Its time is never before that of the last one, even if the clock
-// was set back.
+// recordMove adds a move of a tag, by this caller and now, after last, the newest one until now. from and to are where the tag
+// pointed and where it points, zero for no tag. The move gets the next Number. Its time is never before that of the last one,
+// even if the clock was set back. It runs in the transaction that moves the tag, so the history and the tag cannot differ.
 func (s *Service) recordMove(ctx context.Context, tx Tx, by Caller, last TagMoveRecord, from, to Version) error {
 	last.Number++
 	last.TagMove = TagMove{At: max(s.millis(), last.At), By: by.URN, From: from, To: to}
 	return tx.AddTagMove(ctx, last)
-}
-
-// TagGuard is a condition of PutTag: where the tag must point before the call. It keeps two people who move a tag at the
-// same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
-// or null if there must be no tag.
-type TagGuard struct {
-	kind guardKind
-	at   Version
-}
-
-type guardKind uint8
-
-const (
-	noGuard guardKind = iota
-	guardVersion
-	guardAbsent
-)
-
-// PointsTo is the condition that the tag points to this version. The zero Version and Latest name no version:
-// PutTag returns ErrInvalid for them.
-func PointsTo(v Version) TagGuard { return TagGuard{guardVersion, v} }
-
-// NoTag is the condition that the app has no tag of this name.
-func NoTag() TagGuard { return TagGuard{kind: guardAbsent} }
-
-// IsZero reports whether g sets no condition.
-func (g TagGuard) IsZero() bool { return g.kind == noGuard }
-
-// check returns ErrInvalid if g names no version although it should.
-func (g TagGuard) check() error {
-	if g.kind == guardVersion && g.at.Number() < 0 {
-		return errNoGuard()
-	}
-	return nil
-}
-
-func errNoGuard() *Error {
-	return invalid("/from", "want a version, or null if the tag must not be there")
-}
-
-// holds returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, zero if there is
-// no such tag; head is the latest version of the app. Both are in the error.
-func (g TagGuard) holds(name string, at, head Version) error {
-	if g.kind == noGuard || g.at == at {
-		return nil
-	}
-	err := conflict(CodeMoved, head, "the tag %q points to version %q, and not to version %q", name, at, g.at)
-	switch {
-	case at.IsZero():
-		err.Reason = "the app has no tag " + strconv.Quote(name) + ", and the tag should point to version " + strconv.Quote(g.at.String())
-	case g.kind == guardAbsent:
-		err.Reason = "the tag " + strconv.Quote(name) + " points to version " + strconv.Quote(at.String()) + ", and there should be no such tag"
-	}
-	err.Pointer, err.PointsTo = "/from", at
-	return err
-}
-
-// key is g in the digest of a request with an idempotency key.
-func (g TagGuard) key() string {
-	switch g.kind {
-	case noGuard:
-		return ""
-	case guardAbsent:
-		return "absent"
-	}
-	return g.at.String()
-}
-
-// MarshalJSON writes the version as a string, and null for NoTag and the zero TagGuard. It returns ErrInvalid if
-// the guard names no version although it should.
-func (g TagGuard) MarshalJSON() ([]byte, error) {
-	if err := g.check(); err != nil {
-		return nil, err
-	}
-	if g.kind != guardVersion {
-		return []byte("null"), nil
-	}
-	return json.Marshal(g.at)
-}
-
-// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the place of the guard in it and takes
-// only the Sentence; for everybody else the error is an *Error with the pointer /from.
-type noGuardError struct{ err *Error }
-
-func (e noGuardError) Error() string    { return e.err.Error() }
-func (e noGuardError) Unwrap() error    { return e.err }
-func (e noGuardError) Sentence() string { return e.err.Reason }
-
-// UnmarshalJSON reads null as NoTag, and a string as PointsTo. It returns ErrInvalid for anything else.
-func (g *TagGuard) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*g = NoTag()
-		return nil
-	}
-	var s string
-	if json.Unmarshal(text, &s) != nil {
-		return noGuardError{errNoGuard()}
-	}
-	v, err := ParseVersion(s)
-	if err != nil {
-		return noGuardError{errNoGuard()}
-	}
-	*g = PointsTo(v)
-	return nil
 }

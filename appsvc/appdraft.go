@@ -1,0 +1,131 @@
+package appsvc
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urn"
+)
+
+// draft is the content of an app before it is stored as a version. CreateApp makes it from the request, Patch from the
+// patched document, and Restore from a stored body.
+type draft struct {
+	title    string
+	groups   []string
+	elements []draftElement
+}
+
+// draftElement is an element of a draft: either a kept one or a written one.
+//
+//   - A kept element is stored already, in the version before, at any index, with the same component and config. Its text
+//     is copied, and nothing in it is checked again.
+//   - A written element is new, or has another component or config than before. Its config must conform to the
+//     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
+type draftElement struct {
+	kept []byte // of a kept element: its stored text after the head, as cutHead returns it; nil for a written one
+
+	// These are set for a written element only.
+	ref      ComponentRef
+	config   []byte // as it was sent; compact once the manifest is set
+	manifest []byte // nil until validateDraft sets it
+}
+
+// written reports whether e is a written element, and not a kept one.
+func (e draftElement) written() bool { return e.kept == nil }
+
+// components returns the names of the components in use, sorted, each once, as Head.Components has them.
+func (d draft) components() []string {
+	names := make([]string, len(d.elements))
+	for i, e := range d.elements {
+		names[i] = e.ref.Name
+		if !e.written() {
+			names[i] = member(e.kept, "name")
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written element is
+// always a change, since resultDraft makes a written element only of one that differs.
+func (d draft) sameContent(old draft) bool {
+	return d.title == old.title && slices.Equal(d.groups, old.groups) &&
+		slices.EqualFunc(d.elements, old.elements, func(e, o draftElement) bool {
+			return !e.written() && bytes.Equal(e.kept, o.kept)
+		})
+}
+
+// configDepth is how deep a config may nest. In the body of a request to create an app, a config is three levels down, and a
+// body may nest as deep as strictjson.MaxDepth. What CreateApp accepts is accepted by Patch too.
+const configDepth = strictjson.MaxDepth - 3
+
+// checkDraft returns ErrUnprocessable for the first mistake in the content of an app: CodeLimit for a size, or the name of a
+// component, that breaks a limit, and CodeNotApplicable for anything else that is malformed. It checks the sizes of title, groups
+// and elements first, and then what is in them: the title is text, each group is the URN of a network or a site and is there once,
+// and each written element is well formed. Kept elements are not checked again, since they were checked when they were written.
+//
+// It reads no store. So it checks neither the rights of the caller to the groups nor whether the components exist and the
+// configs conform to them: mayCreateIn, mayRegroup and validateDraft do this later.
+//
+// at is the JSON pointer of the draft: appPath in the document of a patch, and "" in the request of CreateApp.
+func (l Limits) checkDraft(at string, d draft) error {
+	limit := func(pointer, format string, args ...any) error {
+		return unprocessable(CodeLimit, at+pointer, format, args...)
+	}
+	switch n := utf8.RuneCountInString(d.title); {
+	case n == 0:
+		return limit("/title", "must not be empty")
+	case n > l.Title:
+		return limit("/title", "has %d characters, at most %d", n, l.Title)
+	case len(d.groups) == 0:
+		return limit("/groups", "want at least one")
+	case len(d.groups) > l.Groups:
+		return limit("/groups", "has %d, at most %d", len(d.groups), l.Groups)
+	case len(d.elements) > l.Elements:
+		return limit("/elements", "has %d, at most %d", len(d.elements), l.Elements)
+	}
+	if !isText(d.title) {
+		return unprocessable(CodeNotApplicable, at+"/title", "want UTF-8 without U+0000")
+	}
+	for i, g := range d.groups {
+		pointer := fmt.Sprintf("%s/groups/%d", at, i)
+		if err := urn.CheckGroup(g); err != nil {
+			return unprocessable(CodeNotApplicable, pointer, "%s", err)
+		}
+		if slices.Contains(d.groups[:i], g) {
+			return unprocessable(CodeNotApplicable, pointer, "%q is there twice", g)
+		}
+	}
+	for i, e := range d.elements {
+		if !e.written() {
+			continue
+		}
+		if err := l.checkWritten(e); err != nil {
+			return below(fmt.Sprintf("%s/elements/%d", at, i), err)
+		}
+	}
+	return nil
+}
+
+// checkWritten returns ErrUnprocessable unless the written element e names a component and has a config that is an object of
+// strict JSON, at most configDepth deep. The pointers of its errors begin at the element.
+func (l Limits) checkWritten(e draftElement) error {
+	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name}, {"/component/version", e.ref.Version}} {
+		if wrong := l.checkName(f.value); wrong != "" {
+			return unprocessable(CodeLimit, f.pointer, "%s", wrong)
+		}
+	}
+	if len(e.config) == 0 {
+		return unprocessable(CodeNotApplicable, "/config", "missing")
+	}
+	if err := strictjson.Check(e.config, configDepth); err != nil {
+		return misshapen("/config", err)
+	}
+	if first := bytes.TrimLeft(e.config, " \t\r\n")[0]; first != '{' {
+		return unprocessable(CodeNotApplicable, "/config", "must be an object")
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package appsvc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// A manifest goes two ways. CreateComponent and CheckComponent read one as somebody sent it: parseManifest checks all of it.
+// The Auditor reads those that are stored, and checks that they are in the form in which text writes them.
+
+// manifest holds the members of a component that the service knows; members lists them. A manifest may have members of any
+// other names. The service keeps their values as they were sent and gives them no meaning.
+type manifest struct {
+	name         string
+	version      string
+	id           *string // nil = none was sent
+	description  *string // plain text for app creators; nil = none
+	main         string  // URL of the script
+	configSchema json.RawMessage
+}
+
+// manifestMember is a member that the service knows: its name in JSON, and the field of a manifest that has its value.
+type manifestMember struct {
+	name  string
+	field any // *string, **string for a member that may be null, or *json.RawMessage
+}
+
+// members returns the members that the service knows, in the order in which they are stored.
+func (m *manifest) members() []manifestMember {
+	return []manifestMember{{"name", &m.name}, {"version", &m.version}, {"id", &m.id}, {"description", &m.description},
+		{"main", &m.main}, {"configSchema", &m.configSchema}}
+}
+
+// parseManifest reads a component as it is sent. These are all rules of manifests:
+//
+//   - It is one object of strict JSON, of at most Limits.ManifestBytes and strictjson.MaxDepth levels.
+//   - name, version and main are required strings, and configSchema is a required object. id and description are strings, null
+//     or missing. Members of any other names are kept.
+//   - A name that differs from one of these only in case, such as configschema, is refused: it would be kept and have no effect.
+//   - checkName says what name, version and id may be, checkMain what main may be, and package schemaguard what configSchema
+//     may be.
+//
+// Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and ErrInvalid
+// if another rule is broken, with the pointer of the member. It reads no store: whether the id, or the name and version, are
+// taken shows when the component is added.
+func (s *Service) parseManifest(data []byte) (Component, error) {
+	if len(data) > s.limits.ManifestBytes {
+		return Component{}, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
+	}
+	m, extra, err := s.limits.readManifest(data)
+	if err != nil {
+		return Component{}, err
+	}
+	if m.id == nil {
+		id := s.newID()
+		m.id = &id
+	}
+	if err := s.schemas.check(m.configSchema); err != nil {
+		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
+			return Component{}, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
+		}
+		return Component{}, invalid("/configSchema", "%s", err)
+	}
+	return m.component(extra), nil
+}
+
+// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
+// configSchemas: of configSchema it checks only that it is an object. The Auditor calls it for stored manifests. It returns the
+// members that the service does not know beside the manifest, in their order.
+func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
+	m, extra, err := decodeManifest(data)
+	if err != nil {
+		return m, nil, malformed(err)
+	}
+	names := []struct{ pointer, value string }{{"/name", m.name}, {"/version", m.version}}
+	if m.id != nil {
+		names = append(names, struct{ pointer, value string }{"/id", *m.id})
+	}
+	for _, f := range names {
+		if wrong := l.checkName(f.value); wrong != "" {
+			return m, nil, invalid(f.pointer, "%s", wrong)
+		}
+	}
+	if err := checkMain(m.main); err != nil {
+		return m, nil, invalid("/main", "%s", err)
+	}
+	if m.configSchema == nil || bytes.TrimLeft(m.configSchema, " \t\r\n")[0] != '{' {
+		return m, nil, invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
+	}
+	return m, extra, nil
+}
+
+// decodeManifest splits a manifest into the members that the service knows and the others, in their order. It checks only that
+// it is an object of strict JSON, that the known members have the right types, and that no other name is one of theirs in
+// another case. A known member that is missing has its zero value. An error has the JSON pointer of the member.
+func decodeManifest(data []byte) (manifest, []strictjson.Member, error) {
+	var m manifest
+	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
+		return m, nil, err
+	}
+	var names []string
+	fields := map[string]any{}
+	for _, known := range m.members() {
+		names, fields[known.name] = append(names, known.name), known.field
+	}
+	members, err := strictjson.Members(data, names...)
+	if err != nil {
+		return m, nil, err
+	}
+	var extra []strictjson.Member
+	for _, member := range members {
+		field, known := fields[member.Name]
+		if !known {
+			extra = append(extra, member)
+			continue
+		}
+		if err := strictjson.Decode(member.Value, field); err != nil {
+			return m, nil, strictjson.Within("/"+member.Name, err)
+		}
+	}
+	return m, extra, nil
+}
+
+// component returns the component that a manifest describes. extra are the members that the service does not know. The id must
+// be set.
+func (m manifest) component(extra []strictjson.Member) Component {
+	return Component{ID: *m.id, Name: m.name, Version: m.version, Main: m.main, Manifest: m.text(extra)}
+}
+
+// text returns the manifest in the compact form in which it is stored: the members that the service knows, in the order of
+// members, with null for a missing description, and then the others in the order in which they were sent. The id must be set.
+//
+// Elements copy these bytes, and the Auditor accepts no others. So the form must not change.
+func (m manifest) text(extra []strictjson.Member) []byte {
+	var b bytes.Buffer
+	begin := byte('{')
+	write := func(name string, value []byte) {
+		b.WriteByte(begin)
+		b.Write(appendString(nil, name))
+		b.WriteByte(':')
+		b.Write(value)
+		begin = ','
+	}
+	for _, known := range m.members() {
+		switch field := known.field.(type) {
+		case *string:
+			write(known.name, appendString(nil, *field))
+		case **string:
+			if *field == nil {
+				write(known.name, []byte("null"))
+			} else {
+				write(known.name, appendString(nil, **field))
+			}
+		case *json.RawMessage:
+			write(known.name, compact(*field))
+		}
+	}
+	for _, x := range extra {
+		write(x.Name, compact(x.Value))
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// checkMain is the rule for main, the URL of the script of a component: it is not empty, it parses as a URL, absolute or
+// relative, and its scheme is none that would make the URL itself the script. A browser drops tabs and line ends inside a URL,
+// and spaces around it, before it looks at the scheme. And a page that writes the URL into HTML may have its entities decoded,
+// as in javascript&colon;. So the URL is checked in both forms.
+func checkMain(main string) error {
+	if strings.TrimSpace(main) == "" {
+		return errors.New("must not be empty")
+	}
+	if err := checkScheme(main); err != nil {
+		return err
+	}
+	if err := checkScheme(html.UnescapeString(main)); err != nil {
+		return err
+	}
+	if _, err := url.Parse(strings.TrimSpace(main)); err != nil {
+		return fmt.Errorf("%q is no URL", main)
+	}
+	return nil
+}
+
+// checkScheme returns an error if the scheme of a URL is javascript, data or vbscript, in upper or lower case, whatever white
+// space and control characters are in it.
+func checkScheme(main string) error {
+	seen := strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, main)
+	for _, scheme := range []string{"javascript:", "data:", "vbscript:"} {
+		if strings.HasPrefix(seen, scheme) {
+			return fmt.Errorf("a %s URL is not allowed", strings.TrimSuffix(scheme, ":"))
+		}
+	}
+	return nil
+}
