@@ -12,6 +12,7 @@ import (
 //
 //	member.right                   what a member may do with a folder: nothing, view, edit or manage
 //	member.sees, folderSeen        may the caller see this folder?
+//	member.seesPermissions         may the caller read the permissions of this folder?
 //	member.seesAsset, visible      may the caller see this asset, and which assets may a search find?
 //	member.editsAsset              may the caller change or remove this asset?
 //	folderToRead                   may the caller read this folder, also after it was deleted?
@@ -38,7 +39,9 @@ type member struct {
 // network.
 //
 // It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
-// does not belong to the network or has TagsOnly set.
+// does not belong to the network or has TagsOnly set. The HTTP handler refuses callers with TagsOnly
+// before it asks this package; this check is for programs that call the service themselves. Packages
+// appsvc and reviews have the same one, in the method check of their Callers.
 func memberOf(by Caller, networkURN string) (member, error) {
 	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
 		return member{}, invalid("", "%s", err)
@@ -159,6 +162,11 @@ func (m member) sees(n *node) bool {
 	return n.live() && m.right(n).level >= levelView
 }
 
+// seesPermissions reports whether the member may read the permissions of the folder: whoever may
+// manage it. Lists and single folders leave them out for everybody else, and Permissions returns
+// ErrForbidden.
+func (m member) seesPermissions(n *node) bool { return m.right(n).level >= levelManage }
+
 // seesAsset reports whether the member may read an asset that is in the folders with these ids: the
 // asset is in no folder, or the member sees one of its folders. A moderator may also read an asset
 // whose folders are all deleted. Nobody else may, so deleting a folder never makes its assets
@@ -202,9 +210,9 @@ func (m member) visible(t *tree) []AnyOf {
 	return []AnyOf{seen}
 }
 
-// seenBelow returns the terms of the folder n and of all folders below it that the member sees. A
+// seenInTree returns the terms of the folder n and of all folders below it that the member sees. A
 // folder below a hidden one counts if the member sees it.
-func (m member) seenBelow(n *node) AnyOf {
+func (m member) seenInTree(n *node) AnyOf {
 	seen := AnyOf{}
 	n.walk(func(n *node) bool {
 		if m.sees(n) {
@@ -259,11 +267,11 @@ func (req *request) parentAt(at, path string) (*node, error) {
 
 // folderToFill returns a folder that the caller may put assets into and take assets out of. It
 // returns ErrNotFound if the caller does not see the folder, and ErrForbidden if the caller does
-// not have edit on it.
-func (req *request) folderToFill(id string) (*node, error) {
-	n, err := req.folderSeen("", id)
+// not have edit on it. at is where the request names it.
+func (req *request) folderToFill(at, id string) (*node, error) {
+	n, err := req.folderSeen(at, id)
 	if err == nil && req.right(n).level < levelEdit {
-		err = forbidden("", "to change what is in the folder needs edit on it")
+		err = forbidden(at, "to change what is in the folder needs edit on it")
 	}
 	return n, err
 }

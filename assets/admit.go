@@ -29,7 +29,7 @@ func (s *Service) AdmitChange(ctx context.Context, by Caller, lib Library) error
 // not see the folder, and ErrForbidden if the caller does not have edit on it.
 func (s *Service) AdmitAssignAssets(ctx context.Context, by Caller, lib Library, folder string) error {
 	return s.admit(ctx, by, lib, func(req *request) error {
-		_, err := req.folderToFill(folder)
+		_, err := req.folderToFill("", folder)
 		return err
 	})
 }

@@ -36,7 +36,7 @@ type AssignedAssets struct {
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
 	var out AssignedAssets
 	err := s.update(ctx, by, lib, func(req *request) error {
-		n, err := req.folderToFill(in.Folder)
+		n, err := req.folderToFill("", in.Folder)
 		if err != nil {
 			return err
 		}

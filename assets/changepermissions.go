@@ -27,7 +27,7 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 		if err != nil {
 			return err
 		}
-		if req.right(n).level < levelManage {
+		if !req.seesPermissions(n) {
 			return forbidden("", "to read or change the permissions of a folder needs manage on it")
 		}
 		out = n.Clone().Permissions

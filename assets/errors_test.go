@@ -33,7 +33,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a folder after a repeated one", add(moderator, newAsset("2", "", closed, closed, "none")),
 			assets.Error{Kind: assets.ErrNotFound, Code: "not_found", Pointer: "/add/0/folders/2", Reason: "there is no such folder"}},
 		{"a folder to view only", add(viewer, newAsset("2", "", closed)),
-			assets.Error{Kind: assets.ErrForbidden, Code: "forbidden", Pointer: "/add/0/folders/0", Reason: "to add an asset to a folder needs edit on it"}},
+			assets.Error{Kind: assets.ErrForbidden, Code: "forbidden", Pointer: "/add/0/folders/0", Reason: "to change what is in the folder needs edit on it"}},
 		{"an asset that is elsewhere", add(moderator, newAsset("1", "", closed)),
 			assets.Error{Kind: assets.ErrConflict, Code: "moved", Pointer: "/add/0", ID: id, Reason: "the asset " + id + " is in other folders already: name them too, or none that it is not in"}},
 		{"a limit", func() error { _, err := d.Search(ctx, member, lib, assets.SearchRequest{Limit: 501}); return err }(),

@@ -61,6 +61,9 @@ func (f Facets) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 
 // UnmarshalJSON is the inverse of MarshalJSON.
 func (f *Facets) UnmarshalJSON(text []byte) error {
+	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
+		return err
+	}
 	members, err := strictjson.Members(text)
 	if err != nil {
 		return err

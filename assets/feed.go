@@ -110,12 +110,9 @@ const (
 // feedPage returns a page of the feed. It ends at in.Limit, at this number of bytes of JSON, or
 // where memlimit has no memory for more, but never before its first entry.
 func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state State, in ChangesRequest, bytes int) (ChangesPage, error) {
-	limit := in.Limit
-	if limit == 0 {
-		limit = min(100, s.limits.Page)
-	}
-	if limit < 0 || limit > s.limits.Page {
-		return ChangesPage{}, invalid("limit", "want 1 to %d", s.limits.Page)
+	limit, err := s.pageLimit(in.Limit, 100)
+	if err != nil {
+		return ChangesPage{}, err
 	}
 	kept, err := r.Feed(ctx) // which entries are kept, and the key of the cursors
 	if err != nil {

@@ -82,11 +82,11 @@ func (n *node) folder() Folder {
 	return Folder{ID: n.ID, Path: n.path(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
 }
 
-// ownFolder returns the folder as the response to a change has it: with its permissions, if the
-// caller may manage it.
+// ownFolder returns the folder as the response to a change has it: with its permissions, if
+// seesPermissions lets the caller read them.
 func (req *request) ownFolder(n *node) Folder {
 	f := n.folder()
-	if req.right(n).level >= levelManage {
+	if req.seesPermissions(n) {
 		f.Permissions = n.Clone().Permissions
 		if f.Permissions == nil {
 			f.Permissions = []Permission{}
@@ -95,8 +95,8 @@ func (req *request) ownFolder(n *node) Folder {
 	return f
 }
 
-// fullFolder returns the folder as lists have it: with its permissions, if the caller may manage
-// it, and with the ids of the children that the caller sees.
+// fullFolder returns the folder as lists have it: as ownFolder does, and with the ids of the children
+// that the caller sees.
 func (req *request) fullFolder(n *node) Folder {
 	f := req.ownFolder(n)
 	f.Children = []string{}

@@ -1,6 +1,10 @@
 package assets
 
-import "time"
+import (
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
 
 // Limits bound what one request to a Service may ask for or store, so that no request can take
 // memory or time out of proportion. A zero field means the default, which is the number at the end
@@ -63,20 +67,15 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// defaultPage is the number of items of a page when a request does not name one, unless Limits.Page
-// is lower.
-const defaultPage = 50
-
-// pageLimit returns the number of items that a page may have. asked is the limit of the request, 0
-// if it has none. It returns ErrInvalid if asked is negative or above Limits.Page.
-func (s *Service) pageLimit(asked int) (int, error) {
-	switch {
-	case asked == 0:
-		return min(defaultPage, s.limits.Page), nil
-	case asked < 0 || asked > s.limits.Page:
-		return 0, invalid("limit", "want 1 to %d", s.limits.Page)
+// pageLimit returns the number of items that a page may have. asked is the limit of the request; if
+// it is 0, a page has otherwise items, but no more than Limits.Page. It returns ErrInvalid if asked
+// is negative or above Limits.Page.
+func (s *Service) pageLimit(asked, otherwise int) (int, error) {
+	limit, err := paging.Limit(asked, otherwise, s.limits.Page)
+	if err != nil {
+		return 0, invalid("limit", "%s", err)
 	}
-	return asked, nil
+	return limit, nil
 }
 
 // checkResponse returns ErrInvalid if the response to a change has this number of items and is longer

@@ -69,7 +69,7 @@ func (s *Service) AllFolders(ctx context.Context, by Caller, lib Library, in Lis
 // folders returns the page of the list. The folders nearest to the cursor are taken first: from
 // After forwards, or from Before backwards. The page itself always has the order of the list.
 func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
-	limit, err := req.pageLimit(in.Limit)
+	limit, err := req.pageLimit(in.Limit, 50)
 	if err != nil {
 		return Page[Folder]{}, err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // oldTerms is the error of a search in a library that still has terms of releases before v0.1.0, which
-// begin with these letters. Search handles the error: it calls renew, which replaces the terms, and
+// begin with these letters. Search handles the error: it calls renewTerms, which replaces the terms, and
 // searches again.
 //
 // Stores from before v0.1.0 have long words and long attributes as digests alone, so neither a
@@ -54,10 +54,10 @@ func (req *request) checkTerms(in SearchRequest, whole, prefixes []string) error
 // library wait for no more than that.
 const renewedAtOnce = 100
 
-// renew replaces the index entries of all assets of the library that have one of the old terms. It
+// renewTerms replaces the index entries of all assets of the library that have one of the old terms. It
 // commits in batches. When it is interrupted, the next call continues, since the assets of the
 // committed batches have no old terms any more.
-func (s *Service) renew(ctx context.Context, lib Library, old oldTerms) error {
+func (s *Service) renewTerms(ctx context.Context, lib Library, old oldTerms) error {
 	for more := true; more; {
 		err := s.store.Update(ctx, lib, func(tx Tx) error {
 			var records []Record

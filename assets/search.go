@@ -14,12 +14,13 @@ import (
 // only assets that the caller sees, so they reveal nothing about others. The page, its total and
 // its facets are of the same state of the library.
 //
-// An empty Query puts no condition on the text. A Query that is not empty, but has no letter and no
-// digit, finds nothing.
+// An empty Query puts no condition on the text. A Query that is not empty but has no word, such as
+// "*" or "<b>", finds nothing.
 //
-// Besides the errors of every method, it returns ErrInvalid if a field is malformed or exceeds its
-// limit, or if a cursor is not of this library; ErrNotFound if the caller does not see a folder of
-// the request; and ErrBusy if the search takes longer than Limits.SearchTime.
+// Besides the errors that the comment of Service names for every method, it returns ErrInvalid if a
+// field is malformed or exceeds its limit, or if a cursor is not of this library; ErrNotFound if the
+// caller does not see a folder of the request; and ErrBusy if the search takes longer than
+// Limits.SearchTime.
 func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
 	defer cancel()
@@ -30,12 +31,13 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 			out = page
 			return err
 		})
-		if old, ok := errors.AsType[oldTerms](err); ok { // replace the terms of an earlier release, and search again
-			if err = s.renew(limited, lib, old); err == nil {
+		if old, ok := errors.AsType[oldTerms](err); ok {
+			// The index has entries of an earlier release: write them anew, and search again.
+			if err = s.renewTerms(limited, lib, old); err == nil {
 				continue
 			}
 		}
-		if err != nil && limited.Err() != nil && ctx.Err() == nil { // the time of the search is over, and not that of the caller
+		if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
 			err = newError(ErrBusy, CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
 		}
 		return out, err
@@ -57,13 +59,15 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 // search carries out a search on the snapshot of the request:
 //
 //  1. check the request and split its text into words;
-//  2. turn it into a query, which is a list of sets of terms of which an asset must have one each,
-//     and which includes what the caller may see;
-//  3. add the bounds of the time of adding, as bounds of ordinals;
-//  4. read a page, count all assets that the query finds, and count the facets.
+//  2. turn it into a query: a list of sets of terms, which are entries of the search index. An asset
+//     must have at least one term of each set. One of the sets is what the caller may see,
+//     unless the caller sees every folder;
+//  3. add AddedFrom and AddedBefore to the query, as bounds of ordinals: the ordinal of an asset is
+//     its number in the order of adding;
+//  4. count all assets that the query finds, read a page of them, and count the facets.
 //
-// It returns oldTerms if assets have terms of an earlier release by which the query would not find
-// them.
+// It returns oldTerms if some assets still have terms of an earlier release, so that the query
+// could miss them.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
 	whole, prefixes, err := in.check(req.limits)
 	if err != nil {
@@ -90,26 +94,29 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if q.After, q.Before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
 		return SearchPage{}, err
 	}
+	total, err := req.total(q) // before the page: a store may take the page from what it has found for the total
+	if err != nil {
+		return SearchPage{}, err
+	}
 	page, err := req.page(q, cursor)
 	if err != nil {
 		return SearchPage{}, err
 	}
-	if page.Paging.Total, err = req.total(q); err != nil {
-		return SearchPage{}, err
-	}
+	page.Paging.Total = total
 	page.Facets, err = req.facets(facets, q)
 	return page, err
 }
 
 // conditions returns the query for the assets that the search asks for and that the caller sees,
-// without the bounds of its times and cursors. whole and prefixes are the words of the search text.
-// It returns ErrNotFound if the caller does not see a folder that the search names.
+// without the bounds of its times and cursors. whole are the words of the search text that do not
+// end in *. prefixes are those that do, without the *. It returns ErrNotFound if the caller does
+// not see a folder that the search names.
 //
 // What the caller may see is at the end of q.All:
 //
-//   - with Folder, the term of that folder, and with FolderTree, those of the folders in it that
-//     the caller sees. Assets in folders that the caller sees are visible, so nothing else is
-//     needed;
+//   - with Folder, the term of that folder; with FolderTree, the terms of that folder and of the
+//     folders below it that the caller sees. Assets in folders that the caller sees are visible, so
+//     nothing else is needed;
 //   - with neither of them, the terms of all folders that the caller sees and the term of the
 //     assets in no folder; see visible. The set is left out for a caller who sees every folder.
 func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q AssetQuery, err error) {
@@ -151,7 +158,7 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q As
 		if err != nil {
 			return q, err
 		}
-		all = append(all, req.seenBelow(n))
+		all = append(all, req.seenInTree(n))
 	}
 	if in.Folder == "" && in.FolderTree == "" {
 		all = append(all, req.visible(req.tree)...)
@@ -169,9 +176,9 @@ func (req *request) total(q AssetQuery) (int64, error) {
 	return req.r.Count(req.ctx, q)
 }
 
-// addedBetween returns bounds of the ordinals of the assets that were added at the time from or
-// later, and earlier than the time to. The ordinals are above after and below before. A zero time,
-// and a bound of 0, mean no bound.
+// addedBetween returns bounds for the ordinals of the assets that were added at from or later, and
+// before to. The ordinals are above after and below before. A zero time, and a bound of 0, mean no
+// bound.
 func (req *request) addedBetween(from, to time.Time) (after, before int64, err error) {
 	if !from.IsZero() {
 		if after, err = req.lastAddedBefore(from); err != nil {
@@ -199,8 +206,8 @@ func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 	if t.Truncate(time.Millisecond).Before(t) {
 		at++ // the times of assets are whole milliseconds
 	}
-	// The ordinal is one from low to high. lowAt and highAt are times near them, for the
-	// interpolation.
+	// The result is an ordinal from low to high. lowAt and highAt are about when the assets with
+	// these ordinals were added, for the interpolation.
 	low, high := int64(0), req.state.Last
 	if at > req.state.At {
 		return high, nil
@@ -215,14 +222,14 @@ func (req *request) lastAddedBefore(t time.Time) (int64, error) {
 			middle = low + int64(float64(high-low)*(float64(at-lowAt)/float64(highAt-lowAt)))
 			middle = min(max(middle, low), high-1)
 		}
-		// The first asset above the middle tells on which side of it the time t is. There may be
-		// none, since assets are removed.
+		// If the first asset above the middle was added before t, the result is above the middle.
+		// There may be no such asset, since assets are removed.
 		next, nextAt := int64(0), int64(0)
-		for r, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
+		for first, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
 			if err != nil {
 				return 0, err
 			}
-			next, nextAt = r.Ordinal, r.CreatedAt
+			next, nextAt = first.Ordinal, first.CreatedAt
 		}
 		if next == 0 || nextAt >= at {
 			high, highAt = middle, max(nextAt, lowAt)

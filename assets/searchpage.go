@@ -78,7 +78,7 @@ type pageRange struct {
 // pageRange returns the range of assets that the search asks for with its cursors, its order and
 // its limit. It returns ErrInvalid if a cursor is not of this library or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
-	limit, err := req.pageLimit(in.Limit)
+	limit, err := req.pageLimit(in.Limit, 50)
 	c := pageRange{ascending: in.ascending(), limit: limit}
 	if err != nil {
 		return c, err
