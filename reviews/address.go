@@ -4,7 +4,13 @@ package reviews
 const maxAddress = 64 << 10
 
 // isWebAddress returns whether text begins with http:// or https:// and a character that can begin a host. So an empty host is
-// refused. No other part of the URL is checked.
+// refused. No other part of the URL is checked: the rule is there so that a link runs no script and leads to a web site, and
+// whether the site exists cannot be known. url.Parse is not used, since it accepts and refuses other texts than browsers do.
+//
+//	https://example.test/a b   yes, but not for isPlainWebAddress
+//	HTTP://[::1]:80            yes
+//	https:///path              no: there is no host
+//	//example.test             no: there is no scheme
 func isWebAddress(text []byte) bool {
 	rest, ok := afterScheme(text, "http://")
 	if !ok {
@@ -21,7 +27,8 @@ func isWebAddress(text []byte) bool {
 }
 
 // isPlainWebAddress returns whether text is a web address without spaces and control characters of ASCII. It is the rule url for
-// an imported_url that is not empty.
+// an imported_url that is not empty. An href may have spaces, which browsers encode; hrefFault has a rule of its own for control
+// characters.
 func isPlainWebAddress(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c == 0x7f {
@@ -31,8 +38,8 @@ func isPlainWebAddress(text []byte) bool {
 	return isWebAddress(text)
 }
 
-// afterScheme returns what follows scheme in text. The letters of the scheme may be in either case. ok is false if text does not
-// begin with the scheme.
+// afterScheme returns what follows scheme in text. scheme is in lower case; in text its letters may be in either case. ok is
+// false if text does not begin with the scheme.
 func afterScheme(text []byte, scheme string) (rest []byte, ok bool) {
 	if len(text) < len(scheme) {
 		return nil, false

@@ -27,8 +27,8 @@ import (
 // otherwise the next import of the same record would report it as updated. An Auditor keeps some 15 bytes of each collection,
 // and of each review of the collection that was given last. It is used by one goroutine.
 type Auditor struct {
-	check *lineChecker  // reads the records, as for an import
-	found auditFindings // of the record that was read last
+	check *lineChecker  // reads the records, as for an import, with partial set
+	found auditReceiver // of the record that was read last
 	line  []byte        // memory for a record
 
 	pairs set // the collections so far
@@ -52,15 +52,15 @@ func NewAuditor(network string) (*Auditor, error) {
 	return a, nil
 }
 
-// auditFindings keeps what a lineChecker finds in one record. Warnings are no fault of a row.
-type auditFindings struct {
+// auditReceiver keeps what a lineChecker finds in one record. Warnings are no fault of a row.
+type auditReceiver struct {
 	err      error // the first problem of SeverityError
 	pair     fingerprint
 	incoming *incoming // what an import would store
 }
 
 // problem keeps the first error.
-func (f *auditFindings) problem(p Problem) {
+func (f *auditReceiver) problem(p Problem) {
 	if p.Severity == SeverityError && f.err == nil {
 		f.err = fmt.Errorf("%s: %s", p.Pointer, p.Message)
 		if p.Pointer == "" {
@@ -70,7 +70,7 @@ func (f *auditFindings) problem(p Problem) {
 }
 
 // result keeps what an import would store.
-func (f *auditFindings) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
+func (f *auditReceiver) result(r lineResult) { f.pair, f.incoming = r.pair, r.incoming }
 
 // read checks the record that the parts are together, and returns what an import would store of it. The parts must not contain a
 // line end, since the record is a line of a file.
@@ -82,7 +82,7 @@ func (a *Auditor) read(parts ...string) (*incoming, error) {
 	if bytes.IndexByte(a.line, '\n') >= 0 {
 		return nil, errors.New("has a line end")
 	}
-	a.found = auditFindings{}
+	a.found = auditReceiver{}
 	a.check.block(block{data: a.line, number: 1})
 	if a.found.err == nil && a.found.incoming == nil {
 		return nil, errors.New("is no record")
@@ -122,7 +122,8 @@ func (a *Auditor) Collection(c Collection) error {
 	return nil
 }
 
-// recordHead returns the beginning of a valid record with so many dimensions, up to its first review.
+// recordHead returns the beginning of a valid record with so many dimensions, up to its first review. Review puts a stored review
+// after it, so that the rules of an import judge it. What the dimensions are called does not matter there.
 func recordHead(dims int) []byte {
 	head := []byte(`{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`)
 	for i := 1; i < dims; i++ {
@@ -133,7 +134,7 @@ func recordHead(dims int) []byte {
 
 // Review checks the next review of the collection that was given last. Data must be a record that an import accepts, in the
 // stored form, with the ID and the Time of the row, and the collection must have no other review with this ID. Whether its
-// parent exists shows at the end of the collection, since a parent may be stored behind its replies.
+// parent exists shows at the end of the collection, since a parent may be stored after its replies.
 func (a *Auditor) Review(r Review) error {
 	if a.head == nil {
 		return fmt.Errorf("review %q is in no collection", r.ID)
@@ -182,8 +183,9 @@ func (a *Auditor) End() error {
 	return nil
 }
 
-// threads finds out whether every reply leads, through its parent, the parent of that and so on, to a review that is no reply. Reviews may
-// come before their parents.
+// threads finds out whether every reply leads, through its parent, the parent of that and so on, to a review that is no reply.
+// Reviews may come before their parents. A reply whose parent is missing waits for ever, and so do replies in a circle, such as
+// two reviews that reply to each other.
 type threads struct {
 	rooted  set                      // reviews that do
 	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet

@@ -1,12 +1,19 @@
 package reviews
 
-// rightID ends the messages about the form of an id.
+// rightID ends the messages about the form of an id. They all say what would be right, so that whoever has the file can mend it.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
 // base64Fault returns what is wrong with the id of a collection; "" for nothing. It must be Base64 (RFC 4648) of at least one
 // byte, in the standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, and padded with = fully
 // or not at all. encoding/base64 needs to be told which of these four forms to expect. The id is not decoded: it is stored and
 // compared as it is written.
+//
+//	YQ==   YQ   a-_b   a+/b   accepted
+//	a+_b                      mixes the alphabets
+//	YQ=    Y                  no encoder writes this length
+//	==                        Base64 of nothing
+//
+// Bits of the last character that belong to no byte may be set, as in YR==.
 func base64Fault(text []byte) string {
 	n := len(text) // without the padding, of which two characters are the most
 	for n > 0 && len(text)-n < 2 && text[n-1] == '=' {

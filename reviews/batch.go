@@ -11,10 +11,11 @@ const maxBatch = 256
 // batch is what a worker found in some lines. Workers send batches, and the goroutine that reads the file replays them in
 // the order of the file. One send for many findings keeps the cost of the channel small.
 //
-// Problems and results are two lists, since nearly all files have many of one and few of the other. Each result says how many
-// problems come before it, which gives the order of both together.
+// Problems and results are two lists. In one list, an element would need room for either a Problem or a lineResult, though nearly
+// all files have many of one and few of the other. Each result says how many problems come before it, which gives the order of
+// both together.
 type batch struct {
-	problems []Problem
+	problems []Problem // nil: there is no batch, see sender.begin
 	results  []resultAfter
 	panicked string // what the worker panicked with, and its stack; "" if it did not
 }
@@ -25,14 +26,15 @@ type resultAfter struct {
 	problems int
 }
 
-// recycled are batches that were replayed and are filled again, so that a file with millions of lines or problems makes
-// little garbage.
-type recycled chan batch
+// batchPool keeps batches that were replayed, so that senders fill them again: a file with millions of lines or problems then
+// makes little garbage. Senders take from it and the goroutine of run returns to it, so it is a channel. A batch takes some 70
+// KB, so the pool keeps four at most and leaves the others to the garbage collector.
+type batchPool chan batch
 
-func newRecycled() recycled { return make(recycled, 4) }
+func newBatchPool() batchPool { return make(batchPool, 4) }
 
-// get returns an empty batch: a used one, or a new one if there is none.
-func (r recycled) get() batch {
+// get returns an empty batch: one of the pool, or a new one if the pool is empty.
+func (r batchPool) get() batch {
 	select {
 	case b := <-r:
 		return b
@@ -41,8 +43,9 @@ func (r recycled) get() batch {
 	}
 }
 
-// put keeps a batch that was replayed for get. It clears the batch, so that what the findings refer to is garbage.
-func (r recycled) put(b batch) {
+// put keeps a replayed batch, so that get can return it. It clears the batch first, so that the memory that its findings refer to
+// can be freed.
+func (r batchPool) put(b batch) {
 	clear(b.problems)
 	clear(b.results)
 	select {
@@ -51,10 +54,12 @@ func (r recycled) put(b batch) {
 	}
 }
 
-// replay hands the findings on in their order. If the worker panicked, replay panics in the goroutine of the caller, which can
-// recover it; a panic in the goroutine of a worker would end the program. A result whose sender waits until it is settled has
-// been stored or refused when the receiver returns, so replay tells the sender.
-func (b batch) replay(to findings) {
+// replay hands the findings on in their order. If the worker panicked, replay panics with the same message in the goroutine of
+// the caller, which can recover from it; a panic in the goroutine of a worker would end the program.
+//
+// The sender of a result may wait until the result was handled, that is, stored, rejected or given up. When to.result returns,
+// the result has been handled, see lineResult.handled. replay then closes the channel for which the sender waits.
+func (b batch) replay(to receiver) {
 	if b.panicked != "" {
 		panic(b.panicked)
 	}
@@ -64,8 +69,8 @@ func (b batch) replay(to findings) {
 			to.problem(b.problems[n])
 		}
 		to.result(r.lineResult)
-		if r.settled != nil {
-			close(r.settled)
+		if r.handled != nil {
+			close(r.handled)
 		}
 	}
 	for ; n < len(b.problems); n++ {
@@ -73,17 +78,18 @@ func (b batch) replay(to findings) {
 	}
 }
 
-// sender collects what a worker finds and sends it in batches. It is the findings that a lineChecker writes to.
+// sender collects what a worker finds and sends it in batches. It is the receiver of the lineChecker of that worker. It is used
+// by the goroutine of the worker alone.
 type sender struct {
-	batch
-	to   chan batch
-	done chan struct{} // closed when nobody receives any more
-	used recycled
-	size int // bytes that an import is to store of the results
+	batch // the one that is filled; empty after a send
+	to    chan batch
+	done  chan struct{} // closed when nobody receives any more
+	used  batchPool
+	size  int // bytes that an import will store of the results in the batch
 }
 
 // newSender returns a sender of batches to a channel. Once done is closed, it drops them.
-func newSender(to chan batch, done chan struct{}, used recycled) *sender {
+func newSender(to chan batch, done chan struct{}, used batchPool) *sender {
 	return &sender{to: to, done: done, used: used}
 }
 
@@ -103,21 +109,21 @@ func (s *sender) problem(p Problem) {
 	}
 }
 
-// result adds the result of a line to the batch. It sends the batch if it is full, if an import has much to store of it, or if
-// the line is read on only when the result is settled.
+// result adds the result of a line to the batch. It sends the batch if it has maxBatch results, if its results fill a quarter of
+// a transaction of an import, or if the worker waits until this result is handled.
 func (s *sender) result(r lineResult) {
 	s.begin()
 	s.results = append(s.results, resultAfter{r, len(s.problems)})
 	if r.incoming != nil {
 		s.size += r.incoming.size
 	}
-	if len(s.results) == maxBatch || s.size >= maxTransaction/4 || r.settled != nil {
+	if len(s.results) == maxBatch || s.size >= maxTransaction/4 || r.handled != nil {
 		s.send()
 	}
 }
 
-// send sends the batch, if there is one. It blocks until the channel has room, so that a worker that is ahead of the reader of
-// its findings does not pile them up. It returns at once when nobody receives any more.
+// send sends the batch, if there is one. It blocks until the channel has room, so that a worker that is ahead of the goroutine
+// that replays its batches does not pile them up. When nobody receives any more, it drops the batch and returns at once.
 func (s *sender) send() {
 	if s.problems == nil && s.panicked == "" {
 		return
@@ -129,7 +135,8 @@ func (s *sender) send() {
 	s.batch, s.size = batch{}, 0
 }
 
-// run calls work, sends all of its findings, or its panic with the stack, and closes the channel.
+// run calls work, sends what work has left in the batch, and closes the channel. If work panics, run sends the panic with its
+// stack in place of that batch: findings that were sent before stay, and the others are lost.
 func (s *sender) run(work func()) {
 	defer close(s.to)
 	defer func() {

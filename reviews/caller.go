@@ -13,7 +13,9 @@ type Caller struct {
 }
 
 // check returns ErrInvalid unless the URN is that of a user and Moderates are URNs of networks and sites, and ErrForbidden for
-// a caller that may only read apps by tags.
+// a caller that may only read apps by tags. The HTTP handler refuses callers with TagsOnly before it asks this package; this
+// check is for programs that call the service themselves. The packages appsvc (Caller.check) and assets (memberOf) have the
+// same one.
 func (c Caller) check() error {
 	if err := urn.CheckCaller(c.URN, c.Moderates); err != nil {
 		return invalid("", "%s", err)

@@ -19,10 +19,10 @@ type Options struct {
 	// So it may use the variables of that goroutine without a lock, and a slow Progress slows the check down.
 	Progress func(Progress)
 
-	// Tests set these to reach a limit with a small file. 0 is the usual limit.
-	buffer       int   // bytes of a block
-	uncompressed int64 // bytes of a temporary file that are not compressed
-	limit        int   // bytes of JSON that are stored of a review, or of a collection without its reviews
+	// Tests set these to reach a limit with a small file. 0 stands for the constant in the comment.
+	buffer     int   // bytes of a block; defaultBuffer
+	plainLimit int64 // bytes at the beginning of a temporary file that are not compressed; maxPlain
+	sizeLimit  int   // the most bytes of JSON that a review, or a collection without its reviews, may have; maxStored
 }
 
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one

@@ -33,7 +33,7 @@ const (
 type collection struct {
 	source     fingerprint
 	id         fingerprint
-	known      uint8    // bits of memberSource and memberID: which of the two were read and are valid
+	known      uint8    // bits of memberSource and memberID: which of the two were read and are valid, so the field is set
 	dims       int64    // number of dimensions; -1: not known
 	dimsAt     int64    // offset of dimensions; -1: not met
 	size       int64    // bytes of its members but the reviews
@@ -43,8 +43,9 @@ type collection struct {
 }
 
 // readCollection reads a collection, and its reviews unless these are deferred, see reviewsMember. source, title, created, id and
-// reviews are required. An absent dimensions is taken as ["default"], with a warning. Whether another line of the file has the
-// same source and id is up to the fileChecker, which gets the fingerprint of both.
+// reviews are required (member-missing). An absent dimensions is taken as ["default"], with a warning (dimensions-absent).
+// Whether an earlier line of the file has the same source and id (collection-repeated) is up to the fileChecker, which gets the
+// fingerprint of the pair. An error here rejects the line, but reading goes on, so that people learn of the other problems too.
 func (c *lineChecker) readCollection() verdict {
 	seen, v := c.object(&c.ofCollection, (*lineChecker).collectionMember)
 	if v == broken {
@@ -58,19 +59,19 @@ func (c *lineChecker) readCollection() verdict {
 		c.keepDimensions(c.start, "", "")
 	}
 	if c.collection.known == 1<<memberSource|1<<memberID {
-		c.got.paired, c.got.pair = true, c.hash.pair(c.collection.source, c.collection.id)
+		c.result.paired, c.result.pair = true, c.hash.pair(c.collection.source, c.collection.id)
 	}
 	return accepted
 }
 
-// collectionMember reads the value of the member with index i, and keeps all but the reviews for an import. The title may be any
-// text, also an empty one.
+// collectionMember reads the value of the member with index i, applies the rules of that member, and gives the value to
+// keepField, except the reviews. The title may be any text, also an empty one.
 func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if i == memberReviews {
 		return c.reviewsMember()
 	}
 	c.peek()
-	start := c.offset() // of the value, for takeField
+	start := c.offset() // of the value, for keepField
 	switch i {
 	case memberSource:
 		v = c.readSource()
@@ -86,10 +87,10 @@ func (c *lineChecker) collectionMember(i int) (v verdict) {
 	if v == broken {
 		return broken
 	}
-	return c.takeField(collectionMembers[i], start)
+	return c.keepField(collectionMembers[i], start)
 }
 
-// readSource reads the source of a collection: a string that is not empty. It need not be an address.
+// readSource reads the source of a collection: a string that is not empty (text-empty), of any length. It need not be an address.
 func (c *lineChecker) readSource() verdict {
 	text, v := c.nonEmpty("/source")
 	if v != accepted {
@@ -97,8 +98,8 @@ func (c *lineChecker) readSource() verdict {
 	}
 	c.collection.source = c.fingerprint(text)
 	c.collection.known |= 1 << memberSource
-	if c.load {
-		c.got.incoming.collection.Source = c.wholeText(text)
+	if c.forImport {
+		c.result.incoming.collection.Source = c.wholeText(text)
 	}
 	return accepted
 }
@@ -120,8 +121,8 @@ func (c *lineChecker) collectionID() verdict {
 	}
 	c.collection.id = c.fingerprint(text)
 	c.collection.known |= 1 << memberID
-	if c.load {
-		c.got.incoming.collection.ID = string(text)
+	if c.forImport {
+		c.result.incoming.collection.ID = string(text)
 	}
 	return accepted
 }
@@ -153,15 +154,15 @@ func (c *lineChecker) dimensions() verdict {
 		c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
 	}
 	c.collection.dims = n
-	if c.load { // the store may have reviews with another number
+	if c.forImport { // the store may have reviews with another number
 		where := c.position(at)
 		c.keepDimensions(where, "/dimensions", ruleStoredDimensions.wrong(where.head))
 	}
 	return accepted
 }
 
-// dimension reads the name of a dimension: a string that is not empty. Names behind the first thousand are not compared, since
-// their number is an error already.
+// dimension reads the name of a dimension: a string that is not empty (text-empty). Names after the first thousand are not
+// compared, since their number is an error already, and c.names stays small.
 func (c *lineChecker) dimension() verdict {
 	c.peek()
 	at := c.offset()
@@ -187,24 +188,24 @@ func (c *lineChecker) reviewsMember() verdict {
 		return v
 	}
 	c.unpin() // each review is pinned by itself, so that the window holds one of them at a time
-	long := c.spool != nil
-	if c.collection.dimsAt >= 0 && !(long && c.load) {
+	long := c.temp != nil
+	if c.collection.dimsAt >= 0 && !(long && c.forImport) {
 		return c.reviews()
 	}
 	c.collection.deferred = position{offset: c.offset(), column: c.column(c.offset())}
-	if !long || c.load {
+	if !long || c.forImport {
 		return c.stepOver()
 	}
 	return c.copyOut(c.stepOver)
 }
 
-// deferredReviews goes back to the deferred reviews, and reads them. The collection is complete by now, so flush hands over its
-// problems and its result before those of the reviews.
+// deferredReviews goes back to the deferred reviews, and reads them. The collection is complete by now, and the JSON of the whole
+// line was found to be right, so flush hands over the problems and the result of the collection before those of the reviews.
 func (c *lineChecker) deferredReviews() verdict {
 	c.flush()
 	deferred := c.collection.deferred
 	switch {
-	case c.spool == nil: // the line is all in memory
+	case c.temp == nil: // the line is all in memory
 		c.pos = int(deferred.offset - c.base)
 	case c.readFrom(deferred) == broken:
 		return broken
@@ -213,7 +214,8 @@ func (c *lineChecker) deferredReviews() verdict {
 	return c.reviews()
 }
 
-// reviews reads the array of reviews, one review after the other.
+// reviews reads the array of reviews, one review after the other. Problems that are reported afterwards are those of the
+// collection again.
 func (c *lineChecker) reviews() verdict {
 	_, v := c.items((*lineChecker).readReview)
 	c.review.index = -1

@@ -6,7 +6,8 @@ import (
 )
 
 // look returns the column of an offset in the window, and the text from there on, at most maxHead bytes of it. It fills the
-// window if less is in memory. The text is a slice of the window.
+// window if less is in memory and the line goes on. The text is a slice of the window, valid until the next fill. The offset
+// must be one that fill keeps: in the pinned value, or not before pos.
 func (w *window) look(offset int64) (column int64, head []byte) {
 	for len(w.buf)-int(offset-w.base) < maxHead && w.fill() {
 	}
@@ -14,9 +15,9 @@ func (w *window) look(offset int64) (column int64, head []byte) {
 	return w.column(offset), head[:min(len(head), maxHead)]
 }
 
-// column returns the column of an offset in the window. Columns count characters (code points) from 1. The window keeps up to
-// where it has counted, and counts on from there, or back. So the columns of a line with many problems are found by counting
-// each part of it about once.
+// column returns the column of an offset in the window. Columns count characters (code points) from 1, as most editors do. The
+// window remembers up to where it has counted, and counts on from there, or back. So the columns of a line with many problems are
+// found by counting each part of it about once. beforeDrop counts what is about to leave the window.
 func (w *window) column(offset int64) int64 {
 	if offset < w.base { // the carriage return before the end of the line
 		return w.column(w.base) - (w.base - offset)
@@ -31,8 +32,8 @@ func (w *window) column(offset int64) int64 {
 	return w.characters + 1
 }
 
-// characters counts the characters of valid UTF-8: all bytes but those that continue a character. It looks at eight bytes
-// at a time.
+// characters counts the characters of valid UTF-8: all bytes but those that continue a character, which are 10xxxxxx. It looks at
+// eight bytes at a time: w & ^(w << 1) has the highest bit of a byte set if the bit is set and the next lower one is not.
 func characters(text []byte) int64 {
 	const highs = 0x8080808080808080
 	n := len(text)

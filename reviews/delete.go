@@ -38,7 +38,7 @@ type Deleted struct {
 }
 
 // maxErased is about how many collections, or reviews of an author, one transaction erases. Other writers of the network may
-// have to wait for a transaction, so it is bounded.
+// have to wait for a transaction, so it is bounded. The reviews of one collection are erased together, however many there are.
 const maxErased = 1000
 
 // Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means are
@@ -102,7 +102,7 @@ type eraser struct {
 	ctx   context.Context
 	store Store
 	in    DeleteRequest
-	done  Deleted
+	done  Deleted // what the transactions that were committed have erased
 }
 
 // update runs fn in a transaction, and adds what it has erased to the result once that is committed. The store may call fn
@@ -121,7 +121,8 @@ func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	return err
 }
 
-// collection erases a collection with its reviews.
+// collection erases the collection of the request with its reviews, in one transaction. It returns ErrNotFound if there is none,
+// and ErrInvalid if the request leaves the source out and several have the id.
 func (e *eraser) collection() error {
 	return e.update(func(tx Tx, done *Deleted) error {
 		c, err := collectionOf(e.ctx, tx, e.in.Source, e.in.Collection)
@@ -156,7 +157,7 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next returns up to limit collections of the source, or of the network, behind a key, by source and then by id. The key
+// next returns up to limit collections of the source, or of the network, after a key, by source and then by id. The key
 // {Source, ""} stands before all collections of a source, since no id is empty.
 func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err error) {
 	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: limit}) {
@@ -171,7 +172,7 @@ func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err er
 	return list, nil
 }
 
-// collection erases a collection with its reviews, and counts them.
+// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
 func (d *Deleted) collection(ctx context.Context, tx Tx, c Collection) error {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -197,14 +198,14 @@ func (e *eraser) review() error {
 	})
 }
 
-// byAuthor is the reviews of an author in one collection.
+// byAuthor is the reviews of the author in one collection: their ids, as find has found them in a View.
 type byAuthor struct {
 	key Key
 	ids []string
 }
 
 // author erases the reviews of an author. It looks for some of them in a View, which blocks no writer, erases these in an
-// Update, and looks for more behind the last collection that it has looked through. No index of authors is kept: every import
+// Update, and looks for more after the last collection that it has looked through. No index of authors is kept: every import
 // would pay for it, and people are erased rarely.
 func (e *eraser) author() error {
 	after := Key{Source: e.in.Source}
@@ -227,7 +228,8 @@ func (e *eraser) author() error {
 	return nil
 }
 
-// authorOf erases the reviews of an author in one collection.
+// authorOf erases the reviews of an author in the collection of the request, in one transaction. The collection must exist; that
+// the author has no review in it is no error.
 func (e *eraser) authorOf() error {
 	var found []byAuthor
 	err := e.store.View(e.ctx, e.in.Network, func(r Reader) error {
@@ -245,8 +247,8 @@ func (e *eraser) authorOf() error {
 	return e.eraseFound(found)
 }
 
-// find looks through the collections behind a key until it has found about maxErased reviews. It returns them, the key of the
-// last collection that it has looked through, and whether there may be more collections behind that.
+// find looks through the collections after a key until it has found about maxErased reviews. It returns them, the key of the
+// last collection that it has looked through, and whether there may be more collections after that.
 func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
 	count := 0
 	for count < maxErased {
@@ -286,7 +288,8 @@ func (e *eraser) findIn(r Reader, k Key) (ids []string, err error) {
 	return ids, nil
 }
 
-// isAuthors returns whether a review is one of the author's. data is its record. Both ids are equal byte by byte then.
+// isAuthors returns whether a review is one of the author's: its author_id is that of the request, byte by byte. data is the
+// record of the review. An imported_display_name is never compared, since it does not identify anybody.
 func (e *eraser) isAuthors(data []byte) bool {
 	if !bytes.Contains(data, []byte(`"author_id":`)) {
 		return false // most reviews, without decoding
@@ -326,7 +329,7 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 // erase erases those of the reviews with these ids that are there and wanted, and returns how many. wanted gets the record of a
 // review, and is asked inside the transaction, since an import may have replaced a review after it was found. Replies to the
 // erased reviews get another parent, and the tally of the collection is written without the erased ones. All reviews of the
-// collection are read for the replies, but only if something is erased.
+// collection are read for the replies, but only if something is erased. What was erased is added to done.
 func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -386,7 +389,7 @@ func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review,
 			return nil, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
 		_, goes := erased[review.ID]
-		_, replies := erased[parent]
+		_, replies := erased[parent] // to an erased review
 		if goes || parent == "" || !replies {
 			continue
 		}

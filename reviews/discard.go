@@ -3,9 +3,9 @@ package reviews
 import "strconv"
 
 // discard reads a value that is refused, because its member is unknown or repeated, or because it has the wrong type. The caller
-// has reported that. discard reports only what no value may contain: a repeated name (member-repeated), U+0000 (text-nul), half
-// of a surrogate pair (text-surrogate). member is the pointer of the value; c.path is the way from there to the value inside
-// it that is read.
+// has reported that, and the rules of the format say nothing about what is inside. discard reports only what no value may
+// contain: a repeated name (member-repeated), U+0000 (text-nul), half of a surrogate pair (text-surrogate). member is the pointer
+// of the value; c.path is the way from there to the value inside it that is read.
 //
 // For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
 // second "a" is one of member-repeated at /reviews/0/colour/a.
@@ -28,13 +28,13 @@ func (c *lineChecker) discard(member string) (v verdict) {
 	default:
 		v = c.stepOver()
 	}
-	if pinnedHere && c.tooLong() {
+	if tooLong := pinnedHere && c.endPin(); tooLong {
 		v = c.stepOver()
 	}
 	return v
 }
 
-// discardArray is discard for an array.
+// discardArray is discard for an array. It adds the index of each element to c.path while the element is read.
 func (c *lineChecker) discardArray(member string) verdict {
 	if c.enter() == broken {
 		return broken
@@ -54,7 +54,8 @@ func (c *lineChecker) discardArray(member string) verdict {
 	}
 }
 
-// discardObject is discard for an object.
+// discardObject is discard for an object. The name is not valid any more when a problem was reported, so it is passed on as its
+// fingerprint and as a token of a pointer.
 func (c *lineChecker) discardObject(member string) verdict {
 	if c.enter() == broken {
 		return broken
@@ -75,7 +76,8 @@ func (c *lineChecker) discardObject(member string) verdict {
 }
 
 // discardMember discards the value of a member whose name was just read, and reports a name that the object had before. token is
-// the name as a token of a pointer.
+// the name as a token of a pointer. member is the pointer of the value that is refused as a whole; "" for an unknown member of a
+// review or a collection, whose own name is the first token of c.path then.
 func (c *lineChecker) discardMember(name fingerprint, token, member string) verdict {
 	above := len(c.path)
 	if above < maxPath {
@@ -97,7 +99,8 @@ func (c *lineChecker) discardMember(name fingerprint, token, member string) verd
 // token when it has that many. Problems deeper inside have the pointer of a value around them.
 const maxPath = 2 * maxShown
 
-// forgetNames empties the set of unknown names for the object that was just entered.
+// forgetNames empties the set of unknown names for the object that was just entered. The sets are kept by depth: an object inside
+// another one has a set of its own, and the next object at the same depth takes the memory of the one before.
 func (c *lineChecker) forgetNames() {
 	if c.depth < len(c.unknown) {
 		c.unknown[c.depth].clear()
@@ -112,10 +115,10 @@ func (c *lineChecker) namesHere() *nameSet {
 	return &c.unknown[c.depth]
 }
 
-// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames of them are in a list, which needs
-// less memory and time than a set.
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. It keeps fingerprints and no texts. Up to
+// fewNames of them are in a list, which needs less memory and time than a set; when there are more, all of them are in the set.
 type nameSet struct {
-	few  []fingerprint
+	few  []fingerprint // the first names; not looked at once many has entries
 	many set
 }
 
@@ -148,6 +151,7 @@ func (n *nameSet) add(name fingerprint, most int) bool {
 	return true
 }
 
+// clear empties the set. It keeps little memory, see set.clear.
 func (n *nameSet) clear() {
 	n.few = n.few[:0]
 	n.many.clear()

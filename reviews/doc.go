@@ -40,8 +40,8 @@
 //
 //   - An error in a member of a collection rejects the line with all of its reviews. An error in a review rejects that
 //     review. A line that is not JSON, not UTF-8, or nested deeper than 64 levels, is rejected and has that one problem. If more
-//     than 255 problems were found before it, some of them may stand beside it. Such a line counts neither as a collection,
-//     nor its reviews as reviews. Reading goes on with the next line.
+//     than 255 problems were found before it, some of them may be reported too. Such a line is not counted as a collection,
+//     and its reviews are not counted. Reading goes on with the next line.
 //   - A problem is reported at the value that is wrong. A missing member is reported at the object that lacks it, members that
 //     exclude each other at their object, and a repeated item at the item: the dimension, the review, the record.
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
@@ -50,7 +50,7 @@
 //   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
 //     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
 //   - A problem has the ids of its collection and its review if these could be read, are strings and are not empty. In a line
-//     that is not JSON, or has more than 256 problems, a problem may lack the id of a collection that stands behind it.
+//     that is not JSON, or has more than 256 problems, a problem may lack an id that comes after it in the line.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
 //     or the one escape that is wrong. At most 80 characters of it are given. Report.WithoutEmail removes the values that may
 //     contain an email address.
@@ -68,9 +68,9 @@
 //
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
-//   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. The size is counted as
-//     written in the file, with white space. What follows the first 16 MiB of a review, or of a member of a collection, is only
-//     checked to be JSON.
+//   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. The size of a review is
+//     counted as written in the file, with white space; that of a collection with the white space inside its values. Of a
+//     review, or of a member of a collection, what follows the first 16 MiB is only checked to be JSON.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
 //   - The count and the mean of a collection are exact: every import and every deletion updates the number of reviews with each
@@ -92,8 +92,8 @@
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
 // from there on.
 //
-// A JSON array may have an element on each line, with a comma behind every element but the last. The last element alone looks
-// like a record of NDJSON, and is none. So in a file that begins with [, the first record behind a line that is a record and a
+// A JSON array may have an element on each line, with a comma after every element but the last. The last element alone looks
+// like a record of NDJSON, and is none. So in a file that begins with [, the first record after a line that is a JSON value and a
 // comma does not count as a record. If a further record follows, the file is no JSON array, and the line that did not count is
 // reported as an error. A file without lines is a warning.
 //

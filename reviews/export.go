@@ -49,9 +49,14 @@ func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error
 	return out.Flush()
 }
 
-// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. It holds one review in
-// memory at a time, and an id for each review that waits for its parent. Errors of out need no check here: a bufio.Writer
-// returns its first error from every later call.
+// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. Fields and the data of
+// reviews are JSON in the stored form, so they are put together as they are and not encoded again:
+//
+//	Fields         {"created":"…","id":"bGFtcA==", … }
+//	line written   {"created":"…","id":"bGFtcA==", … ,"reviews":[<data of a review>,<data of the next>]}
+//
+// It has one review in memory at a time, a fingerprint of each that was written, and the id of each that waits for its parent.
+// Errors of out need no check here: a bufio.Writer returns its first error from every later call.
 func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Writer) error {
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
@@ -75,20 +80,21 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 }
 
 // exporter writes the reviews of a collection. A review may be stored before its parent, if a later import has made it a reply.
-// Then its id waits until the parent is written. No reply waits for ever, because an import accepts a reply only behind its
+// Then its id waits until the parent is written. No reply waits for ever, because an import accepts a reply only after its
 // parent.
 type exporter struct {
 	ctx     context.Context
 	r       Reader
 	key     Key
 	hash    *hasher
-	written set                      // reviews
-	waiting map[fingerprint][]string // ids of replies, by parent
+	written set                      // ids of the reviews that were written
+	waiting map[fingerprint][]string // ids of replies, by the id of the parent that was not written yet
 	out     *bufio.Writer
 }
 
-// add writes a review and the replies that have waited for it, or lets it wait for its parent. Replies that have waited are read
-// again by their ids.
+// add writes a review and the replies that have waited for it, or lets it wait for its parent. Only the ids of replies wait,
+// since a review may have 16 MiB, so they are read again. Replies to these replies follow in the same way. ready has the ids that
+// may be written now.
 func (e *exporter) add(review Review) error {
 	parent, err := parentOf(review.Data)
 	if err != nil {
@@ -124,7 +130,9 @@ func (e *exporter) write(ready []string, review Review) ([]string, error) {
 	return ready, err
 }
 
-// parentOf returns the parent_id of a stored review; "" if it has none.
+// parentOf returns the parent_id of a stored review; "" if it has none. An error means that the row is damaged. The search for
+// the name may also find it in a text, and then the review is decoded in vain; it never misses it, since the stored form of JSON
+// has no white space between a name and its colon, and no escape in this name.
 func parentOf(data []byte) (string, error) {
 	if !bytes.Contains(data, []byte(`"parent_id":`)) {
 		return "", nil // most reviews, without decoding

@@ -10,13 +10,13 @@ import (
 // WithBuffer has files read in blocks of n bytes, so that a short line is a long one, whose
 // temporary file is compressed from there on.
 func WithBuffer(o Options, n int) *Options {
-	o.buffer, o.uncompressed = n, int64(n)
+	o.buffer, o.plainLimit = n, int64(n)
 	return &o
 }
 
 // WithLimit has an import store reviews of up to n bytes.
 func WithLimit(o Options, n int) *Options {
-	o.limit = n
+	o.sizeLimit = n
 	return &o
 }
 
@@ -68,7 +68,7 @@ func (s *Set) of(i int) fingerprint { return s.h.of(strconv.AppendInt(nil, int64
 
 // PanicInWorker has a worker panic, and its findings replayed.
 func PanicInWorker(value any) {
-	out := newSender(make(chan batch, 2), make(chan struct{}), newRecycled())
+	out := newSender(make(chan batch, 2), make(chan struct{}), newBatchPool())
 	go out.run(func() { panic(value) })
 	for p := range out.to {
 		p.replay(nil)
@@ -78,7 +78,7 @@ func PanicInWorker(value any) {
 // Spooled writes text in pieces through a temporary file, of which the given number of bytes is not
 // compressed, and gives what comes back and how many bytes the file had.
 func Spooled(dir, text string, piece, plain int) (back string, size int64, err error) {
-	s := &spool{dir: dir, limit: int64(plain)}
+	s := &tempFile{dir: dir, plainLimit: int64(plain)}
 	defer s.close()
 	for rest := text; rest != ""; {
 		n := min(piece, len(rest))

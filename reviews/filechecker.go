@@ -48,7 +48,7 @@ func (f *fileChecker) problem(p Problem) {
 	f.line = append(f.line, p)
 }
 
-// endLineBefore reports the problems that wait if they are in an earlier line than this one.
+// endLineBefore calls endLine if the problems that wait are in an earlier line than this one, so no more of them can come.
 func (f *fileChecker) endLineBefore(line int64) {
 	if len(f.line) > 0 && f.line[0].Line != line {
 		f.endLine()
@@ -94,8 +94,8 @@ func (f *fileChecker) nameKind() {
 	f.kind = kind
 }
 
-// settleKind is called at each record, which shows that the file is of no other kind. It reports the problems that waited.
-func (f *fileChecker) settleKind() {
+// foundRecord is called at each record, which shows that the file is of no other kind. It reports the problems that waited.
+func (f *fileChecker) foundRecord() {
 	if f.kind == "" {
 		return
 	}
@@ -107,7 +107,7 @@ func (f *fileChecker) settleKind() {
 }
 
 // end reports what is left when reading has ended. whole says that it ended at the end of the file: only then is the file known
-// to be empty.
+// to be empty. Check and Import call it once, after run.
 func (f *fileChecker) end(whole bool) {
 	f.endLine()
 	if f.kind != "" && !f.named {
@@ -125,7 +125,7 @@ func (f *fileChecker) result(r lineResult) {
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if all reviews of
-// the line are rejected, whatever their own rules say: the line is refused, its collection came before in the file, or it is
+// the line are rejected, whatever their own rules say: the collection has an error, it came before in the file, or the line is
 // taken for the last element of a JSON array. report gets the problems; an import queues them.
 //
 // A long line has several results. Only the first of them is asked whether the collection is repeated, and f.repeated keeps
@@ -153,11 +153,11 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 		return false
 	}
 	if r.first && r.record {
-		f.settleKind()
+		f.foundRecord()
 		f.report.Collections++
 	}
 	f.report.Reviews += r.reviews
-	if f.repeated || r.refused { // an error of the collection rejects all of its reviews
+	if f.repeated || r.rejectsAll { // an error of the collection rejects all of its reviews
 		f.report.Rejected += r.reviews
 		return false
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// maxLook is how many bytes at the beginning of a file fileKind looks at.
+// maxLook is how many bytes at the beginning of a file fileKind looks at. They are decompressed, and follow the
+// byte order mark of UTF-8 if there is one; see lines.head.
 const maxLook = 4 << 10
 
 // fileKind returns what a file that begins with head may be instead of NDJSON, and what to do about it; "" if it looks like
@@ -43,27 +44,34 @@ const kindArray = "this is one JSON array: write each of its collections on a li
 // array is how far a file that begins with [ was read as a JSON array with an element on each line:
 //
 //	[
-//	{"source":…},      a record and a comma: an error of the rule json
+//	{"source":…},      a JSON value and a comma: an error of the rule json
 //	{"source":…},
 //	{"source":…}       looks like a record of NDJSON
 //	]
 //
-// Every element but the last has a comma behind it, so its line is no record. The line of the last element is a record. It must
+// Every element but the last has a comma after it, so its line is no record. The line of the last element is a record. It must
 // not count as one: it would be imported alone, and every other line would be an error in place of one file-kind.
+//
+// The values are states, in this order. next moves on by at most one state for each line:
+//
+//	[                  arrayBefore
+//	{"source":…},      arrayInside
+//	{"source":…}       arrayInLast: the record does not count
+//	]                  arrayAfter
 type array uint8
 
 const (
-	arrayBefore array = iota // no line was a record and a comma
+	arrayBefore array = iota // no line was a JSON value and a comma
 	arrayInside              // some line was
-	arrayInLast              // the line that is read is the first record behind such a line
-	arrayBehind              // that line was read; if there is another record, the file is no array
+	arrayInLast              // the line that is read is the first record after such a line
+	arrayAfter               // that line was read; if there is another record, the file is no array
 )
 
 // next returns how far the file was read once line is read too.
 func (a array) next(line lineResult) array {
 	switch {
 	case a == arrayInLast:
-		return arrayBehind
+		return arrayAfter
 	case a == arrayBefore && line.element:
 		return arrayInside
 	case a == arrayInside && line.record:

@@ -63,7 +63,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 	}
 }
 
-// A file that begins with [ is no array if it has a record behind the one that may be the last element.
+// A file that begins with [ is no array if it has a record after the one that may be the last element.
 func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 	many, list := "", []string{}
 	for i := range 1000 {
@@ -80,7 +80,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 		{"a comma and many records", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n" + many, 1000, []int64{1, 2, 3}},
 		{"a comma, a long record and many others", "[\n" + numbered(1) + ",\n" + long + "\n" + many, 1000, []int64{1, 2, 3}},
 		{"a comma in the middle", "[\n" + numbered(1) + "\n" + numbered(2) + ",\n" + numbered(3) + "\n", 2, []int64{1, 3}},
-		{"commas behind the records", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n" + numbered(3) + "\n" + numbered(4) + ",\n" + numbered(5) + "\n", 2, []int64{1, 2, 3, 5}},
+		{"commas after the records", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n" + numbered(3) + "\n" + numbered(4) + ",\n" + numbered(5) + "\n", 2, []int64{1, 2, 3, 5}},
 		{"two arrays", "[\n" + numbered(1) + ",\n" + numbered(2) + "\n]\n[\n" + numbered(3) + ",\n" + numbered(4) + "\n]\n", 1, []int64{1, 2, 3, 4, 5, 6, 8}},
 	} {
 		for _, buffer := range []int{5000, 1 << 20} {
@@ -122,7 +122,7 @@ func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
 		file := strings.Repeat("id,title\n", lines) + record + "\nid,title\n"
 		r := importInto(t, memory.New().Reviews(), file, nil)
 		want := int64(lines) + 1
-		if lines >= 1000 { // a thousand lines are a table; the record behind them is imported all the same
+		if lines >= 1000 { // a thousand lines are a table; the record after them is imported all the same
 			want = 2
 		}
 		if r.Errors != want || r.Created != 1 || (r.Problems[0].Rule == "file-kind") != (lines >= 1000) {

@@ -16,8 +16,8 @@ type fingerprint struct {
 	lo uint32 // a set uses the two lowest bits for itself, so 30 of these count
 }
 
-// hasher makes the fingerprints of one check or import. Fingerprints of hashers with different seeds cannot be compared. A hasher
-// is used by one goroutine.
+// hasher makes the fingerprints of one check or import. Fingerprints of hashers with different seeds cannot be compared, so all
+// goroutines of a check have clones of one hasher. A hasher is used by one goroutine, since ofPieces keeps state in it.
 type hasher struct {
 	hi, lo maphash.Hash
 }
@@ -42,7 +42,8 @@ func (h *hasher) of(text []byte) fingerprint {
 	return fingerprint{maphash.Bytes(h.hi.Seed(), text), uint32(maphash.Bytes(h.lo.Seed(), text))}
 }
 
-// ofPieces returns the fingerprint of a text that comes in pieces. It is that of the whole text, however it is cut.
+// ofPieces returns the fingerprint of a text that comes in pieces. It is that of the whole text, however it is cut, so a long id
+// equals a short one only if the texts are equal.
 func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	h.hi.Reset()
 	h.lo.Reset()
@@ -53,7 +54,8 @@ func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 	return fingerprint{h.hi.Sum64(), uint32(h.lo.Sum64())}
 }
 
-// pair returns the fingerprint of two texts together, given those of both. The order of the two counts.
+// pair returns the fingerprint of two texts together, given those of both: that of a collection from its source and its id. The
+// order of the two counts. The texts themselves are not joined, since "a" and "bc" would then be the pair "ab" and "c".
 func (h *hasher) pair(a, b fingerprint) fingerprint {
 	var both [24]byte
 	binary.LittleEndian.PutUint64(both[0:], a.hi)

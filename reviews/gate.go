@@ -9,7 +9,8 @@ const maxSmall = 1 << 20
 // large review waits until the Gate has room, enters it, stores the review, and leaves. It is inside only while it reads its
 // own temporary file and writes to the store, and never while it waits for its client, so that the others wait no longer than
 // that. While it stores a large review it may call ImportRequest.Problem and Progress, which should not block. An import that
-// has no large review hardly ever waits: only a value of more than 768 KiB may make it enter too. Waiting ends with the context of the import.
+// has no large review hardly ever waits: only a value of more than 768 KiB may make it enter too. Waiting ends with the context
+// of the import.
 //
 // A Gate is safe for concurrent use. A nil *Gate bounds nothing.
 type Gate struct{ inside chan struct{} }

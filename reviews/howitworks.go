@@ -1,61 +1,84 @@
 package reviews
 
-// This page follows three lines through the code, and then defines the words that the code uses.
+// This page defines the words that the code uses, and then follows three lines through the code: a short one in a check, a short
+// one in an import, and a long one in an import.
+//
+// # Words
+//
+//	line        a line of the file. It is long if it does not fit into a block.
+//	record      the JSON object of a line: one collection with its reviews. doc.go shows one.
+//	collection  the reviews of one article on one site, with a title and dimensions. In the code, mostly its members but reviews.
+//	dimensions  the member of a collection that names what its reviews rate, such as price and quality
+//	block       whole lines of the file, 512 KiB at most, or the first 512 KiB of a long line
+//	worker      a goroutine that checks blocks. Of a sender and its batches, it is also the goroutine of readLong.
+//	finding     a Problem, or a lineResult: the counts of a line and, in an import, what is to be stored of it
+//	receiver    what gets the findings of a lineChecker, in order: a sender in a worker, the sink in the goroutine of run
+//	batch       up to 256 problems and 256 lineResults, which a sender passes to the goroutine of run together
+//	sink        the receiver of the findings of all lines: a fileChecker in a check, an importer in an import
+//	pending     said of a block that a worker has, until all of its batches were replayed
+//	drain       drain(n) replays the batches of the oldest blocks to the sink, until at most n blocks are pending
+//	window      the part of a line that is in memory
+//	pin         to keep the beginning of a value in the window. A value that the window cannot hold overflows.
+//	stepOver    to read a value as JSON, without the rules of the format
+//	discard     to read a refused value, looking only for repeated names, U+0000 and halves of surrogate pairs
+//	fault       why a line is not JSON, not UTF-8 or nested too deep. The methods that read return broken then, and dropLine
+//	            drops the problems of the line that were not handed over yet.
+//	deferred    said of reviews that are read when the rest of the collection is known
+//	incoming    what is to be stored of a line, or of a part of it: the collection and its accepted reviews
+//	part        some of the reviews of a long line, with a lineResult of their own
+//	flush       to hand over the problems and the lineResult so far, and begin the next lineResult
+//	handled     said of a lineResult that was stored, rejected, or given up after an error. Its memory can be used again then.
+//	queue       the results and problems of an importer that wait for the next transaction
+//	large       a review of more than 1 MiB, or a collection that is larger than that without its reviews
+//	tempFile    the temporary file of a long line. window.tee writes to it. A Spool bounds all of these files together.
+//	Gate        bounds how many imports have a large review or collection in memory
+//	pass        lets one import into the Gate and out again, and remembers whether it is inside
 //
 // # A short line in a check
 //
 //  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines, and
-//     crew.work gives it to a worker goroutine. A file that is smaller than a block is checked in the goroutine of run.
-//  2. lineChecker.block sets the window to one line after the other, and calls read. read calls begin, which resets what is
-//     known of the line, and then readRecord.
+//     workerPool.work gives it to a worker goroutine. A file that is smaller than a block is checked in the goroutine of run.
+//  2. lineChecker.block sets the window to one line after the other, and calls read for each. read first calls begin, which
+//     resets what is known of the line. Then it calls readRecord.
 //  3. readRecord reads the JSON from left to right: readCollection and collectionMember, then reviews, readReview and
 //     reviewMember. Each applies the rules of what it reads, and report adds a problem to lineChecker.found.
-//  4. If the reviews stand before dimensions, reviewsMember steps over them, and deferredReviews reads them later.
-//  5. read ends with flush. A sender collects the findings of many lines in a batch, and sends it to the goroutine of run.
-//  6. There, crew.drain replays the batches in the order of the file. fileChecker applies the rules that span lines, puts
-//     the problems of each line in order, and yields them.
+//  4. If no member dimensions stands before the member reviews, reviewsMember steps over the reviews, and deferredReviews
+//     reads them later.
+//  5. read ends with flush. The sender of the worker collects the findings of many lines in a batch, and sends it to the
+//     goroutine of run.
+//  6. There, workerPool.drain replays the batches in the order of the file. fileChecker applies the rules that span lines,
+//     puts the problems of each line in order, and yields them.
 //
-// Memory: up to two blocks more than there are workers, up to three batches for each block, 256 problems in each found,
-// 1,000 in each list of fileChecker, and some 15 bytes for each collection of the file and each review of the line.
+// Memory: up to two blocks more than there are workers, up to three batches for each block, one batch that is replayed, four in
+// the batchPool, 256 problems in each lineChecker.found, 1,000 in each of the lists fileChecker.line and fileChecker.early, and
+// some 15 bytes for each collection of the file and each review of the line.
 //
 // # A short line in an import
 //
-//  1. Service.Import makes a pipeline with load set. So lineChecker also fills an incoming: takeCollection adds a copy of
-//     the collection, and keepReview of each accepted review, in canonical form.
+//  1. Service.Import makes a pipeline with forImport set. So a lineChecker also fills an incoming: keepCollection adds a copy of
+//     the collection, and keepReview a copy of each accepted review, both in canonical form.
 //  2. importer is the sink. Its method result calls fileChecker.count, and adds the incoming to the queue.
 //  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine that has called Import. The
 //     workers go on until their channels are full. Import commits the rest at the end of the file.
 //
-// # A line that is longer than a block, in an import
+// # A long line in an import
 //
 //  1. lines.next returns the first 512 KiB of the line. run drains all blocks before it and calls pipeline.longLine, which
-//     starts a goroutine for readLong. The goroutine of run replays its batches, and reports progress about every 100 ms.
-//  2. readLong sets window.rest, from which fill reads on. copyRecord steps over the record, and the window copies it to the
-//     spool. Only this step reads the record from the client, with at most 1 MiB of it in memory.
+//     starts a goroutine for readLong. The goroutine of run replays the batches of readLong. It reports progress after each
+//     batch, and at least every 100 ms.
+//  2. readLong sets window.rest to a reader of the rest of the line, from which fill reads on. copyRecord steps over the record,
+//     while the window copies it to the tempFile. Only this step reads the record from the client, with at most 1 MiB of it in
+//     memory.
 //  3. readFrom sets the window to the beginning of the copy. readCollection reads the collection, and defers the reviews.
 //  4. deferredReviews flushes the result of the collection, and reads the copy again from the reviews on. When keepReview
 //     has 1 MiB of reviews, it flushes them as a part, which the goroutine of run stores meanwhile.
-//  5. Before the window grows beyond 1 MiB, it calls admit, which enters the Gate. keepReview settles a large review. When
-//     the window has read it and shrinks, it calls shed, which leaves the Gate. For a large collection, takeField enters the
-//     Gate, and the import stays inside until the end of the line.
-//  6. read flushes the last part, or settles it if the import is inside the Gate. Then readLong leaves the Gate. If the JSON
-//     is wrong, restOfLine.finish reads over the rest of the line. In the end the spool is removed.
+//  5. Before the window grows beyond 1 MiB, it calls beforeLarge, which enters the Gate. keepReview flushes a large review and
+//     waits until it was handled. When the window shrinks again, it calls afterLarge, which leaves the Gate. For a large
+//     collection, keepField enters the Gate, and the import stays inside until the end of the line.
+//  6. read flushes the last part, and waits until that was handled if the import is inside the Gate. Then readLong leaves the
+//     Gate. restOfLine.finish reads over what is left of the line, if anything, and moves on to the next line. At last the
+//     tempFile is removed.
 //
-// Memory: a window of 1 MiB and up to four parts of less than 2 MiB. In the Gate: a window of 16 MiB and 64 KiB, and 16 MiB
-// of a collection. A check has the large window without a Gate, and copies only reviews before dimensions to the spool.
-//
-//	block     whole lines of the file, or the first 512 KiB of a longer line
-//	finding   a Problem or a lineResult. A batch has up to 256 of each. The sink gets them: fileChecker or importer.
-//	drain     to replay the batches of the oldest blocks until at most n blocks are pending
-//	window    the part of a line that is in memory
-//	pin       to keep the beginning of a value in the window. A value that the window cannot hold overflows.
-//	stepOver  to read a value as JSON, without the rules of the format. discard reads a refused value, with three rules.
-//	fault     why a line is not JSON, not UTF-8 or too deep. The verdict is broken then, and dropLine drops other problems.
-//	deferred  reviews that are read when the rest of the collection is known
-//	part      some reviews of a long line, with a lineResult of their own
-//	flush     to hand over the problems and the lineResult so far, and begin the next lineResult
-//	settle    to flush, and wait until the result is stored or refused, so that its memory can be used again
-//	spool     the temporary file of a long line, and window.tee its writer. A Spool bounds all spools together.
-//	queue     the results and problems of an importer that wait for the next transaction
-//	large     a review of more than 1 MiB, or a collection that is larger than that without its reviews
-//	Gate      bounds how many imports have a large review or collection in memory. A pass is the place of one of them.
+// Memory: a window of 1 MiB and up to four parts of less than 2 MiB each. In the Gate: a window of 16 MiB + 64 KiB, and 16 MiB of
+// a collection. A check needs no Gate: its window may grow so far at any time. It copies only deferred reviews to the
+// tempFile.

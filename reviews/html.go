@@ -30,18 +30,21 @@ import (
 //	at, message := m.fault()
 type markup struct {
 	state   htmlState
-	before  int  // bytes of the pieces that were read before
-	tag     int  // where the tag that is read begins, in bytes from the beginning of the text
-	p, a    int  // where the open paragraph and the open link begin
-	inP     bool // a paragraph is open
-	inA     bool // a link is open
-	matched int  // how many letters of href were read
-	quote   byte // around the value of href
-	href    []byte
+	before  int    // bytes of the pieces that were read before
+	tag     int    // where the tag that is read begins, in bytes from the beginning of the text
+	p, a    int    // likewise, where the open paragraph and the open link begin
+	inP     bool   // a paragraph is open
+	inA     bool   // a link is open
+	matched int    // how many letters of href were read
+	quote   byte   // around the value of href
+	href    []byte // the value of href so far, as it stands in the HTML, up to maxHref bytes
 	message string // what is wrong with the text; "" if nothing is so far
 }
 
-// htmlState says what was read last. The comments show the characters of the tag so far.
+// htmlState says what was read last. The comments show the characters of the tag so far. The tag <a href="x"> goes through these
+// states, one for each piece: afterLess <, afterA a, beforeHref space, inHref hre, afterHref f, beforeQuote =, inValue "x,
+// afterValue ", and inText after >. White space moves on only after <a; elsewhere inside a tag, where it is allowed, the state
+// stays.
 type htmlState uint8
 
 const (
@@ -63,7 +66,8 @@ const (
 // maxHref is how many bytes an href may have, as it stands in the HTML. It bounds what is kept of a text that comes in pieces.
 const maxHref = 64 << 10
 
-// The faults of a tag. Those of an href are in hrefFault.
+// The faults of a tag. Those of an href are in hrefFault. Each is a whole message of the rule body-html, and says what would be
+// right where that is not plain.
 const (
 	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; write &lt; for a '<' in the text`
 	faultNoHref   = `<a> needs href="…"`
@@ -79,7 +83,8 @@ const (
 // begin prepares for a text.
 func (m *markup) begin() { *m = markup{href: m.href[:0]} }
 
-// read reads the next piece of the text, unless a piece before it has a fault. It reports whether there is none yet.
+// read reads the next piece of the text, and returns false once a fault was found; the caller may stop then. A piece after a
+// fault is not looked at. Pieces may be cut anywhere, also inside a tag or a character: all that matters in HTML here is ASCII.
 func (m *markup) read(piece []byte) bool {
 	for i := 0; i < len(piece) && m.message == ""; {
 		var n int
@@ -130,8 +135,8 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 	return 1, m.byte(text[i])
 }
 
-// commonTag reads a tag at once if it is written as nearly all tags are. Of any other tag it reads the '<', and byte reads the
-// rest. rest begins with the '<'.
+// commonTag reads a tag at once if it is written as nearly all tags are, which is faster than byte after byte. Of any other tag
+// it reads the '<', and byte reads the rest, and likewise of a tag that the end of a piece cuts. rest begins with the '<'.
 func (m *markup) commonTag(rest []byte) (n int, message string) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<p>")):
@@ -239,7 +244,8 @@ func (m *markup) byte(c byte) (message string) {
 	return ""
 }
 
-// endTag reads the '>' of a tag, and checks that the tag may stand where it does. The state says which tag it is.
+// endTag is called at the '>' of a tag. It checks that the tag may stand where it does, and opens or closes the paragraph or the
+// link. The state says which tag it is.
 func (m *markup) endTag() (message string) {
 	tag := m.state
 	m.state = inText
@@ -274,7 +280,7 @@ func (m *markup) endTag() (message string) {
 
 // hrefFault returns what is wrong with the value of an href, as it stands in the HTML; "" for nothing. It judges the value as a
 // browser does: entities are decoded first, so &#106;avascript: is no way around the rule. Control characters are refused,
-// because browsers ignore some of them inside a scheme.
+// because browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
 func hrefFault(value []byte) string {
 	if entitiesMatter(value) {
 		value = []byte(html.UnescapeString(string(terminated(value))))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -19,7 +20,7 @@ type ImportRequest struct {
 }
 
 // maxQueued is how many results of lines and problems wait for a transaction at most. A transaction usually begins earlier, at
-// maxTransaction bytes; this bounds the memory for lines that store little, and for problems that wait behind one of them.
+// maxTransaction bytes; this bounds the memory for lines that store little, and for problems that wait after one of them.
 const maxQueued = 1000
 
 // Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
@@ -78,7 +79,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 // The results of lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its
 // own, of the rule stored-dimensions: only the store knows how many dimensions the stored reviews have. So the problems that
 // come after a result wait in the queue with it. When the transaction is committed, all of them are reported in the order of
-// the file. Without a result in the queue, a problem is reported at once.
+// the file. Without a result in the queue, a problem goes to the fileChecker at once.
 type importer struct {
 	fileChecker
 	ctx     context.Context
@@ -96,7 +97,7 @@ type queued struct {
 	incoming *incoming
 }
 
-// problem reports a problem, or queues it behind the results that wait.
+// problem reports a problem, or queues it after the results that wait.
 func (i *importer) problem(p Problem) {
 	if len(i.queue) == 0 {
 		i.fileChecker.problem(p)
@@ -109,9 +110,10 @@ func (i *importer) problem(p Problem) {
 }
 
 // result counts the result of a line, and queues what is to be stored of it. It commits the queue if that is long enough, or
-// if the goroutine that has read the line waits until it is stored.
+// if the goroutine that has read the line waits until it is handled.
 func (i *importer) result(r lineResult) {
-	if len(i.queue) == 0 { // otherwise the transaction of what waits may find a problem of an earlier line
+	// The problems of earlier lines are complete, unless something of them is queued: its transaction may find another problem.
+	if len(i.queue) == 0 {
 		i.endLineBefore(r.line)
 	}
 	if !i.count(r, i.problem) || r.incoming == nil {
@@ -120,7 +122,7 @@ func (i *importer) result(r lineResult) {
 	r.incoming.line, r.incoming.first = r.line, r.first
 	i.queue = append(i.queue, queued{incoming: r.incoming})
 	i.size += r.incoming.size + len(r.incoming.collection.Fields)
-	if i.size >= maxTransaction || len(i.queue) >= maxQueued || r.settled != nil {
+	if i.size >= maxTransaction || len(i.queue) >= maxQueued || r.handled != nil {
 		i.commit()
 	}
 }
@@ -128,7 +130,8 @@ func (i *importer) result(r lineResult) {
 // stopped returns whether the pipeline is to read no further: the store has failed, or the caller has given up.
 func (i *importer) stopped() bool { return i.err != nil || i.ctx.Err() != nil }
 
-// commit stores the queue in one transaction and empties it. After an error of the store it only empties it.
+// commit stores the queue in one transaction and empties it. It keeps the error of the store in i.err, and stopped then ends the
+// pipeline. After an error it only empties the queue, so that no goroutine waits for a result in it.
 func (i *importer) commit() {
 	if len(i.queue) > 0 && i.err == nil {
 		i.commitQueue()
@@ -165,8 +168,8 @@ func (i *importer) commitQueue() {
 	}
 }
 
-// collectionsIn returns the keys of the collections in a queue, one for each line. A long line has several parts in the queue,
-// one behind the other, with the same key.
+// collectionsIn returns the keys of the collections in a queue, for Tx.Announce. A long line has several parts in the queue, one
+// after the other, with the same key, which is returned once.
 func collectionsIn(queue []queued) (keys []Key) {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -200,7 +203,8 @@ type outcome struct {
 	mismatches                            map[*incoming]string // messages of the rule stored-dimensions
 }
 
-// apply compares the queue with what is stored in r, and stores it with tx. In a dry run tx is nil, and nothing is stored.
+// apply compares the queue with what is stored in r, and stores the differences with tx. In a dry run tx is nil, and nothing is
+// stored. Otherwise r is tx, so a part of a line sees what the parts before it have written.
 func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued) error {
 	for _, q := range queue {
 		if q.incoming == nil {
@@ -213,9 +217,9 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 	return nil
 }
 
-// merge is apply for one collection. If the stored collection has reviews with another number of dimensions, all reviews of the
-// line are rejected (rule stored-dimensions), since the ratings of both could not be counted together. A stored collection
-// without reviews takes the number of dimensions of the file.
+// merge does what apply does, for the collection of one line or of one part of it. If the stored collection has reviews with
+// another number of dimensions, the reviews of the line are rejected (rule stored-dimensions), since the ratings of both could
+// not be counted together. A stored collection without reviews takes the number of dimensions of the file.
 //
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
 // have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
@@ -292,14 +296,20 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 	return put, nil
 }
 
-// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number.
+// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number. The
+// problem is about the collection, so only the first part of a long line has it.
 func (done *outcome) mismatch(in *incoming, stored int) {
 	done.rejected += int64(len(in.reviews))
 	if !in.first {
-		return // the first part of the line has the problem
+		return
 	}
 	if done.mismatches == nil {
 		done.mismatches = map[*incoming]string{}
 	}
 	done.mismatches[in] = mismatchMessage(in.dims, stored)
+}
+
+// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
+func mismatchMessage(dims, stored int) string {
+	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

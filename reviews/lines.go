@@ -13,7 +13,7 @@ import (
 // mark. Lines end with LF, and the last one may end with the file. A CR before the LF is white space of the line. Offsets and
 // line numbers are those of the uncompressed file.
 //
-// A block is given to a worker while the next one is read, so next copies what it has read behind the last whole line to carry,
+// A block is given to a worker while the next one is read, so next copies what it has read after the last whole line to carry,
 // and from there into the next block:
 //
 //	buffer   {"source":…}LF {"source":…}LF {"sou
@@ -22,7 +22,7 @@ type lines struct {
 	in     counted
 	r      io.Reader // the decompressed file
 	head   []byte    // its first maxLook bytes
-	carry  []byte    // what was read behind the last block
+	carry  []byte    // what was read after the last block
 	offset int64     // of the next block
 	number int64     // of the first line of the next block
 	ended  bool      // r has ended, or failed
@@ -41,11 +41,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file.
+// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file. It is skipped at the beginning of the file
+// only: offsets count it, and columns do not. Elsewhere it is a fault outside of strings, and text in them.
 const bom = "\xef\xbb\xbf"
 
 // newLines begins to read a file. It returns an error if the file begins like gzip and cannot be decompressed. Any other error
-// of reading shows behind the lines that were read before it, see failed.
+// of reading shows after the lines that were read before it, see failed.
 func newLines(r io.Reader) (*lines, error) {
 	l := &lines{number: 1}
 	l.in.r = r
@@ -77,7 +78,8 @@ func newLines(r io.Reader) (*lines, error) {
 	return l, nil
 }
 
-// endedReader is a reader that has ended with an error, which it returns again and again.
+// endedReader is a reader that has ended with an error, which it returns again and again. An io.Reader need not do that, and
+// lines may read after the end.
 type endedReader struct{ err error }
 
 func (e endedReader) Read([]byte) (int, error) { return 0, e.err }
@@ -85,8 +87,8 @@ func (e endedReader) Read([]byte) (int, error) { return 0, e.err }
 // block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer.
 type block struct {
 	data   []byte
-	offset int64
-	number int64 // of the first line
+	offset int64 // of data in the uncompressed file
+	number int64 // of the first line, from 1; blank lines count
 	long   bool  // data is the beginning of a line
 }
 
@@ -124,11 +126,12 @@ func (l *lines) next(buf []byte) block {
 func (l *lines) failed() bool { return l.ended && l.err != io.EOF }
 
 // restOfLine reads the rest of a line that does not fit into a block. It is an io.Reader that ends with the line. What it has
-// read behind the line becomes carry, from which the next block is read.
+// read after the line becomes carry, from which the next block is read. pipeline.longLine is its only user, while no other block
+// is read.
 type restOfLine struct {
 	*lines
 	watch   func() error // called before each read; its error ends the reading
-	most    int          // bytes of a read: what was read behind the line must fit into the next block
+	most    int          // bytes of a read: what was read after the line must fit into the next block
 	read    int64        // bytes of the line that were read, without its beginning
 	done    bool         // the line has ended, or reading has failed
 	newline bool         // the line ends with a newline

@@ -10,8 +10,10 @@ import (
 // from here on, and a set of members is a number with a bit for each index.
 type members struct {
 	names    []string
-	required int       // how many of them are required
-	follows  [16]uint8 // the member that came last time behind each one; at index 0, the one that came first; see member
+	required int // how many of them are required
+	// follows has, for each member, the one that came after it in the last object. It is indexed by the member's index plus 1;
+	// at 0 is the one that came first. A lineChecker has its own, see member.
+	follows [16]uint8
 }
 
 // object reads an object with the given members, and calls value at the value of each, to read it. seen has a bit for each member
@@ -19,6 +21,9 @@ type members struct {
 // discarded. A member counts as seen also if its value has a fault.
 //
 // A member of a collection is pinned while it is read. A member of a review is part of the review, which is pinned as a whole.
+//
+// seen is valid with the verdict accepted only. Required members that are missing are not reported here: the caller does that
+// with missing, when it has also applied the rules between members.
 func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdict) (seen uint, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -53,7 +58,7 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 				v = value(c, i)
 			}
 		}
-		if pinnedHere && c.tooLong() {
+		if tooLong := pinnedHere && c.endPin(); tooLong {
 			v = c.stepOverMember(at)
 		}
 		if v == broken {
@@ -66,8 +71,9 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 // that the name was cut.
 const maxName = 2 * maxShown
 
-// unknownMember reports a member that the format does not know, and discards its value. name is invalid once a problem is
-// reported, so all that is needed of it is taken first.
+// unknownMember reports a member that the format does not know, at the offset of its name, and discards its value. Repeated
+// unknown names are found too, see discardMember. name is invalid once a problem is reported, so all that is needed of it is
+// taken first.
 func (c *lineChecker) unknownMember(at int64, name []byte) verdict {
 	id, token := c.fingerprint(name), pointerToken(name)
 	c.report(ruleUnknown, at, token, unknownMessage(name))
@@ -108,7 +114,7 @@ func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdi
 }
 
 // literally reads a string if it is text, written without escapes, and is in the window. It returns whether it is, and reads
-// nothing otherwise.
+// nothing otherwise: the caller then reads the string in the usual way. Unlike text, it leaves t.str as it is.
 func (t *tokens) literally(text string) bool {
 	end := t.pos + len(text) + 1
 	if end >= len(t.buf) || t.buf[end] != '"' || t.buf[t.pos] != '"' || string(t.buf[t.pos+1:end]) != text {
@@ -162,8 +168,8 @@ func unknownMessage(name []byte) string {
 	return unknownMessages[""]
 }
 
-// missing reports the required members that an object does not have, one problem for each. start is the offset of the object,
-// where they are reported. seen has a bit for each member that it has.
+// missing reports the required members that an object does not have (member-missing), one problem for each, at the offset of the
+// object, which is start. seen is what the method object has returned.
 func (c *lineChecker) missing(members *members, seen uint, start int64) {
 	for i, name := range members.names[:members.required] {
 		if seen&(1<<i) == 0 {

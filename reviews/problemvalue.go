@@ -2,19 +2,27 @@ package reviews
 
 import "unicode/utf8"
 
-// A problem repeats the text that is wrong: the whole JSON value or name at its offset, the rest of the string for body_html, or
-// the one escape that is wrong. It repeats the first 80 characters.
+// A problem repeats the text that is wrong, as it stands in the file: the whole JSON value or name at its offset, the rest of the
+// string for body_html, or the one escape that is wrong. It repeats the first 80 characters. For example:
+//
+//	text at the offset                  rule           Problem.Value
+//	"03/04/2019","id":"1", …            timestamp      "03/04/2019"
+//	[80,20],"author_id":"7", …          ratings-count  [80,20]
+//	\u0000 and more", …                 text-nul       \u0000
+//	<b>Bright</b></p>", …               body-html      <b>Bright</b></p>
+//
+// The value is cut from the bytes at the offset that the window has kept, see window.look, and not from what was decoded. So it
+// costs the same for a value of any length.
 
 const (
 	maxValue = 80                     // characters
 	maxHead  = maxValue * utf8.UTFMax // bytes that so many characters may take
 )
 
-// wrong returns Problem.Value for a problem with this rule. head is the text at its offset. The value is "" if something is
-// missing, or if the line is no JSON.
+// wrong returns Problem.Value for a problem with this rule. head is the text at its offset, maxHead bytes of it unless the line
+// ends before. The value is "" if something is missing, if the line is no JSON, or if the problem is about the whole file.
 func (r ruleID) wrong(head []byte) string {
 	switch r {
-	// What is missing, is no JSON, or is the file as a whole has no value.
 	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty:
 		return ""
 	case ruleNUL, ruleSurrogate:
@@ -27,7 +35,7 @@ func (r ruleID) wrong(head []byte) string {
 
 // firstValue returns the JSON value that text begins with, or all of text if the value does not end in it. For a member it
 // returns the name. The value was read before and is JSON, so firstValue only looks for its end: of `[1,"]"],"id":1` it is
-// `[1,"]"]`.
+// `[1,"]"]`. Brackets inside strings do not count, and which kind a bracket is does not matter in valid JSON.
 func firstValue(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -57,7 +65,8 @@ func firstValue(text []byte) []byte {
 	return text
 }
 
-// restOfString returns the beginning of text, which begins inside a string, up to the closing quote.
+// restOfString returns the beginning of text, which begins inside a string, up to the closing quote; all of text if that is not
+// in it. An escaped quote does not close the string.
 func restOfString(text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -70,7 +79,8 @@ func restOfString(text []byte) []byte {
 	return text
 }
 
-// firstCharacters returns the first maxValue characters of text.
+// firstCharacters returns the first maxValue characters of text. A character is never cut, since maxHead has room for so many of
+// the longest ones.
 func firstCharacters(text []byte) []byte {
 	n := 0
 	for range maxValue {

@@ -23,12 +23,6 @@ type Page[T any] struct {
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-const (
-	maxPage      = 500      // items of a page
-	defaultPage  = 100      // items of a page whose request says nothing
-	maxPageBytes = 16 << 20 // stored bytes of a page; a single item may have more
-)
-
 // CollectionRecord is a stored collection without its reviews, with the statistics of their ratings. Its JSON is what the HTTP
 // API answers.
 type CollectionRecord struct {
@@ -60,7 +54,7 @@ type ListCollectionsRequest struct {
 	Network string // "" = the only one that the caller moderates
 	Source  string // only collections of this source; "" = of all
 	After   string // Next of the page before; "" = the first page
-	Limit   int    // 1 to 500; 0 = 100
+	Limit   int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
 // ListReviewsRequest is the request of ListReviews. Collection is required.
@@ -69,7 +63,7 @@ type ListReviewsRequest struct {
 	Source     string // of the collection; "" = the only source with a collection of this id
 	Collection string // id of the collection
 	After      string // Next of the page before; "" = the first page
-	Limit      int    // 1 to 500; 0 = 100
+	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
 // CollectionRequest is the request of Collection. ID is required.
@@ -101,7 +95,7 @@ func (s *Service) Collection(ctx context.Context, by Caller, in CollectionReques
 // before the limit if its rows are large. Every import keeps counts and means up to date, so no review is read for them. A
 // network without reviews has an empty page.
 //
-// Each page is a snapshot of its own. A collection that is stored between two pages is on a later page if it belongs behind
+// Each page is a snapshot of its own. A collection that is stored between two pages is on a later page if it belongs after
 // the cursor; no collection is on two pages.
 //
 // ListCollections returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid if Limit is out of
@@ -131,7 +125,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 			if in.Source != "" && c.Source != in.Source {
 				break
 			}
-			if n := len(out.Items); n == limit || n > 0 && size >= maxPageBytes {
+			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
 				out.Next = collectionCursor(out.Items[n-1])
 				break
 			}
@@ -150,7 +144,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 	return out, err
 }
 
-// AllCollections yields the collections of the network, by source and then by id, beginning behind After. It calls
+// AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. It calls
 // ListCollections for each page, of Limit items; an error of that is the last pair.
 func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
@@ -191,7 +185,7 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 			if err != nil {
 				return err
 			}
-			if n := len(out.Items); n == limit || n > 0 && size >= maxPageBytes {
+			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
 				out.Next = reviewCursor(last, c.Key)
 				break
 			}
@@ -210,8 +204,8 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 	return out, err
 }
 
-// AllReviews yields the reviews of a collection, the latest first, beginning behind After. It calls ListReviews for each page, of
-// Limit items; an error of that is the last pair.
+// AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. It calls ListReviews for
+// each page, of Limit items; an error of that is the last pair.
 func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
@@ -220,23 +214,24 @@ func (s *Service) AllReviews(ctx context.Context, by Caller, in ListReviewsReque
 	})
 }
 
-// page returns the network of a request for a page, and how many items the page has at most: 100 if the request does not say.
-// Its errors are those of admitted, and ErrInvalid for a limit below 0 or above 500.
-func (s *Service) page(by Caller, network string, limit int) (string, int, error) {
+// page returns the network of a request for a page, and how many items the page has at most. asked is the limit of the request;
+// if it is 0, a page has 100 items, but no more than Limits.Page. The errors are those of admitted, and ErrInvalid for a limit
+// below 0 or above Limits.Page.
+func (s *Service) page(by Caller, network string, asked int) (string, int, error) {
 	network, err := s.admitted(by, network)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", 0, err
-	case limit == 0:
-		return network, defaultPage, nil
-	case limit < 1 || limit > maxPage:
-		return "", 0, invalid("limit", "want 1 to %d", maxPage)
+	}
+	limit, err := paging.Limit(asked, 100, s.limits.Page)
+	if err != nil {
+		return "", 0, invalid("limit", "%s", err)
 	}
 	return network, limit, nil
 }
 
-// collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns
-// ErrNotFound if there is none, and ErrInvalid if source is "" and several sources have the id.
+// collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns ErrNotFound
+// if there is none, and ErrInvalid if source is "" and several sources have the id. All methods that take a collection find it
+// so.
 func collectionOf(ctx context.Context, r Reader, source, id string) (found Collection, err error) {
 	if source != "" {
 		found, err = r.Collection(ctx, Key{Source: source, ID: id})
@@ -274,13 +269,14 @@ func newReviewRecord(r Review) (out ReviewRecord, err error) {
 // noCursor is the error for an After that no page of the list has returned as Next.
 var noCursor = invalid("after", "not a cursor of this list")
 
-// A cursor is base64url of a checksum and of the position behind which the list goes on:
+// A cursor is base64url of a checksum and of the position after which the list goes on:
 //
 //	list of collections   CRC-32 (4 bytes), source, 0x00, id
 //	list of reviews       CRC-32 (4 bytes), time in microseconds (8 bytes), id
 //
 // The numbers are big-endian. The checksum is also of the name of the list, so it shows that a cursor is damaged, or is of
-// another list. It is no signature: who writes a cursor of their own reads only what they may read anyhow.
+// another list. It is no signature: whoever makes a cursor of their own reads only what they may read anyhow. A cursor holds a
+// position and not a number of items, so it stays valid when reviews are imported or erased, also the one at the position.
 
 // seal returns the cursor of a position in a list. list is the name of the list.
 func seal(list string, position []byte) string {
@@ -288,10 +284,11 @@ func seal(list string, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), position...))
 }
 
-// unseal returns the position of a cursor, or noCursor if it is not one of this list.
+// unseal returns the position of a cursor, or noCursor if it is not one of this list. It seals the position again and compares,
+// since the decoder skips line ends, and a cursor is written in one way only.
 func unseal(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor { // the decoder skips line ends
+	if err != nil || len(b) < 4 || seal(list, b[4:]) != cursor {
 		return nil, noCursor
 	}
 	return b[4:], nil
@@ -301,7 +298,7 @@ func unseal(list, cursor string) ([]byte, error) {
 // any network may have.
 const listOfCollections = "collections"
 
-// collectionCursor returns the cursor behind a collection.
+// collectionCursor returns the cursor with which a list goes on after a collection.
 func collectionCursor(c CollectionRecord) string {
 	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID)) // neither holds U+0000
 }
@@ -319,7 +316,7 @@ func parseCollectionCursor(cursor string) (Key, error) {
 // listOfReviews names the list of a collection's reviews.
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
-// reviewCursor returns the cursor behind the review at a position in a collection.
+// reviewCursor returns the cursor with which a list goes on after the review at a position in a collection.
 func reviewCursor(at reviewstore.Position, k Key) string {
 	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.Time)), at.ID...))
 }

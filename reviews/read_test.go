@@ -309,3 +309,36 @@ func TestDamagedCountsAreAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
+	store := memory.New().Reviews()
+	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""))+collection("Yg", single)+collection("Yw", single), nil)
+	for _, test := range []struct {
+		limits reviews.Limits
+		asked  int
+		items  int
+		fault  string
+	}{
+		{reviews.Limits{}, 0, 3, ""},
+		{reviews.Limits{Page: 2}, 0, 2, ""},
+		{reviews.Limits{Page: 2}, 2, 2, ""},
+		{reviews.Limits{Page: 2}, 3, 0, "limit: want 1 to 2"},
+		{reviews.Limits{PageBytes: 1}, 0, 1, ""},
+	} {
+		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
+		collections, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
+		list, two := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})
+		for name, page := range map[string]struct {
+			items int
+			err   error
+		}{"collections": {len(collections.Items), one}, "reviews": {len(list.Items), two}} {
+			fault := ""
+			if page.err != nil {
+				fault = page.err.Error()
+			}
+			if page.items != test.items || fault != test.fault {
+				t.Errorf("limits %+v, limit %d: a page of %d %s and the error %q, want %d and %q", test.limits, test.asked, page.items, name, fault, test.items, test.fault)
+			}
+		}
+	}
+}

@@ -41,7 +41,8 @@ type Report struct {
 	ProblemsTruncated bool      `json:"problemsTruncated"` // there were more
 }
 
-// MarshalJSON returns the report as the HTTP API answers it. problems is an array, also if there are none.
+// MarshalJSON returns the report as the HTTP API answers it. problems is an array, also if there are none. The value of a problem
+// may be cut from a line that is not UTF-8; AllowInvalidUTF8 writes U+FFFD for such bytes instead of failing.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type report Report // without this method
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))

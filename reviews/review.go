@@ -44,12 +44,12 @@ type review struct {
 	index   int64       // in its collection; -1: no review is read
 	faults  int64       // errors in it so far
 	from    int         // where in lineChecker.found its problems begin
-	known   bool        // its id was read and is valid
+	known   bool        // its id was read and is valid, so id is set
 	id      fingerprint // of the id
 	text    string      // the id, for an import
 	shown   []byte      // the beginning of the id, for a problem; empty: it was not read
 	ratings []byte      // for an import
-	created int64       // as an instant, for an import
+	created int64       // for an import: when it was written, see instant
 }
 
 // readReview reads one review and counts it. The rules are:
@@ -80,20 +80,20 @@ func (c *lineChecker) readReview() verdict {
 	if c.review.known && !c.ids.add(c.review.id) {
 		c.report(ruleReviewRepeated, start, "", "a review with this id came before in this collection; keep one of them, or give it an id of its own")
 	}
-	if c.review.faults == 0 && (c.overflow || c.offset()-start > int64(c.limit)) {
+	if c.review.faults == 0 && (c.overflow || c.offset()-start > int64(c.sizeLimit)) {
 		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one; want at most 16 MiB")
 	}
-	c.got.reviews++
+	c.result.reviews++
 	c.collection.hasReviews = true
-	if c.load && !c.overflow && c.keepReview(start) == broken {
+	if c.forImport && !c.overflow && c.keepReview(start) == broken {
 		return broken
 	}
-	if c.tooLong() && c.stepOver() == broken { // once more from its beginning
+	if tooLong := c.endPin(); tooLong && c.stepOver() == broken { // once more from its beginning
 		return broken
 	}
 	c.nameReview()
 	if c.review.faults > 0 {
-		c.got.rejected++
+		c.result.rejected++
 	} else {
 		c.ids.mark(c.review.id)
 	}
@@ -101,8 +101,8 @@ func (c *lineChecker) readReview() verdict {
 }
 
 // reviewObject reads the members of a review, and applies the rules that are about several of them. start is the offset of the
-// review. id, title, body_html, created and ratings are required (member-missing). The author is either author_id alone, or
-// imported_display_name with or without imported_email and imported_url (author-conflict, author-missing).
+// review, where they are reported. id, title, body_html, created and ratings are required (member-missing). The author is either
+// author_id alone, or imported_display_name with or without imported_email and imported_url (author-conflict, author-missing).
 func (c *lineChecker) reviewObject(start int64) verdict {
 	seen, v := c.object(&c.ofReview, (*lineChecker).reviewMember)
 	if v == broken {
@@ -151,7 +151,8 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	return v
 }
 
-// readID reads the id of a review: a string of any length that is not empty. A check keeps its fingerprint alone.
+// readID reads the id of a review: a string of any length that is not empty. A check keeps its fingerprint, by which the ids of a
+// collection are compared, and its first maxShown bytes for problems. An import also keeps the text, as the key of the review.
 func (c *lineChecker) readID() verdict {
 	text, v := c.nonEmpty("/id")
 	c.review.shown = append(c.review.shown, text[:min(len(text), maxShown+1)]...)
@@ -159,7 +160,7 @@ func (c *lineChecker) readID() verdict {
 		return v
 	}
 	c.review.known, c.review.id = true, c.fingerprint(text)
-	if c.load {
+	if c.forImport {
 		c.review.text = c.wholeText(text)
 	}
 	return accepted
@@ -212,13 +213,14 @@ func (c *lineChecker) rating() verdict {
 		c.report(ruleRatingInteger, at, "/ratings", "a rating is an integer without fraction and exponent: 5, not 5.0")
 	case value < 1 || value > maxRating:
 		c.report(ruleRatingRange, at, "/ratings", "a rating is from 1 to 100; scale others to that")
-	case c.load:
+	case c.forImport:
 		c.review.ratings = append(c.review.ratings, byte(value))
 	}
 	return v
 }
 
-// subparts reads an object whose members may have any name, each once (member-repeated), and are strings (value-type).
+// subparts reads an object whose members may have any name, each once (member-repeated), and are strings (value-type). The format
+// does not say what the names mean; a program keeps data there that no other member has room for.
 func (c *lineChecker) subparts() verdict {
 	if v := c.expect('{', "/subparts", "an object of strings"); v != accepted {
 		return v
@@ -237,7 +239,7 @@ func (c *lineChecker) subparts() verdict {
 	}
 }
 
-// subpart reads one member of subparts. A problem of its value has its name in the pointer.
+// subpart reads one member of subparts. A problem of its name or its value has the name in the pointer.
 func (c *lineChecker) subpart() verdict {
 	if c.quote() == broken {
 		return broken
@@ -247,8 +249,8 @@ func (c *lineChecker) subpart() verdict {
 		return broken
 	}
 	id := c.fingerprint(name)
-	c.key = append(c.key[:0], name[:min(len(name), maxName)]...) // name is invalid once a problem is reported
-	c.inKey = true
+	c.subpartName = append(c.subpartName[:0], name[:min(len(name), maxName)]...) // name is invalid once a problem is reported
+	c.inSubpart = true
 	c.flaws("/subparts")
 	if !c.names.add(id, maxNames) {
 		c.report(ruleRepeated, c.str.offset, "/subparts", repeatedMember)
@@ -256,6 +258,6 @@ func (c *lineChecker) subpart() verdict {
 	if v = c.colon(); v == accepted {
 		v = c.anyText("/subparts")
 	}
-	c.inKey = false
+	c.inSubpart = false
 	return v
 }

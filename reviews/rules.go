@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Rule is one rule of the import format. Problem.Rule holds its ID.
+// Rule is one rule of the import format. A file breaks it if a Problem has its ID. Rules are for people and programs that explain
+// problems; the code that applies a rule does not read the texts.
 type Rule struct {
 	ID       string   `json:"id"`       // stable; what Problem.Rule holds
 	Severity Severity `json:"severity"` // of a problem with this rule
@@ -28,7 +29,8 @@ func Rules() []Rule {
 	return slices.Clone(rules[:])
 }
 
-// ruleID is the index of a rule in the table rules. The code that applies a rule names it by its ruleID.
+// ruleID is the index of a rule in the table rules. The code that applies a rule names it by its ruleID, and ruleID.problem takes
+// the ID and the severity of the problem from the table. The order of the constants is the order of Rules and of rules.md.
 type ruleID uint8
 
 const (
@@ -69,7 +71,8 @@ const (
 	ruleCount
 )
 
-// The values of Rule.Source.
+// The values of Rule.Source. A rule of the format stands in its description; one of RFC 8259 holds for all JSON that programs
+// exchange; one of Vitrine decides what both leave open, such as a limit.
 const (
 	sourceFormat  = "format"
 	sourceJSON    = "RFC 8259"
@@ -85,6 +88,9 @@ const (
 //	stored.go, review.go      stored-size
 //	filechecker.go            collection-repeated, file-kind, file-empty
 //	import.go                 stored-dimensions
+//
+// To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
+// testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.
 var rules = [ruleCount]Rule{
 	ruleJSON:      {"json", SeverityError, "A line holds one JSON value and nothing after it.", sourceFormat, false, `{"source":"example.test","title":"Lamp"`, rightLine},
 	ruleUTF8:      {"utf-8", SeverityError, "A line is valid UTF-8.", sourceJSON, false, `"title":"Caf\xe9"`, `"title":"Café"`},
@@ -120,7 +126,7 @@ var rules = [ruleCount]Rule{
 	ruleHTML:           {"body-html", SeverityError, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false, `"body_html":"<p><b>Bright</b>"`, `"body_html":"<p>Bright</p>"`},
 
 	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
-	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16 or zip archive. It is said once, at line 1, of a file of which no line is a record. In a file that begins with [, the first record behind a line that is a record and a comma is taken for the last element of the array, and does not count as a record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
+	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16 or zip archive. It is said once, at line 1, of a file of which no line is a record. In a file that begins with [, the first record after a line that is a JSON value and a comma is taken for the last element of the array, and does not count as a record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
 	ruleFileEmpty:        {"file-empty", SeverityWarning, "A file has lines that are not blank.", sourceVitrine, false, "", rightLine},
 
 	ruleStoredSize: {"stored-size", SeverityError, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false, `"title":"a text of 17 MiB"`, `"title":"a text of 15 MiB"`},

@@ -1,6 +1,7 @@
 package reviews
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,28 +18,39 @@ const DefaultNetwork = reviewstore.DefaultNetwork
 // domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
 // and processes may use one store.
 //
-// Every method takes the caller, and a request that names a network. A request may leave the network out if the caller
-// moderates exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the
-// network as a whole, and ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
+// Every method takes the caller, and a request that names a network. A request may leave the network out if the caller moderates
+// exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the network as a
+// whole, and ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
 // must name it. The reviews of one network change no answer about another one.
 //
 // Any method may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store, and the error of its context.
 type Service struct {
 	store  Store
 	vendor string
+	limits Limits
 }
 
 // ServiceOptions are the options of New. The zero value works.
 type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
+	Limits Limits // of lists; a zero field means the default of that limit
+}
+
+// Limits bound the pages of lists. Zero means the default, which is the number at the end of the comment.
+type Limits struct {
+	Page      int // the most items of a page, whether or not its request names a limit; 500
+	PageBytes int // stored bytes at which a page ends, though never before its first item; 16 MiB
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(store Store, o *ServiceOptions) *Service {
 	s := &Service{store: store, vendor: "vitrine"}
-	if o != nil && o.Vendor != "" {
-		s.vendor = o.Vendor
+	if o != nil {
+		s.vendor = cmp.Or(o.Vendor, s.vendor)
+		s.limits = o.Limits
 	}
+	s.limits.Page = cmp.Or(s.limits.Page, 500)
+	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 16<<20)
 	return s
 }
 

@@ -8,10 +8,10 @@ import "math/bits"
 //
 // It is a hash table with linear probing. Its entries are in the order of their fingerprints: the home of an entry is the slot
 // at the fraction of the table that its fingerprint is of the highest fingerprint, and entries with the same home stand one
-// after the other behind it. So the table can grow in place: all entries move to the right, and then each to its new home.
+// after the other from there on. So the table can grow in place: all entries move to the right, and then each to its new home.
 //
 // In a table of 8 homes, whose fingerprints go from 0 to 99, the entries 10, 30, 31 and 90 stand like this. 30 and 31 have the
-// home 2; the entry 31 is one slot behind it:
+// home 2; the entry 31 is one slot after it:
 //
 //	slot   0    1    2    3    4    5    6    7    8
 //	       10        30   31                  90
@@ -20,7 +20,7 @@ import "math/bits"
 // for the ten ids of a usual collection.
 type set struct {
 	pages []*page // the slots
-	homes int     // slots that are the home of entries; some more slots are behind them
+	homes int     // slots that are the home of entries; some more slots are after them
 	used  int     // entries
 }
 
@@ -44,7 +44,7 @@ const (
 	manyHomes  = 8 * pageSlots // a set with so many homes or more becomes fuller, and grows by less, to save memory
 )
 
-// add puts f into the set and returns whether it is new.
+// add puts f into the set and returns whether it is new. A new entry is not marked.
 func (s *set) add(f fingerprint) bool {
 	at, found := s.find(f)
 	if found {
@@ -87,7 +87,8 @@ func (s *set) marked(f fingerprint) bool {
 	return found && s.slot(at).get().lo&marked != 0
 }
 
-// clear empties the set; a small one keeps its memory.
+// clear empties the set. A set of one page keeps its memory, since it is used for one collection after the other; a larger one
+// gives it back, so that one large collection does not cost all later ones.
 func (s *set) clear() {
 	if s.used == 0 {
 		return
@@ -96,7 +97,7 @@ func (s *set) clear() {
 		*s = set{}
 		return
 	}
-	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)]) // a set that is half full has no entry behind these
+	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)]) // a set that is half full has no entry after these
 	s.used = 0
 }
 
@@ -141,8 +142,8 @@ func (s *set) home(f fingerprint) int {
 	return int(high)
 }
 
-// full returns whether the set must grow before the next entry, so that probing stays short. A small set is full at one half, a
-// large one at 17 of 20.
+// full returns whether the set must grow before the next entry, so that probing stays short. A small set is full when half of its
+// homes have entries, which is fast; a large one, of manyHomes or more, at 17 of 20, which saves memory.
 func (s *set) full() bool {
 	if s.homes < manyHomes {
 		return 2*s.used >= s.homes
@@ -150,7 +151,8 @@ func (s *set) full() bool {
 	return 20*s.used >= 17*s.homes
 }
 
-// grow makes room for more entries: it sets the new number of homes, and moves every entry to its new place.
+// grow makes room for more entries: it sets the new number of homes, and moves every entry to its new place. A small set doubles
+// and a large one grows by an eighth, so that little of its memory is empty.
 func (s *set) grow() {
 	switch {
 	case s.homes == 0:
@@ -161,7 +163,7 @@ func (s *set) grow() {
 		s.homes += s.homes / 8
 	}
 	// First all entries move to the right of their new slots, then each to its new slot. Fingerprints are spread evenly, so
-	// one page behind the last home is nearly always room enough; shift makes more.
+	// one page after the last home is nearly always room enough; shift makes more.
 	end := max(s.homes+min(s.used, pageSlots), len(s.pages)*pageSlots)
 	from := s.gather(end)
 	next := 0
@@ -195,7 +197,8 @@ func (s *set) gather(end int) (first int) {
 	return first
 }
 
-// shift moves the slots from first up to end by a page to the right.
+// shift moves the slots from first up to end by a page to the right, when the entries that are still to be placed would be
+// overwritten.
 func (s *set) shift(first, end int) {
 	for i := end - 1; i >= first; i-- {
 		here := s.slot(i)

@@ -10,8 +10,8 @@ import (
 
 func TestSpoolsAreBoundedTogether(t *testing.T) {
 	all := NewSpool(1 << 20)
-	one := &spool{dir: t.TempDir(), limit: 64 << 10, all: all}
-	two := &spool{dir: t.TempDir(), limit: 64 << 10, all: all}
+	one := &tempFile{dir: t.TempDir(), plainLimit: 64 << 10, spool: all}
+	two := &tempFile{dir: t.TempDir(), plainLimit: 64 << 10, spool: all}
 	noise := make([]byte, 512<<10) // which does not become shorter
 	for i := range noise {
 		noise[i] = byte(rand.Int())
@@ -34,7 +34,16 @@ func TestSpoolsAreBoundedTogether(t *testing.T) {
 	if n := all.used.Load(); n != 0 {
 		t.Errorf("%d bytes are counted with no file left", n)
 	}
-	if _, err := (&spool{dir: t.TempDir(), limit: 1 << 20, all: all}).Write(noise); err != nil {
+	if _, err := (&tempFile{dir: t.TempDir(), plainLimit: 1 << 20, spool: all}).Write(noise); err != nil {
 		t.Errorf("there is no room again: %v", err)
+	}
+}
+
+func TestANilSpoolCountsNothing(t *testing.T) {
+	var none *Spool
+	f := &tempFile{dir: t.TempDir(), plainLimit: 1, spool: none}
+	defer f.close()
+	if _, err := f.Write([]byte("a line")); err != nil || none.Used() != 0 {
+		t.Errorf("%d bytes are counted, %v", none.Used(), err)
 	}
 }

@@ -2,7 +2,6 @@ package reviews
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -12,12 +11,13 @@ import (
 // of a review are stored beside it.
 
 const (
-	maxStored      = 16 << 20 // bytes of JSON of a review, or of a collection without its reviews
-	maxTransaction = 1 << 20  // about how many bytes of JSON one transaction stores
+	maxStored      = 16 << 20 // the most bytes of JSON of a review, or of a collection without its reviews; see Options.sizeLimit
+	maxTransaction = 1 << 20  // about how many bytes of JSON one transaction stores; one review may be more
 )
 
 // incoming is what an import is to store of a line, or of a part of a long one: the collection, and those of its reviews that
-// are accepted. A lineChecker fills it; an importer compares it with what is stored and writes the difference.
+// are accepted. A lineChecker fills it; an importer compares it with what is stored and writes the difference. The fields about
+// dimensions are for a problem of the rule stored-dimensions, which only the importer can find.
 type incoming struct {
 	collection Collection
 	dims       int    // number of dimensions
@@ -48,45 +48,48 @@ func (in *incoming) next() *incoming {
 	return &incoming{collection: in.collection, dims: in.dims, dimsAt: in.dimsAt, dimsPath: in.dimsPath, dimsColumn: in.dimsColumn, dimsText: in.dimsText}
 }
 
-// takeField counts the bytes of a member of the collection, and keeps it for an import. Its value begins at start and is
-// pinned. The members are joined as ,"name":value,"name":value… and takeCollection makes that an object.
-func (c *lineChecker) takeField(name string, start int64) verdict {
+// keepField counts the bytes of a member of the collection, and keeps it for an import. Its value begins at start and is
+// pinned. The members are joined in c.fields as ,"name":value,"name":value… and keepCollection makes that an object. Members
+// beyond the size limit are counted only, since the collection will be refused.
+//
+// A collection of a long line that grows beyond maxSmall enters the Gate. A short line is smaller than that.
+func (c *lineChecker) keepField(name string, start int64) verdict {
 	raw := c.since(start)
 	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
-	if !c.load || c.collection.size >= int64(c.limit) {
+	if !c.forImport || c.collection.size >= int64(c.sizeLimit) {
 		return accepted
 	}
-	if c.spool != nil && c.collection.size > maxSmall && !c.collection.large {
+	if c.temp != nil && c.collection.size > maxSmall && !c.collection.large {
 		c.collection.large = true
 		c.err = c.pass.enter() // until all reviews of the line are stored
 		if c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
 		}
-		c.fields = append(make([]byte, 0, c.limit), c.fields...) // the most it may need, so that it does not grow by copies
+		c.fields = append(make([]byte, 0, c.sizeLimit), c.fields...) // the most it may need, so that it does not grow by copies
 	}
 	c.fields = append(append(append(append(c.fields, `,"`...), name...), `":`...), raw...)
 	return accepted
 }
 
-// keepDimensions keeps the place of dimensions for an import, which may find that the stored reviews have another number of
-// them.
+// keepDimensions keeps where dimensions is, for an import that finds that the stored reviews have another number of them. If the
+// record has no dimensions, that problem is reported at the record, with an empty pointer and text.
 func (c *lineChecker) keepDimensions(at position, pointer, text string) {
-	if in := c.got.incoming; in != nil {
+	if in := c.result.incoming; in != nil {
 		in.dimsAt, in.dimsColumn, in.dimsPath, in.dimsText = at.offset, at.column, pointer, text
 	}
 }
 
-// takeCollection applies the rule stored-size to a collection of which everything but the reviews was read, and keeps the
-// collection for an import. A collection that is refused by then needs neither.
-func (c *lineChecker) takeCollection() verdict {
-	if c.got.refused {
+// keepCollection applies the rule stored-size to a collection of which everything but the reviews was read, and keeps the
+// collection for an import. A collection that has an error by then needs neither.
+func (c *lineChecker) keepCollection() verdict {
+	if c.result.rejectsAll {
 		return accepted
 	}
-	if c.collection.size+1 > int64(c.limit) { // the bracket at the end
+	if c.collection.size+1 > int64(c.sizeLimit) { // the bracket at the end
 		c.report(ruleStoredSize, c.start.offset, "", "the collection without its reviews is longer than what is stored of one; want at most 16 MiB")
 		return accepted
 	}
-	if !c.load {
+	if !c.forImport {
 		return accepted
 	}
 	object := append(c.fields, '}')
@@ -96,35 +99,37 @@ func (c *lineChecker) takeCollection() verdict {
 	} else {
 		object = bytes.Clone(object)
 	}
-	in := c.got.incoming
+	in := c.result.incoming
 	in.collection.Fields, in.dims = canonical(object), int(c.collection.dims)
 	return accepted
 }
 
-// keepReview keeps an accepted review for an import. The review began at start and is pinned. A large one is stored before
-// keepReview returns, so that only one is in memory.
+// keepReview keeps a review for an import, unless the review or its collection has an error. The review began at start and is
+// pinned. A large one stays in the memory of the window: it is made canonical there, and stored before keepReview returns, so
+// that only one is in memory. Any other is copied. A long line is flushed at maxTransaction, so that its first reviews are stored
+// while the next are read.
 func (c *lineChecker) keepReview(start int64) verdict {
-	if c.review.faults > 0 || c.got.refused {
+	if c.review.faults > 0 || c.result.rejectsAll {
 		return accepted
 	}
 	raw := c.since(start)
-	large := c.spool != nil && len(raw) > maxSmall
+	large := c.temp != nil && len(raw) > maxSmall
 	if large {
 		c.column(c.offset()) // counted now: canonical overwrites the window
 	} else {
 		raw = bytes.Clone(raw)
 	}
-	in := c.got.incoming
+	in := c.result.incoming
 	in.size += len(raw)
 	in.reviews = append(in.reviews, incomingReview{Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)}, bytes.Clone(c.review.ratings)})
 	switch {
 	case large:
 		c.review.text = ""
-		c.err = c.settle()
+		c.err = c.flushAndWait()
 		if c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
 		}
-	case c.spool != nil && in.size >= maxTransaction:
+	case c.temp != nil && in.size >= maxTransaction:
 		c.flush()
 	}
 	return accepted
@@ -141,9 +146,4 @@ func canonical(raw []byte) []byte {
 		panic("reviews: an accepted record is not JSON: " + err.Error())
 	}
 	return v
-}
-
-// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
-func mismatchMessage(dims, stored int) string {
-	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Dimension is the ratings of all reviews of a collection in one dimension.
+// Dimension is the statistics of the ratings of a collection in one dimension, such as its price.
 type Dimension struct {
 	Name      string    `json:"name"`
 	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 if there are none
@@ -31,7 +31,7 @@ func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	if fields.Dimensions == nil {
 		fields.Dimensions = []string{"default"}
 	}
-	counts.size(len(fields.Dimensions))
+	counts.size(len(fields.Dimensions)) // a damaged row may have another number
 	out := CollectionRecord{ID: c.ID, Source: c.Source, Title: fields.Title, Created: fields.Created, Count: counts.reviews}
 	for i, name := range fields.Dimensions {
 		out.Dimensions = append(out.Dimensions, newDimension(name, &counts.values[i], counts.reviews))
@@ -40,7 +40,8 @@ func newCollectionRecord(c Collection) (CollectionRecord, error) {
 }
 
 // newDimension returns the mean and the histogram of one dimension. values has the number of reviews with each rating; index 0
-// is the rating 1. The mean is computed in integers, so that it is exact before it is rounded: the mean of 1 and 2 is 1.5.
+// is the rating 1. The mean is computed in integers, so that it is exact before it is rounded to hundredths. Half a hundredth is
+// rounded up: 100·sum/reviews + 1/2, without its fraction, is (200·sum + reviews) / (2·reviews).
 func newDimension(name string, values *[maxRating]int64, reviews int64) Dimension {
 	d := Dimension{Name: name}
 	var sum int64
@@ -48,7 +49,7 @@ func newDimension(name string, values *[maxRating]int64, reviews int64) Dimensio
 		sum += int64(i+1) * n
 		d.Histogram[i/10] += n
 	}
-	if reviews > 0 { // in hundredths, and half of one is rounded up
+	if reviews > 0 {
 		d.Mean = float64((200*sum+reviews)/(2*reviews)) / 100
 	}
 	return d
@@ -63,8 +64,8 @@ type tally struct {
 	values  [][maxRating]int64 // for each dimension; index 0 is the rating 1
 }
 
-// size sets the number of dimensions. It has no effect if the tally has as many. Otherwise it forgets all counts, so the number
-// is changed only for a tally without reviews.
+// size sets the number of dimensions. It has no effect if the tally has as many. Otherwise it forgets all counts. Callers change
+// the number only for a tally without reviews; an import refuses it for others (rule stored-dimensions).
 func (t *tally) size(dims int) {
 	if len(t.values) != dims {
 		t.values = make([][maxRating]int64, dims)
@@ -80,7 +81,8 @@ func (t *tally) add(ratings []byte) {
 }
 
 // remove subtracts the ratings of a stored review, which is about to be replaced or erased. data is its record. It returns an
-// error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards.
+// error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards, and the
+// transaction is rolled back.
 func (t *tally) remove(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`
@@ -107,7 +109,8 @@ func (t *tally) remove(data []byte) error {
 //	for each dimension: the number of different ratings
 //	    for each of these, in ascending order: the rating less 1, the number of reviews with it
 //
-// Three reviews with the ratings 80, 80 and 20 are 3, 1, 2, 19, 1, 79, 2. Equal tallies have equal bytes.
+// Three reviews with the ratings 80, 80 and 20 are 3, 1, 2, 19, 1, 79, 2. Equal tallies have equal bytes, so comparing bytes
+// shows whether an import has changed the counts. Ratings that no review has take no room.
 func (t *tally) encode() []byte {
 	out := binary.AppendUvarint(nil, uint64(t.reviews))
 	out = binary.AppendUvarint(out, uint64(len(t.values)))
@@ -129,8 +132,9 @@ func (t *tally) encode() []byte {
 	return out
 }
 
-// parseTally returns the tally of a stored collection, or an error if it is damaged. Each dimension takes at least one byte, so
-// damaged numbers cannot make it take much memory.
+// parseTally returns the tally of a stored collection, or an error if it is damaged. An empty Tally is damaged too: every
+// collection is stored with one. Each dimension takes at least one byte, so damaged numbers cannot make parseTally take memory
+// out of proportion to the row.
 func parseTally(c Collection) (t tally, err error) {
 	rest, bad := c.Tally, false
 	next := func() uint64 {

@@ -11,8 +11,12 @@ import (
 // A string is read by one of two methods. scan finds its end, and what no string may contain, without making its text: for
 // titles and other strings whose text no rule looks at. text also returns the text, that is, without quotes and with escapes
 // decoded. Most strings have no escapes, so their text is a slice of the window and costs nothing.
+//
+// Of the string "caf\u00e9", the file has 11 bytes with the quotes, and the text is the 5 bytes of café. What no string may
+// contain, U+0000 and half of a surrogate pair, can only be written as an escape: as a byte, U+0000 is a control character and
+// half of a pair is not UTF-8, which are faults of the line.
 
-// str is what is known of the string that was read last.
+// str is what is known of the string that was read last. Offsets are those in the file.
 type str struct {
 	offset    int64  // of the opening quote
 	nul       int64  // offset of the first U+0000; -1: there is none
@@ -20,7 +24,7 @@ type str struct {
 	escaped   bool   // it has escapes, and its text is not what stands in the file
 	decoded   []byte // memory for such a text
 	long      bool   // it has escapes and more than maxDecoded bytes of text, which pieces yields
-	end       int64  // offset behind the closing quote of a long string
+	end       int64  // offset after the closing quote of a long string
 }
 
 // maxDecoded is how many bytes of a string are decoded at once. It is more than any rule looks at, and the window holds
@@ -77,7 +81,8 @@ func (t *tokens) pieces() iter.Seq[[]byte] {
 	}
 }
 
-// wholeText returns a copy of the text of the string that was just read. text is what the method text returned of it.
+// wholeText returns a copy of all of the text of the string that was just read, which stays valid when the window moves. An
+// import uses it for ids and sources. text is what the method text returned of it.
 func (t *tokens) wholeText(text []byte) string {
 	if !t.str.long {
 		return string(text)
@@ -92,8 +97,11 @@ func (t *tokens) wholeText(text []byte) string {
 // decode reads a string that is all in the window, has no fault, and is short enough: if it has escapes, its text has at most
 // maxDecoded bytes. ok is false for any other string, and nothing of it is read. An escaped character that no string may contain
 // is no fault here; str notes it.
+//
+// It is the fast way for nearly all strings, and does not move the window. It gives up at anything unusual, so that only scan has
+// to tell one fault from another.
 func (t *tokens) decode() (text []byte, ok bool) {
-	rest := t.buf[t.pos+1:] // behind the opening quote
+	rest := t.buf[t.pos+1:] // after the opening quote
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
 	n, ascii := unescapedPrefix(rest) // n bytes of rest were read
 	if n < len(rest) && rest[n] == '"' {
@@ -146,7 +154,8 @@ func (s *str) note(r rune, offset int64) {
 }
 
 // scan reads a string of any length without making its text, and notes the characters that no string may contain. It fails at a
-// control character, at an escape that JSON does not have, and at a byte that is not UTF-8 (RFC 8259, sections 7 and 8.1).
+// control character, at an escape that JSON does not have, and at a byte that is not UTF-8 (RFC 8259, sections 7 and 8.1). It
+// moves the window where needed, so a string that is not pinned may have any length in little memory.
 func (t *tokens) scan() verdict {
 	t.str.offset, t.str.nul, t.str.surrogate, t.str.long = t.offset(), -1, -1, false
 	t.pos++
@@ -176,7 +185,7 @@ func (t *tokens) scan() verdict {
 		c, ok := t.current()
 		switch {
 		case !ok:
-			return t.unexpected("the closing quote of a string")
+			return t.failExpecting("the closing quote of a string")
 		case c == '"':
 			t.pos++
 			return accepted
@@ -192,8 +201,9 @@ func (t *tokens) scan() verdict {
 	}
 }
 
-// at returns the offset in the file of byte i of the text that was read last. An escape takes more bytes in the file than in the
-// text: byte 1 of the text of "\u0041b" is the seventh byte behind the quote.
+// at returns the offset in the file of byte i of the text that was read last, for a problem at a tag of body_html. An escape
+// takes more bytes in the file than in the text: byte 1 of the text of "\u0041b" is the seventh byte after the quote. So at
+// counts through the string from its beginning, which must be in the window still.
 func (t *tokens) at(i int) int64 {
 	from := t.str.offset + 1
 	if !t.str.escaped {
@@ -245,7 +255,8 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 	return n, ascii
 }
 
-// validPrefix returns how many bytes at the beginning of b are whole characters of valid UTF-8.
+// validPrefix returns how many bytes at the beginning of b are whole characters of valid UTF-8. The byte after them is the one at
+// fault, unless b ends inside a character.
 func validPrefix(b []byte) int {
 	if utf8.Valid(b) {
 		return len(b)
@@ -268,7 +279,8 @@ var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\
 const maxEscape = len(`\ud83d\ude00`)
 
 // readEscape decodes the escape at the beginning of b, which begins with a backslash. It returns how many bytes the escape takes;
-// 0 if JSON has no such escape, or b ends inside it. A surrogate that is not half of a pair is returned as it is.
+// 0 if JSON has no such escape, or b ends inside it. The two escapes of a surrogate pair are read as one. A surrogate that is not
+// half of a pair is returned as it is; utf8.AppendRune writes U+FFFD for it.
 func readEscape(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return 0, 0

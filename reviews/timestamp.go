@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// maxTimestamp is how many bytes a time may have. Its fraction may be long.
+// maxTimestamp is how many bytes a time may have. Only its fraction can be long. The limit is far above any real time; it lets
+// the rule look at a text in memory, see judged.
 const maxTimestamp = 64 << 10
 
 // rightTime ends the messages about the form of a time.
@@ -16,8 +17,14 @@ const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a 
 //	YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm]
 //
 // This is the form of ISO 8601 that RFC 3339 gives, with these differences: the zone may be absent, which means UTC; T and Z are
-// capital letters; the second 60 and the year 0000 do not exist. The date exists in the Gregorian calendar. The fraction may
-// have any number of digits. time.Parse is not used, since it takes other forms too, such as hours of one digit.
+// capital letters; the second 60 and the year 0000 do not exist. The date exists in the Gregorian calendar. The fraction may have
+// any number of digits, up to maxTimestamp. time.Parse is not used, since it takes other forms too, such as hours of one digit.
+//
+//	2019-04-03T00:00:00                  accepted; UTC
+//	2019-04-03T00:00:00.5+05:45          accepted
+//	2019-04-03 00:00:00                  no time: the T is missing
+//	2019-02-29T00:00:00Z                 no such day
+//	2019-04-03T00:00:00.Z                a dot without digits is no fraction
 func timestampFault(text []byte) string {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form) || !hasForm(text[:len(form)], form) {
@@ -41,8 +48,9 @@ func timestampFault(text []byte) string {
 	return zoneFault(afterFraction(text[len(form):]))
 }
 
-// instant returns a valid time in microseconds since 1970, as Review.Time has it. What is finer is cut off. A time without a
-// zone is UTC. For example, 1970-01-01T01:00:00.5+01:00 is 500,000.
+// instant returns a time in microseconds since 1970 UTC, as Review.Time has it. It orders the reviews of a list; the text of the
+// time is stored beside it, in the review. What is finer than a microsecond is cut off. A time without a zone is UTC. For
+// example, 1970-01-01T01:00:00.5+01:00 is 500,000. text must be a time in which timestampFault has found nothing wrong.
 func instant(text []byte) int64 {
 	const form = "0000-00-00T00:00:00"
 	at := time.Date(number(text[0:4]), time.Month(number(text[5:7])), number(text[8:10]), number(text[11:13]), number(text[14:16]), number(text[17:19]), 0, time.UTC)
@@ -95,7 +103,7 @@ func zoneFault(text []byte) string {
 	return ""
 }
 
-// hasForm returns whether text is form with any digit for each 0.
+// hasForm returns whether text is form with any digit for each 0. Digits are those of ASCII.
 func hasForm(text []byte, form string) bool {
 	if len(text) != len(form) {
 		return false

@@ -10,7 +10,7 @@ const maxDepth = 64
 // all in buf, or buf is a window that fill moves along it. So every method that reads a byte may move the window, and a slice of
 // the window is invalid afterwards.
 //
-// A method that reads a value begins at its first byte, which peek finds, ends behind its last byte, and returns a verdict.
+// A method that reads a value begins at its first byte, which peek finds, ends after its last byte, and returns a verdict.
 // Callers compare the verdict with broken and return it at once, as with an error.
 //
 // It is written by hand because a check gives the offset of each fault, and reads a value of any length in bounded memory.
@@ -26,7 +26,7 @@ type tokens struct {
 func (t *tokens) pin() { t.pinned, t.outer = t.pos, t.depth }
 
 // fault is why a line cannot be read on: it breaks one of the rules json, utf-8 and json-depth. It is the only problem of the
-// line, because nothing behind it can be understood.
+// line, because nothing after it can be understood.
 type fault struct {
 	offset  int64
 	column  int64
@@ -60,8 +60,9 @@ func (t *tokens) fail(offset int64, rule ruleID, message string) verdict {
 	return broken
 }
 
-// peek skips white space and returns the byte that follows, without reading it; 0 at the end of the line. A byte 0 is 0 too: it
-// can begin nothing either.
+// peek skips white space and returns the byte that follows, without reading it; 0 at the end of the line. A byte 0 in the line
+// gives 0 too, since no value begins with it: whoever reads on fails there. t.pos == len(t.buf) after peek is the end of the
+// line.
 func (t *tokens) peek() byte {
 	if t.pos < len(t.buf) && t.buf[t.pos] > ' ' {
 		return t.buf[t.pos]
@@ -84,8 +85,10 @@ func (t *tokens) skipSpace() byte {
 	}
 }
 
-// unexpected fails at the next byte, where something else is wanted. want says what, in the words of the message.
-func (t *tokens) unexpected(want string) verdict {
+// failExpecting fails at the next byte because want is expected there, and not that byte. want is a part of the message, such as
+// "a colon". A byte that cannot begin a character breaks the rule utf-8 instead. If the line ends here, the offset is that of its
+// end, in front of the CR if it ends with CR and LF.
+func (t *tokens) failExpecting(want string) verdict {
 	if c, ok := t.current(); ok {
 		if c >= utf8.RuneSelf && !mayBegin(c) { // as in a file in UTF-16
 			return t.fail(t.offset(), ruleUTF8, notUTF8)
@@ -127,7 +130,7 @@ const (
 	stepEnd
 )
 
-// element moves to the next element of an array, or to the next member of an object, or behind the closing bracket end.
+// element moves to the next element of an array, or to the next member of an object, or after the closing bracket end.
 // first says that the opening bracket was just read.
 func (t *tokens) element(end byte, first bool) step {
 	c := t.peek()
@@ -139,7 +142,7 @@ func (t *tokens) element(end byte, first bool) step {
 	case first:
 		return stepElement
 	case c != ',':
-		t.unexpected("a comma or " + string(rune(end)))
+		t.failExpecting("a comma or " + string(rune(end)))
 		return stepBroken
 	}
 	t.pos++
@@ -149,10 +152,10 @@ func (t *tokens) element(end byte, first bool) step {
 // ended returns the verdict on an array or object after a step that is not stepElement.
 func (s step) ended() verdict { return brokenIf(s == stepBroken) }
 
-// colon reads the colon behind the name of a member.
+// colon reads the colon after the name of a member.
 func (t *tokens) colon() verdict {
 	if t.peek() != ':' {
-		return t.unexpected("a colon")
+		return t.failExpecting("a colon")
 	}
 	t.pos++
 	return accepted
@@ -168,7 +171,9 @@ func (t *tokens) enter() verdict {
 	return accepted
 }
 
-// stepOver reads a value that has only to be JSON. It applies no rule of the format, and reports nothing.
+// stepOver reads a value that has only to be JSON. It applies no rule of the format, and reports nothing. So it serves for a
+// value that is read again later, and for one that is too long for the window; nothing needs to be pinned. It calls itself for a
+// value inside a value, at most maxDepth deep.
 func (t *tokens) stepOver() verdict {
 	switch c := t.peek(); {
 	case c == '"':
@@ -185,7 +190,7 @@ func (t *tokens) stepOver() verdict {
 	case c == 'n':
 		return t.literal("null")
 	}
-	return t.unexpected("a value")
+	return t.failExpecting("a value")
 }
 
 // stepOverInside is stepOver for an object or an array.
@@ -218,16 +223,16 @@ func (t *tokens) stepOverName() verdict {
 // quote fails unless the name of a member is next. It reads nothing of the name.
 func (t *tokens) quote() verdict {
 	if t.peek() != '"' {
-		return t.unexpected("a member name in quotes")
+		return t.failExpecting("a member name in quotes")
 	}
 	return accepted
 }
 
-// literal reads true, false or null.
+// literal reads true, false or null. The caller has seen its first byte.
 func (t *tokens) literal(word string) verdict {
 	for i := range len(word) {
 		if c, ok := t.current(); !ok || c != word[i] {
-			return t.unexpected(word)
+			return t.failExpecting(word)
 		}
 		t.pos++
 	}
@@ -273,10 +278,12 @@ func (t *tokens) number() (n int, v verdict) {
 	return n, v
 }
 
-// tooLarge is more than any rule allows, and small enough that ten times as much fits into an int.
+// tooLarge stands for all larger numbers. It is more than any rule allows, and ten times as much fits into an int, so the sum of
+// digits never overflows.
 const tooLarge = 1_000_000
 
-// digits reads one digit or more, and returns their value, at most tooLarge.
+// digits reads one digit or more, and returns their value, at most tooLarge. Without a digit it fails. Digits go on as long as
+// the line does, so a number of a million digits is read in the memory of the window.
 func (t *tokens) digits() (n int, v verdict) {
 	for ; ; v = accepted {
 		c, more := t.current()
@@ -287,7 +294,7 @@ func (t *tokens) digits() (n int, v verdict) {
 		t.pos++
 	}
 	if v == broken {
-		return 0, t.unexpected("a digit")
+		return 0, t.failExpecting("a digit")
 	}
 	return n, v
 }

@@ -30,8 +30,8 @@ func (c *lineChecker) expect(first byte, member, want string) verdict {
 	return min(c.discard(member), refused)
 }
 
-// kind names the JSON type of the value that is next, for a message. What begins no value is called a number; reading it fails
-// afterwards, and the line then has that fault alone.
+// kind names the JSON type of the value that is next, for a message: its first byte tells. What begins no value is called a
+// number; reading it fails afterwards, and the line then has that fault alone, so nobody sees the message.
 func (c *lineChecker) kind() string {
 	switch c.peek() {
 	case '"':
@@ -49,7 +49,8 @@ func (c *lineChecker) kind() string {
 }
 
 // items reads an array and calls item at each of its elements, which reads the element. c.item has the index meanwhile, for the
-// pointer of a problem. It returns how many elements there are. The caller has seen the opening bracket.
+// pointer of a problem. items returns how many elements there are, also if some have errors. The caller has seen the opening
+// bracket. Arrays of ratings, dimensions and reviews are read so; readReview takes the index and resets c.item at once.
 func (c *lineChecker) items(item func(*lineChecker) verdict) (n int64, v verdict) {
 	if c.enter() == broken {
 		return 0, broken
@@ -73,7 +74,7 @@ const (
 	repeatedMember = "this member was given before; keep one of the two"
 )
 
-// flawed returns whether the string that was just read has characters that no string may contain.
+// flawed returns whether the string that was just read has characters that no string may contain, which flaws reports.
 func (t *tokens) flawed() bool { return t.str.nul >= 0 || t.str.surrogate >= 0 }
 
 // flaws reports the characters that no string may contain in the string that was just read: U+0000, which other programs take
@@ -87,7 +88,7 @@ func (c *lineChecker) flaws(member string) {
 	}
 }
 
-// anyText reads a string of any length with any text.
+// anyText reads a string of any length with any text. It makes no copy of the text and keeps nothing of it.
 func (c *lineChecker) anyText(member string) verdict {
 	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
@@ -123,14 +124,14 @@ func (c *lineChecker) timestamp(member string) verdict {
 			return "the fraction of this time is longer than 65536 bytes; " + rightTime
 		}
 		fault := timestampFault(text)
-		if c.load && fault == "" {
+		if c.forImport && fault == "" {
 			c.time = instant(text)
 		}
 		return fault
 	})
 }
 
-// nullOr reads null, which has no rule, or any other value with value.
+// nullOr reads null, which the member may be and which has no rule, or any other value with value.
 func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
 	if c.peek() == 'n' {
 		return c.literal("null")
@@ -152,7 +153,8 @@ func (c *lineChecker) address(member string) verdict {
 	})
 }
 
-// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported, at its tag.
+// bodyHTML reads body_html and applies the rules of markup. Of each text the first fault is reported, at its tag. A long text is
+// given to markup in pieces, so that it is never decoded as a whole.
 func (c *lineChecker) bodyHTML(member string) verdict {
 	if v := c.expect('"', member, "a string"); v != accepted {
 		return v
@@ -206,8 +208,8 @@ func (c *lineChecker) nonEmpty(member string) (text []byte, v verdict) {
 	return text, refused
 }
 
-// limited reads a string of 1 to limit characters. A longer one is a problem with the given rule, and refused; the text that is
-// returned is then cut, since it is only shown.
+// limited reads a string of 1 to limit characters (code points). A longer one is a problem with the given rule, and refused; the
+// text that is returned is then cut, since it is only shown. Otherwise limited is as nonEmpty.
 func (c *lineChecker) limited(member string, limit int, rule ruleID) (text []byte, v verdict) {
 	text, v = c.nonEmpty(member)
 	if len(text) > limit && utf8.RuneCount(text) > limit { // characters are counted only if there may be too many

@@ -2,45 +2,50 @@ package reviews
 
 import "io"
 
-// window is the part of a line that is in memory: all of a short line, or as much of a long one as is needed. It moves
-// along the line with pos.
+// window is the part of a line that is in memory: all of a short line, or as much of a long one as is needed. The methods that
+// read JSON go through buf with pos, and call fill when they need more than is there.
+//
+//	line     {"source":"example.test", … {"id":"1","title":"Bright", … }, …
+//	                               └─────┴─────── buf ──┴───────┘
+//	                              base   pinned        pos       rest reads on here
 //
 // A review, or a member of a collection, is pinned while it is read: the window does not move beyond its beginning, so that
-// a problem can show the text and an import can store it. The window grows with what is pinned, up to most bytes. What is
-// longer overflows: it is read over and judged by its size alone.
+// a problem can show the text and an import can store it. The window grows with what is pinned, up to most bytes. A longer value
+// overflows: fill then returns false, as at the end of the line, so the methods that read it return broken; endPin goes back, and
+// the value is read over with stepOver. That it is too long is one problem (rule stored-size).
 //
-// The window of a short line is a slice of its block, and fill does nothing. The window of a long line begins as its block, and
-// fill moves what stays to the front and reads on behind it, from the file or from the temporary file.
+// The window of a short line is a slice of its block, and fill does nothing. The window of a long line begins as its block. fill
+// moves the bytes that stay to the front and reads on after them, from the file or from the temporary file.
 type window struct {
 	buf  []byte
 	pos  int       // the next byte in buf
 	base int64     // the offset of buf[0] in the file
 	last byte      // the byte before buf[0], if the window has moved
 	rest io.Reader // what follows the window; nil if the rest of the line is in buf
-	err  error     // of rest, tee or admit: the line cannot be read on
+	err  error     // of rest, tee or beforeLarge: the line cannot be read on
 
-	small    []byte       // memory of the window before it grows
-	most     int          // bytes up to which it grows
-	pinned   int          // where in buf the pinned value begins; -1: nothing is pinned
-	overflow bool         // the pinned value is longer than the window grows
-	admit    func() error // called before the window grows beyond maxSmall, to wait for a Gate; nil: it may grow
-	shed     func()       // called when the window gives its large memory back; nil: it keeps that
-	tee      io.Writer    // gets the bytes that leave the window; nil: nobody does
-	teed     int          // how much of buf tee has got
+	small       []byte       // memory of the window before it grows, and after; that of the block
+	most        int          // bytes up to which it grows: maxSmall while an import copies the line, otherwise maxWindow
+	pinned      int          // where in buf the pinned value begins; -1: nothing is pinned
+	overflow    bool         // the pinned value is longer than the window grows
+	beforeLarge func() error // called before the window grows beyond maxSmall, to enter the Gate; nil: nobody counts it
+	afterLarge  func()       // called when the window returns to small memory, to leave the Gate; nil: it keeps the large memory
+	tee         io.Writer    // gets a copy of the bytes that leave the window; nil: no copy is made
+	teed        int          // how many bytes of buf were written to tee
 
 	counted    int64 // offset up to which characters are counted, see column
 	characters int64 // of the line before that offset
 }
 
-// maxWindow is how far the window grows: to what is stored of a review, and some text behind it that a problem shows.
+// maxWindow is how far the window grows: to what is stored of a review, and some text after it that a problem shows.
 const maxWindow = maxStored + 64<<10
 
-// reset sets the window to a line that is all in memory.
+// reset sets the window to a line that is all in memory. offset is that of the line in the file.
 func (w *window) reset(line []byte, offset int64) {
 	*w = window{buf: line, base: offset, pinned: -1, counted: offset}
 }
 
-// begin sets the window to what rest reads, which begins at this offset and column.
+// begin sets the window to what rest reads, which begins at this offset and column of the file. The window is empty at first.
 func (w *window) begin(rest io.Reader, offset, column int64) {
 	w.buf, w.pos, w.base, w.rest, w.pinned = w.small[:0], 0, offset, rest, -1
 	w.counted, w.characters = offset, column-1
@@ -58,7 +63,7 @@ func (w *window) current() (c byte, ok bool) {
 }
 
 // unpin ends pinning. It returns whether the value has overflowed: then pos is at its first byte again, and the caller reads
-// over the value.
+// over the value. lineChecker.endPin also resets what reading the value has set.
 func (w *window) unpin() (overflow bool) {
 	if w.overflow {
 		w.pos = w.pinned
@@ -70,8 +75,9 @@ func (w *window) unpin() (overflow bool) {
 // since returns what was read from an offset in the window on.
 func (w *window) since(offset int64) []byte { return w.buf[offset-w.base : w.pos] }
 
-// fill moves the window on, or makes it grow, and returns whether there is more to read than before. It returns false at the end
-// of the line, if the pinned value overflows, and if reading fails, which sets err. Slices of the window are invalid afterwards.
+// fill moves the window on, or makes it grow, and returns whether there is more to read than before. It keeps the bytes from the
+// pinned value on, or from pos on if nothing is pinned. It returns false at the end of the line, if the pinned value overflows,
+// and if reading fails, which sets err. Slices of the window are invalid afterwards.
 func (w *window) fill() bool {
 	if w.rest == nil {
 		return false
@@ -85,7 +91,7 @@ func (w *window) fill() bool {
 	if to == nil {
 		return false
 	}
-	w.leave(from)
+	w.beforeDrop(from)
 	left = copy(to[:cap(to)], w.buf[from:])
 	w.base, w.pos, w.teed = w.base+int64(from), w.pos-from, w.teed-from
 	if w.pinned >= 0 {
@@ -102,9 +108,11 @@ func (w *window) fill() bool {
 	return n > 0
 }
 
-// memory returns the memory for the window when so many of its bytes stay; nil if there is none, because the pinned value
-// overflows or because admit has refused. A quarter of the memory is to be free, so that fill is not called for every few
-// bytes. The memory doubles up to maxSmall, then grows by four and at last to most: a large value is copied a few times only.
+// memory returns the memory for the window when its last left bytes stay; nil if there is none, because the pinned value
+// overflows or beforeLarge has failed. A quarter of the memory is to be free, so that fill is not called for every few bytes. The
+// size doubles up to maxSmall, then it is multiplied by four, and at last it is most: 512 KiB, 1 MiB, 4 MiB, 16 MiB + 64 KiB. So
+// a large value is copied a few times only. If afterLarge is set, the next memory is small again when little of a large window
+// stays.
 func (w *window) memory(left int) []byte {
 	size := cap(w.small)
 	for size-left < size/4 && size < w.most {
@@ -123,13 +131,13 @@ func (w *window) memory(left int) []byte {
 	}
 	have := cap(w.buf)
 	switch {
-	case size == cap(w.small) && have > size && w.shed != nil: // the large value was read, so its memory becomes garbage
-		w.shed()
+	case size == cap(w.small) && have > size && w.afterLarge != nil: // the large value was read, so its memory becomes garbage
+		w.afterLarge()
 		return w.small
 	case size <= have:
 		return w.buf
-	case size > maxSmall && have <= maxSmall && w.admit != nil:
-		w.err = w.admit()
+	case size > maxSmall && have <= maxSmall && w.beforeLarge != nil:
+		w.err = w.beforeLarge()
 		if w.err != nil {
 			w.rest = nil
 			return nil
@@ -138,8 +146,9 @@ func (w *window) memory(left int) []byte {
 	return make([]byte, 0, size)
 }
 
-// leave is called before the first n bytes leave the window: it copies them to tee and counts their characters.
-func (w *window) leave(n int) {
+// beforeDrop is called by fill before the first n bytes leave the window. What will be needed of them is taken: tee gets a copy,
+// last the byte before the window, and column counts their characters.
+func (w *window) beforeDrop(n int) {
 	if w.tee != nil {
 		w.write(n)
 	}
@@ -149,7 +158,7 @@ func (w *window) leave(n int) {
 	w.column(w.base + int64(n))
 }
 
-// write writes the first n bytes of the window to tee, without those that it has got.
+// write writes the first n bytes of the window to tee, except those that were written before. An error goes to err.
 func (w *window) write(n int) {
 	if w.teed < n && w.err == nil {
 		_, w.err = w.tee.Write(w.buf[w.teed:n])

@@ -38,11 +38,11 @@ type CollectionQuery struct {
 // ReviewQuery is a query for the reviews of a collection by time.
 type ReviewQuery struct {
 	Collection Key
-	After      *Position // only reviews behind this position, which need not be that of a stored review; nil: all
+	After      *Position // only reviews after this position, which need not be that of a stored review; nil: all
 	Limit      int       // the highest number of reviews; 0: no limit
 }
 
-// Position is a position in the order of ReviewsByTime: behind all reviews with a higher Time, and behind those with the same
+// Position is a position in the order of ReviewsByTime: after all reviews with a higher Time, and after those with the same
 // Time and no higher ID.
 type Position struct {
 	Time int64
@@ -94,7 +94,7 @@ type Reader interface {
 	Collection(ctx context.Context, key Key) (Collection, error)
 	// Collections yields all collections of the network in the order in which they were first put.
 	Collections(ctx context.Context) iter.Seq2[Collection, error]
-	// CollectionsByKey yields the collections of the network that are behind q.After, by source and then by id, both in byte
+	// CollectionsByKey yields the collections of the network that are after q.After, by source and then by id, both in byte
 	// order, and stops after q.Limit of them. The collection q.After need not exist.
 	CollectionsByKey(ctx context.Context, q CollectionQuery) iter.Seq2[Collection, error]
 	// CollectionsWithID yields the collections of the network that have this id, by source in byte order.
@@ -105,7 +105,7 @@ type Reader interface {
 	// ReviewsByID yields those of the given reviews that the collection has, each once, in any order. It yields nothing
 	// if there is no collection with this key.
 	ReviewsByID(ctx context.Context, key Key, ids []string) iter.Seq2[Review, error]
-	// ReviewsByTime yields the reviews of a collection that are behind q.After: the highest Time first, and reviews with the
+	// ReviewsByTime yields the reviews of a collection that are after q.After: the highest Time first, and reviews with the
 	// same Time by id in byte order. It stops after q.Limit of them. It yields nothing if there is no collection with this key.
 	ReviewsByTime(ctx context.Context, q ReviewQuery) iter.Seq2[Review, error]
 }
@@ -122,7 +122,7 @@ type Tx interface {
 	// PutCollection adds a collection, or replaces the fields and the tally of the one with the same key, which keeps its
 	// place in the order of Collections and its reviews.
 	PutCollection(ctx context.Context, c Collection) error
-	// PutReviews adds reviews to a collection, behind those that it has. A review with an id that the collection has replaces
+	// PutReviews adds reviews to a collection, after those that it has. A review with an id that the collection has replaces
 	// that review, and keeps its place in the order of Reviews. If an id is given twice, the last review counts. PutReviews
 	// returns ErrNotFound if there is no such collection.
 	PutReviews(ctx context.Context, key Key, reviews []Review) error
@@ -131,7 +131,7 @@ type Tx interface {
 	// collection.
 	DeleteCollection(ctx context.Context, key Key) error
 	// DeleteReviews removes those of the given reviews that the collection has, and ignores the other ids. A review that is put
-	// with the same id later is a new one, behind those that the collection has. DeleteReviews returns ErrNotFound if there is
+	// with the same id later is a new one, after those that the collection has. DeleteReviews returns ErrNotFound if there is
 	// no such collection.
 	DeleteReviews(ctx context.Context, key Key, ids []string) error
 }

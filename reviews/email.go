@@ -1,0 +1,33 @@
+package reviews
+
+import (
+	"slices"
+	"strings"
+)
+
+// The imported_email of a review is given to operators only, by Export. ReviewRecord has no such member, so no list of reviews has
+// it. The problems of a report may repeat it in their values, so WithoutEmail removes those.
+
+// WithoutEmail returns the report without the values of problems that may contain an imported_email: those of that member, and
+// those of the objects and arrays around one. The problems stay. A program that shows a report to somebody who may not read
+// email addresses shows this one, as the HTTP API does. r is not changed.
+func (r Report) WithoutEmail() Report {
+	problems := r.Problems
+	r.Problems = slices.Clone(problems)
+	for i, p := range problems {
+		if p.mayHoldEmail() {
+			r.Problems[i].Value = ""
+		}
+	}
+	return r
+}
+
+// mayHoldEmail returns whether the value of the problem may contain an imported_email: it is one, or part of one, or a value
+// around one, which is a review, the list of reviews, the record or any object.
+func (p Problem) mayHoldEmail() bool {
+	steps := strings.Split(p.Pointer, "/") // "/reviews/0/title" is "", "reviews", "0", "title"
+	// The record has the pointer "", the list of reviews "/reviews", and a review "/reviews/0".
+	whole := len(steps) < 2 || steps[1] == "reviews" && len(steps) <= 3
+	object := strings.HasPrefix(p.Value, "{") || strings.HasPrefix(p.Value, "[") && strings.Contains(p.Value, "{")
+	return whole || object || slices.Contains(steps, "imported_email")
+}
