@@ -1,10 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -40,7 +40,8 @@ func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error 
 	return appErrors.wrap(err)
 }
 
-// Update runs fn in a transaction that locks what it reads.
+// Update runs fn in a transaction that locks what it reads and writes. If fn begins with Announce, it first tries to share a
+// transaction with other updates; see group.go. fn may run several times.
 func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	done, err := s.db.updateInGroup(ctx, fn)
 	if !done {
@@ -65,7 +66,7 @@ type appReader struct {
 
 	alone bool       // the next statement may run before the transaction begins
 	first *statement // reads again what was read before the transaction began
-	found [][]any    // the rows that first must find
+	found []row      // the rows that first must find
 	moved bool       // first has found other rows
 	ended bool
 }
@@ -99,13 +100,13 @@ func (r *appReader) same(now *rows) error {
 	return nil
 }
 
-func sameRows(a, b [][]any) bool {
-	return slices.EqualFunc(a, b, func(a, b []any) bool { return reflect.DeepEqual(a, b) })
+func sameRows(a, b []row) bool {
+	return slices.EqualFunc(a, b, func(a, b row) bool { return slices.EqualFunc(a, b, bytes.Equal) })
 }
 
 // read runs a query that finds few rows, before the transaction begins if it is the first. If another query follows, the
 // transaction begins with again, a cheaper query for the same rows, and must find what mark returns of the rows now.
-func (r *appReader) read(ctx context.Context, query statement, again *statement, mark func(*rows) [][]any) *rows {
+func (r *appReader) read(ctx context.Context, query statement, again *statement, mark func(*rows) []row) *rows {
 	if err := r.check(ctx); err != nil {
 		return &rows{err: err}
 	}

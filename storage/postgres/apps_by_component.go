@@ -17,6 +17,8 @@ func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[app
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.listUsers(ctx, q, out) })
 }
 
+// listUsers reads ids in portions, and then the apps of each portion. app_used has the apps of which some version has the
+// component, and under the empty name the apps of the first release, of which only the latest version is known.
 func (r *appReader) listUsers(ctx context.Context, q appsvc.UserQuery, out func(appsvc.ComponentUser) bool) error {
 	c, err := r.conn(ctx)
 	if err != nil {

@@ -60,18 +60,19 @@ func (r *appReader) listApps(ctx context.Context, q appsvc.AppQuery, out func(ap
 	return l.byCreation(ctx)
 }
 
-// appList yields the apps of one query.
+// appList yields the apps of one query. It finds positions first, then reads the heads of the apps in portions, and last the
+// bodies of those that match.
 type appList struct {
 	r      *appReader
 	c      *conn
 	q      appsvc.AppQuery
 	out    func(appsvc.App) bool
-	scopes []string
-	sent   int
-	over   bool // out has returned false
+	scopes []string // of the apps that the caller sees; see app_scope
+	sent   int      // apps that were yielded
+	over   bool     // out has returned false
 }
 
-// sizedHead is a head with the size of its body.
+// sizedHead is a head with the size of its body, by which send limits how many bodies it reads together.
 type sizedHead struct {
 	appsvc.Head
 	size int64
@@ -106,6 +107,7 @@ func (l *appList) heads(ctx context.Context, ids []string) ([]sizedHead, error) 
 	return l.matching(l.c.query(ctx, "SELECT "+sizedColumns+" FROM app WHERE id = ANY($1)", ids))
 }
 
+// matching reads rows of sizedColumns, and returns the heads of those that match.
 func (l *appList) matching(found *rows) (out []sizedHead, err error) {
 	for found.next() {
 		if h := scanHead(found); l.q.Match(h) {
@@ -222,6 +224,7 @@ func (l *appList) send(ctx context.Context, heads []sizedHead) error {
 	return nil
 }
 
+// bodies reads the bodies of apps, by id.
 func (l *appList) bodies(ctx context.Context, heads []sizedHead) (map[string][]byte, error) {
 	ids := make([]string, len(heads))
 	for i, h := range heads {
@@ -235,7 +238,8 @@ func (l *appList) bodies(ctx context.Context, heads []sizedHead) (map[string][]b
 	return out, found.err
 }
 
-// IDs yields the IDs of all apps.
+// IDs yields the IDs of all apps, sorted. An Update locks the whole table first, as it does for a list of apps, so that nobody
+// adds an app or changes one.
 func (r *appReader) IDs(ctx context.Context) iter.Seq2[string, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.ids(ctx, out) })
 }

@@ -58,7 +58,7 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	} else {
 		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
 		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // a version never changes
-		found = r.read(ctx, query, &again, func(found *rows) (versions [][]any) {
+		found = r.read(ctx, query, &again, func(found *rows) (versions []row) {
 			for _, row := range found.values {
 				versions = append(versions, row[3:4])
 			}

@@ -113,7 +113,8 @@ func (c *conn) chain(ctx context.Context, app string, v int64) ([]history.Row, e
 	return out, found.err
 }
 
-// history yields the rows of a chain, and then those of the chains before it, each of which takes a round trip.
+// history yields the rows of a chain, newest first, and then those of the chains before it, each of which takes a round trip. For
+// one version the codec reads only the first chain.
 func (c *conn) history(ctx context.Context, app string, rows []history.Row) history.Rows {
 	return func(yield func(history.Row, error) bool) {
 		for len(rows) > 0 {

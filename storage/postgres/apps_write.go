@@ -15,7 +15,8 @@ import (
 type appTx struct{ appReader }
 
 // AddVersion moves the latest version into the history and stores the new one in its row. Owner and time of creation stay
-// those of the first version.
+// those of the first version. It locks the app first, and returns ErrExists if the version is not the one after the latest. The
+// statements are sent with the commit.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	last, err := t.row(ctx, h.ID)
 	if err != nil {
@@ -42,6 +43,7 @@ func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body)
 	return err
 }
 
+// insertApp adds an app with its first version, and the rows that list it.
 func (c *conn) insertApp(a *appRow) {
 	c.later(`INSERT INTO app (id, created, updated, version, owner, editor, groups, components, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -101,7 +103,8 @@ func (c *conn) link(a *appRow, old, next []string, add, remove string) {
 	}
 }
 
-// scopes returns the values of app_scope.scope for an app.
+// scopes returns the values of app_scope.scope for an app: its owner, its groups, and the networks that contain these, each once.
+// A caller sees the app in a list if it owns the app or moderates one of these groups.
 func scopes(h appsvc.Head) []string {
 	out := []string{ownerScope(h.Owner)}
 	for _, g := range h.Groups {

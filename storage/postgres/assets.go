@@ -20,7 +20,7 @@ type assetStore struct {
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
-// View runs fn on one snapshot.
+// View runs fn in one snapshot. fn may run again if the connection is lost.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{c: c, key: libraryKey(lib)}
@@ -66,19 +66,18 @@ func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library,
 	})
 }
 
+// libraryKey returns the key of a library, the first column of all of its rows. Names may be longer than an index holds.
 func libraryKey(lib assetstore.Library) string { return digest(lib.Network, lib.ID) }
 
-// assetReader reads one library.
+// assetReader reads one library, in a View or an Update. In an Update it first writes what waits and what the read depends on, so
+// that the Update sees its own writes.
 type assetReader struct {
 	c     *conn
-	key   string
+	key   string            // of the library
 	tx    *assetTx          // nil in a View
 	state *assetstore.State // nil before it is read
-	ended bool
-	last  struct { // the last result of found
-		query assetstore.AssetQuery
-		found blocks
-	}
+	ended bool              // the function of the View or Update has returned
+	last  lastFound         // what was counted last, in a View
 }
 
 func (r *assetReader) check(ctx context.Context) error {
@@ -90,6 +89,7 @@ func (r *assetReader) check(ctx context.Context) error {
 
 const libraryColumns = "secret, last, at, count, tree, top"
 
+// stateOf reads a row of libraryColumns. Without a secret the library has no State, and it returns the zero State.
 func stateOf(found *rows) (s assetstore.State) {
 	if key := found.blob(0); key != nil {
 		copy(s.Key[:], key)
@@ -173,8 +173,8 @@ func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origi
 	})
 }
 
-// from yields the assets of the first of some origins. known is how many of the origins that were; more is false if out has
-// returned false.
+// from yields the assets of the first of some origins, and for an origin without an asset the zero Record. known is how many of
+// the origins that were: not all of them if the assets have more than originBytes. more is false if out has returned false.
 func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out func(assetstore.Record) bool) (known int, more bool, err error) {
 	wanted := make([][]byte, len(origins))
 	for i := range origins {
@@ -214,7 +214,7 @@ func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out
 
 // noteTerms keeps the terms of rows of assetsFrom. It is called when the rows have just been read: the Update may write
 // these assets before it has been given all of them, and then the rows are out of date.
-func (t *assetTx) noteTerms(found [][]any) {
+func (t *assetTx) noteTerms(found []row) {
 	for i := range found {
 		row := rows{values: found, at: i + 1}
 		if sent := row.bool(1); sent {

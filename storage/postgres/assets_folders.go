@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Folders yields the folders.
+// Folders yields the folders by id, the deleted ones included.
 func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRecord, error] {
 	return stream.Of(func(out func(assetstore.FolderRecord) bool) error { return r.folders(ctx, out) })
 }
@@ -18,6 +18,8 @@ func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRe
 // folderPortion is how many folders one round trip reads.
 const folderPortion = 1024
 
+// folders reads the folders in portions, so out may read something else in between. The permissions of a folder are JSON in one
+// column, since they are only ever read and written together.
 func (r *assetReader) folders(ctx context.Context, out func(assetstore.FolderRecord) bool) error {
 	if err := r.check(ctx); err != nil {
 		return err
@@ -39,7 +41,7 @@ func (r *assetReader) folders(ctx context.Context, out func(assetstore.FolderRec
 	return found.err
 }
 
-// PutFolder adds a folder or replaces it.
+// PutFolder adds a folder or replaces it. The row is sent with a later statement or with the commit.
 func (t *assetTx) PutFolder(ctx context.Context, f assetstore.FolderRecord) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -10,23 +10,25 @@ import (
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// assetIndex collects the changes of the posting lists of a library, so that a part to which many assets are added is written
-// once.
+// assetIndex collects the changes that an Update makes to the posting lists of a library and to the table of attribute values. It
+// writes them together: once for each list, however many assets were added to the list. assets_list.go says how a list is
+// stored. The name of a list is a term, or is made of an attribute by listOf.
 type assetIndex struct {
-	part    int                             // bytes that a part may have
-	top     int64                           // the highest ordinal in the lists
-	changes map[string][]listing            // by the names of the lists
+	part    int                             // bytes of a part that is written anew, see partBytes
+	top     int64                           // the highest ordinal in the lists; a higher one can be appended
+	changes map[string][]listChange         // by the names of the lists, in the order in which they were made
 	waiting int                             // how many changes there are
 	added   map[string]assetstore.Attribute // attributes that assets got, by the names of their lists
 	removed map[string]bool                 // lists of attributes that may have become empty
 }
 
-// listing adds an ordinal to a list, or removes it.
-type listing struct {
+// listChange adds an ordinal to a list, or removes it.
+type listChange struct {
 	ordinal int64
-	in      bool
+	in      bool // false = removed
 }
 
+// newAssetIndex returns an assetIndex without changes. part is partBytes, or less in tests.
 func newAssetIndex(part int) assetIndex {
 	x := assetIndex{part: part}
 	x.reset()
@@ -34,11 +36,11 @@ func newAssetIndex(part int) assetIndex {
 }
 
 func (x *assetIndex) reset() {
-	x.changes, x.waiting = map[string][]listing{}, 0
+	x.changes, x.waiting = map[string][]listChange{}, 0
 	x.added, x.removed = map[string]assetstore.Attribute{}, map[string]bool{}
 }
 
-// listsOf returns the names of the lists of an asset, sorted.
+// listsOf returns the names of the lists that an asset with these index entries is in, sorted and each once.
 func listsOf(x assetstore.Index) []string {
 	terms := slices.Clone(x.Terms)
 	for _, a := range x.Attributes {
@@ -48,17 +50,18 @@ func listsOf(x assetstore.Index) []string {
 	return slices.Compact(terms)
 }
 
-// change moves an asset from some lists to others. attributes are those that it has now.
+// change notes that an asset was in the lists from and shall be in the lists to, both sorted. attributes are those that it has
+// now.
 func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assetstore.Attribute) {
 	leaves, comes := diff(from, to)
 	for _, term := range leaves {
-		x.changes[term] = append(x.changes[term], listing{ordinal, false})
+		x.changes[term] = append(x.changes[term], listChange{ordinal, false})
 		if strings.HasPrefix(term, attributeList) {
 			x.removed[term] = true
 		}
 	}
 	for _, term := range comes {
-		x.changes[term] = append(x.changes[term], listing{ordinal, true})
+		x.changes[term] = append(x.changes[term], listChange{ordinal, true})
 	}
 	for _, a := range attributes {
 		if term := listOf(a); len(x.changes[term]) > 0 {
@@ -69,11 +72,12 @@ func (x *assetIndex) change(ordinal int64, from, to []string, attributes []asset
 }
 
 const (
-	flushTerms  = 2048  // terms whose lists are read and written in one round trip
-	appendTerms = 16384 // terms whose lists are appended to in one round trip
+	flushTerms  = 2048  // lists that are read and written anew in one round trip
+	appendTerms = 16384 // lists that are appended to in one round trip
 )
 
-// flush writes the changes to the lists and to the table of values.
+// flush writes the changes to the lists and to the table of values, some of them with the next statement or the commit. First it
+// appends to as many lists as it can; the others are read and written anew.
 func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	if x.waiting == 0 {
 		return nil
@@ -92,9 +96,9 @@ func (x *assetIndex) flush(ctx context.Context, c *conn, library string) error {
 	return nil
 }
 
-// lastOfEach returns the last change of each ordinal, in the order of ordinals.
-func lastOfEach(changes []listing) []listing {
-	slices.SortStableFunc(changes, func(a, b listing) int { return cmp.Compare(a.ordinal, b.ordinal) })
+// lastOfEach returns the last change of each ordinal, in the order of ordinals. It reuses the memory of changes.
+func lastOfEach(changes []listChange) []listChange {
+	slices.SortStableFunc(changes, func(a, b listChange) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	out := changes[:0]
 	for i, l := range changes {
 		if i+1 == len(changes) || changes[i+1].ordinal != l.ordinal {
@@ -104,8 +108,9 @@ func lastOfEach(changes []listing) []listing {
 	return out
 }
 
-// appendToLists appends pieces to the last parts of lists, and creates the lists that do not exist. It returns the terms of
-// lists whose last part has no room, and leaves these lists unchanged.
+// appendToLists appends pieces to the last parts of lists, and creates the lists that do not exist. It returns the names of
+// lists whose last part has no room or was written by the first release, and leaves these lists unchanged. The byte 2 is
+// formatPieces.
 const appendToLists = `WITH last AS (SELECT u.*, p.low AS at, p.room
 		FROM unnest($2::bytea[], $3::int8[], $4::int8[], $5::bytea[]) AS u (term, low, count, piece)
 		LEFT JOIN LATERAL (SELECT low, get_byte(ordinals, 0) = 2 AND octet_length(ordinals) + octet_length(u.piece) <= $6 AS room
@@ -115,7 +120,7 @@ const appendToLists = `WITH last AS (SELECT u.*, p.low AS at, p.room
 		ON CONFLICT (library, term, low) DO UPDATE SET count = l.count + excluded.count, ordinals = l.ordinals || excluded.ordinals)
 	SELECT term FROM last WHERE NOT room`
 
-// appendLists makes the changes that only append ordinals to a list whose last part has room. It returns the terms of the other
+// appendLists makes the changes that only append ordinals to a list whose last part has room. It returns the names of the other
 // lists, sorted. To read the parts and write them anew would take twice as long.
 func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (others []string, err error) {
 	var (
@@ -127,7 +132,7 @@ func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (
 		if len(names) == 0 {
 			return nil
 		}
-		// A part may have more bytes than a rewritten one, so that there is room again when it was rewritten.
+		// Appending fills a part to 1.5 times the bytes of a part that is written anew. So there is room again after that.
 		found := c.query(ctx, appendToLists, library, names, lows, counts, pieces, x.part+x.part/2)
 		for found.next() {
 			others = append(others, found.text(0))
@@ -156,8 +161,9 @@ func (x *assetIndex) appendLists(ctx context.Context, c *conn, library string) (
 	return others, nil
 }
 
-// piece returns the changes of a list as a piece to append. ok is false if they do more than append, or are too many.
-func (x *assetIndex) piece(changes []listing) (piece []byte, ok bool) {
+// piece returns the changes of a list as a piece to append. ok is false if they do more than append, or are too many for one
+// part.
+func (x *assetIndex) piece(changes []listChange) (piece []byte, ok bool) {
 	ordinals, steps := make([]int64, len(changes)), 0
 	for i, l := range changes {
 		if !l.in || l.ordinal <= x.top {
@@ -174,6 +180,8 @@ func (x *assetIndex) piece(changes []listing) (piece []byte, ok bool) {
 	return appendPiece(nil, ordinals, steps), true
 }
 
+// flushLists makes the changes of some lists: it reads the parts that change, and writes them anew with the next statement or the
+// commit.
 func (x *assetIndex) flushLists(ctx context.Context, c *conn, library string, terms []string) error {
 	read, err := x.read(ctx, c, library, terms)
 	if err != nil {
@@ -207,7 +215,7 @@ func (x *assetIndex) flushLists(ctx context.Context, c *conn, library string, te
 	return nil
 }
 
-// read returns the parts that the changes belong to, by term and low.
+// read returns the parts that the changes belong to, by the name of the list and low.
 func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []string) (map[string]map[int64][]byte, error) {
 	var names []string
 	var at []int64
@@ -215,7 +223,7 @@ func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []
 		for _, l := range x.changes[term] {
 			names, at = append(names, term), append(at, l.ordinal)
 			if l.ordinal > x.top {
-				break // the other ordinals belong to the same part, the last one
+				break // the later changes have higher ordinals, which all belong to the last part
 			}
 		}
 	}
@@ -233,10 +241,10 @@ func (x *assetIndex) read(ctx context.Context, c *conn, library string, terms []
 	return out, found.err
 }
 
-// rewrite makes the changes, in the order of ordinals, in the parts that they belong to. It calls put with the low of each changed
-// part and the parts that replace it: none if it is empty now, several if it has grown too large. Ordinals below the first part
-// go into a new part that begins at 0.
-func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func(low int64, parts []part)) error {
+// rewrite makes the changes of one list in its parts, which are given by low. The changes are in the order of ordinals. It calls
+// put with the low of each changed part and the parts that replace it: none if it is empty now, several if it has grown too
+// large. The first of them keeps the low. Ordinals below the first part go into a new part that begins at 0.
+func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listChange, put func(low int64, parts []part)) error {
 	lows := slices.Sorted(maps.Keys(parts))
 	for len(changes) > 0 {
 		low, next := int64(0), len(changes)
@@ -248,7 +256,7 @@ func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func
 			low = lows[i]
 		}
 		if i+1 < len(lows) {
-			next, _ = slices.BinarySearchFunc(changes, lows[i+1], func(l listing, low int64) int { return cmp.Compare(l.ordinal, low) })
+			next, _ = slices.BinarySearchFunc(changes, lows[i+1], func(l listChange, low int64) int { return cmp.Compare(l.ordinal, low) })
 		}
 		var ordinals []int64
 		if data, there := parts[low]; there {
@@ -264,8 +272,8 @@ func (x *assetIndex) rewrite(parts map[int64][]byte, changes []listing, put func
 	return nil
 }
 
-// encode encodes ordinals as parts. If they were appended, the parts are filled. Otherwise the parts are halved, which leaves room
-// for more ordinals in between.
+// encode encodes ordinals as parts. If the new ordinals were appended, or one part is enough, the parts are filled. Otherwise the
+// ordinals are halved until each half fits a part, which leaves room for more ordinals in between.
 func (x *assetIndex) encode(ordinals []int64, appends bool) []part {
 	parts := encodeParts(ordinals, x.part)
 	if len(parts) < 2 || appends {
@@ -275,8 +283,8 @@ func (x *assetIndex) encode(ordinals []int64, appends bool) []part {
 	return append(x.encode(ordinals[:half], false), x.encode(ordinals[half:], false)...)
 }
 
-// merge returns the ordinals after the changes.
-func merge(ordinals []int64, changes []listing) []int64 {
+// merge returns ascending ordinals after the changes, which are in the order of ordinals.
+func merge(ordinals []int64, changes []listChange) []int64 {
 	out := make([]int64, 0, len(ordinals)+len(changes))
 	for _, l := range changes {
 		n, found := slices.BinarySearch(ordinals, l.ordinal)
@@ -292,7 +300,8 @@ func merge(ordinals []int64, changes []listing) []int64 {
 	return append(out, ordinals...)
 }
 
-// flushValues adds the rows of new attributes, and deletes those of attributes that no asset has any more.
+// flushValues adds the rows of new attributes, and deletes those of attributes that no asset has any more, with the next
+// statement or the commit. It comes after the changes of the lists, since an attribute is in use if it has a list.
 func (x *assetIndex) flushValues(c *conn, library string) {
 	if len(x.added) > 0 {
 		var terms, keys, heads, values []string

@@ -61,14 +61,14 @@ func TestAppendedPiecesDecodeToAllOrdinals(t *testing.T) {
 	for range 200 {
 		data, want := []byte{formatPieces}, []int64(nil)
 		for range 1 + rng.IntN(20) {
-			var changes []listing
+			var changes []listChange
 			for range 1 + rng.IntN(12) {
 				last := x.top
 				if len(want) > 0 {
 					last = want[len(want)-1]
 				}
 				want = append(want, last+1+rng.Int64N(1<<rng.IntN(30)))
-				changes = append(changes, listing{want[len(want)-1], true})
+				changes = append(changes, listChange{want[len(want)-1], true})
 			}
 			piece, ok := x.piece(changes)
 			if !ok {
@@ -81,24 +81,24 @@ func TestAppendedPiecesDecodeToAllOrdinals(t *testing.T) {
 		}
 	}
 	x.top = 7
-	for name, changes := range map[string][]listing{
-		"one that is taken out": {{8, true}, {9, false}}, "one that is not above all": {{7, true}, {8, true}}, "too many": manyListings(1001),
+	for name, changes := range map[string][]listChange{
+		"one that is taken out": {{8, true}, {9, false}}, "one that is not above all": {{7, true}, {8, true}}, "too many": manyChanges(1001),
 	} {
 		if _, ok := x.piece(changes); ok {
 			t.Errorf("%s: a piece", name)
 		}
 	}
-	if _, ok := x.piece(manyListings(1000)); !ok {
+	if _, ok := x.piece(manyChanges(1000)); !ok {
 		t.Error("as many as a part holds make no piece")
 	}
 }
 
-// manyListings are ordinals that take two bytes each, but the first.
-func manyListings(bytes int) (out []listing) {
+// manyChanges are ordinals that take two bytes each, but the first.
+func manyChanges(bytes int) (out []listChange) {
 	for n := range int64(bytes/2 + bytes%2) {
-		out = append(out, listing{1000 * (n + 1), true})
+		out = append(out, listChange{1000 * (n + 1), true})
 	}
-	return append(out, listing{out[len(out)-1].ordinal + 1000, true})
+	return append(out, listChange{out[len(out)-1].ordinal + 1000, true})
 }
 
 // A list that is added to in any order stays what it should be, in parts that are not nearly empty.
@@ -109,7 +109,7 @@ func TestPostingListsThatGrowInTheMiddle(t *testing.T) {
 	for range 4000 {
 		o := 1 + rng.Int64N(1_000_000)
 		want = append(want, o)
-		err := x.rewrite(stored, []listing{{o, true}}, func(low int64, parts []part) {
+		err := x.rewrite(stored, []listChange{{o, true}}, func(low int64, parts []part) {
 			for i, p := range parts {
 				if i > 0 {
 					low = p.low

@@ -10,10 +10,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// assetPortion is how many assets one round trip reads.
+// assetPortion is how many assets one round trip reads at most. They are in memory together.
 const assetPortion = 64
 
-// Assets yields the assets that match q.
+// Assets yields the assets that match q, in its order. It reads them in portions, and other reads may come in between.
 func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.Seq2[assetstore.Record, error] {
 	return stream.Of(func(out func(assetstore.Record) bool) error {
 		if err := r.ready(ctx); err != nil {
@@ -26,7 +26,8 @@ func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.
 	})
 }
 
-// ready prepares a read of the posting lists: in an Update, it writes the changes that wait.
+// ready prepares a read of assets by their terms. In an Update it first writes the assets and the changes of lists that wait, so
+// that the Update sees its own writes.
 func (r *assetReader) ready(ctx context.Context) error {
 	if err := r.check(ctx); err != nil {
 		return err
@@ -76,22 +77,20 @@ func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out fu
 
 // matches yields the assets of a query with terms.
 func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
-	portion := 1
-	if len(q.All)+len(q.Prefixes) > 1 {
-		portion = pageParts
-	}
-	s, ok, err := r.newSearch(ctx, q, portion)
-	if !ok || err != nil {
-		return err
-	}
 	f := fetch{r: r, ctx: ctx, out: out}
 	left := q.Limit
-	err = s.run(ctx, func(number int64, b *block) bool {
+	match := func(number int64, b *block) bool {
 		return b.each(number, q.Ascending, func(ordinal int64) bool {
 			left--
 			return f.want(ordinal) && left != 0
 		})
-	})
+	}
+	var err error
+	if r.last.covers(q) {
+		r.last.found.run(q, match)
+	} else {
+		err = r.search(ctx, q, match)
+	}
 	if err == nil && f.err == nil && !f.over {
 		f.send()
 	}
@@ -101,8 +100,22 @@ func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out 
 	return err
 }
 
-// wantedAssets looks the assets up one by one. With ordinal = ANY, a server without statistics scans the library. The OFFSET keeps
-// the planner from turning this into a join, which scans it too.
+// search calls out with the ordinals that match q, block by block in the order of q, until out returns false. A page of one list
+// needs only the part at its end, so it begins with one part.
+func (r *assetReader) search(ctx context.Context, q assetstore.AssetQuery, out func(number int64, b *block) bool) error {
+	portion := 1
+	if len(q.All)+len(q.Prefixes) > 1 {
+		portion = pageParts
+	}
+	s, ok, err := r.newSearch(ctx, q, portion)
+	if !ok || err != nil {
+		return err
+	}
+	return s.run(ctx, out)
+}
+
+// wantedAssets reads the assets with the ordinals $2, in this order. It looks them up one by one: with ordinal = ANY, a server
+// without statistics scans the library. The OFFSET keeps the planner from turning this into a join, which scans it too.
 const wantedAssets = "SELECT " + assetColumns + ` FROM unnest($2::int8[]) WITH ORDINALITY AS wanted (one, number)
 	CROSS JOIN LATERAL (SELECT * FROM asset WHERE library = $1 AND ordinal = wanted.one OFFSET 0) a ORDER BY number`
 
@@ -111,17 +124,19 @@ type fetch struct {
 	r      *assetReader
 	ctx    context.Context
 	out    func(assetstore.Record) bool
-	wanted []int64
-	over   bool // out has returned false
+	wanted []int64 // ordinals that were not read yet
+	over   bool    // out has returned false
 	err    error
 }
 
+// want adds an ordinal, and calls send when there is a portion. It returns false if no more are needed. The caller calls send for
+// the rest.
 func (f *fetch) want(ordinal int64) bool {
 	f.wanted = append(f.wanted, ordinal)
 	return len(f.wanted) < assetPortion || f.send()
 }
 
-// send reads and yields the assets that are wanted so far. It returns false if no more are needed.
+// send reads and yields the assets that are wanted so far. It returns false if no more are needed, or after an error.
 func (f *fetch) send() bool {
 	if len(f.wanted) == 0 {
 		return true
@@ -138,7 +153,8 @@ func (f *fetch) send() bool {
 	return !f.over && f.err == nil
 }
 
-// Count counts the assets that match q.
+// Count counts the assets that match q, whatever its limit. The number of assets with one term is stored with the parts of its
+// list. For any other query with terms the lists are read, and what was found is kept for the next call; see lastFound.
 func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (n int64, err error) {
 	if err := r.ready(ctx); err != nil {
 		return 0, err
@@ -160,18 +176,31 @@ func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (n int
 	return n, err
 }
 
-// found returns the ordinals of all assets that match q, whatever its limit. A View keeps those of the last query, since a search
-// asks for its total and for several counts.
+// lastFound has the assets that the last count of a View has found. A search asks for its total, then for a page, and then for
+// the counts of facets; they all need the same assets.
+type lastFound struct {
+	query assetstore.AssetQuery // without order and limit
+	found blocks                // nil = nothing was counted
+}
+
+// covers reports whether the found assets that are within the bounds of q are all that match q.
+func (l lastFound) covers(q assetstore.AssetQuery) bool {
+	return l.found != nil && l.query.After <= q.After && (l.query.Before == 0 || 0 < q.Before && q.Before <= l.query.Before) &&
+		reflect.DeepEqual(l.query.All, q.All) && reflect.DeepEqual(l.query.Prefixes, q.Prefixes)
+}
+
+// found returns the ordinals of all assets that match q, whatever its limit. The caller must not change them. In a View it keeps
+// them for the next call with the same query, and for matches.
 func (r *assetReader) found(ctx context.Context, q assetstore.AssetQuery) (blocks, error) {
 	q.Ascending, q.Limit = false, 0
-	if r.tx == nil && r.last.found != nil && reflect.DeepEqual(r.last.query, q) {
+	if r.last.found != nil && reflect.DeepEqual(r.last.query, q) {
 		return r.last.found, nil
 	}
 	found := blocks{}
 	s, ok, err := r.newSearch(ctx, q, allParts)
 	if ok && err == nil {
 		err = s.run(ctx, func(number int64, b *block) bool {
-			if have := found[number]; have != nil { // a block may come in pieces
+			if have := found[number]; have != nil { // another piece of the same block; see search.run
 				for i := range b {
 					b[i] |= have[i]
 				}
@@ -183,10 +212,13 @@ func (r *assetReader) found(ctx context.Context, q assetstore.AssetQuery) (block
 	if err != nil {
 		return nil, err
 	}
-	r.last.query, r.last.found = q, found
+	if r.tx == nil {
+		r.last = lastFound{q, found}
+	}
 	return found, nil
 }
 
+// number returns the result of a query for one number.
 func (r *assetReader) number(ctx context.Context, sql string, args ...any) (int64, error) {
 	found := r.c.query(ctx, sql, args...)
 	if !found.next() {

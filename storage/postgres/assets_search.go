@@ -9,48 +9,47 @@ import (
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// search intersects sets of terms: it finds the ordinals in a range that are in a list of every set, from one end of the range to
-// the other. It reads the posting lists part by part and no further than needed. Where one set has no ordinals in a long
-// stretch, it skips the parts of the others.
+// search intersects sets of terms: it finds the ordinals of a range that are in a list of at least one term of every set. It goes
+// from one end of the range to the other, and reads the posting lists part by part and no further than needed. Where one set has
+// no ordinals in a long stretch, it skips the parts of the others.
 type search struct {
 	r         *assetReader
 	ascending bool
-	low, high int64 // the range that is left, without high
+	low, high int64 // the rest of the range, without high; position says which of them moves
 	sets      []searchSet
-	lists     []searchList // one for each term
+	lists     []searchList // one for each term of q.All
 	portion   int          // how many parts of a list to read next
 }
 
 // searchSet is a set of terms. Its ordinals are those of all its lists together.
 type searchSet struct {
-	lists []int  // indices of its lists; none if they were read completely
-	read  blocks // the ordinals read so far
+	lists []int  // indices of its lists in search.lists; none for prefixes, whose lists were read completely at the beginning
+	read  blocks // the ordinals that were read, and that the search has not passed
 }
 
 // searchList is the list of a term, and how far it was read.
 type searchList struct {
 	term string
 	sets []int // indices of the sets that have the term
-	// edge bounds the range that was read: from edge up to the high of a descending search, or from the low of an ascending
-	// one up to edge. When the list was read to its end, edge is 0 or math.MaxInt64.
+	// edge bounds the range that was read. In a descending search all ordinals from edge on were read, in an ascending one all
+	// below edge. When the list was read to its end, edge is 0 or math.MaxInt64.
 	edge  int64
-	after int64 // in an ascending search, the next part does not begin before
+	after int64 // in an ascending search, the low of the next part is at least this
 }
 
 const (
 	maxParts    = 512 // parts that one round trip reads, unless there are more lists
 	pageParts   = 8   // parts of a list in the first round trip, for a page of several sets; for one set it is 1
-	allParts    = 64  // parts of a list in the first round trip, when all will be read
-	moreAtATime = 8   // each round trip reads so many times the parts of the one before
+	allParts    = 128 // parts of a list in the first round trip, when all will be read
+	moreAtATime = 8   // each round trip reads this many times as many parts of a list as the one before
 )
 
-// newSearch starts a search for the ordinals that match q. ok is false if none can match. The lists of all terms with a prefix
-// are read completely at the beginning, since there may be very many.
+// newSearch starts a search for the ordinals that match q. portion is how many parts of a list the first round trip reads. ok is
+// false if no ordinal can match. The lists of all terms with a prefix are read completely at the beginning, since there may be
+// too many lists to read each of them part by part.
 func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, portion int) (s *search, ok bool, err error) {
-	s = &search{r: r, ascending: q.Ascending, low: min(max(q.After, 0), assetstore.MaxOrdinal) + 1, high: math.MaxInt64, portion: portion}
-	if q.Before != 0 {
-		s.high = q.Before
-	}
+	s = &search{r: r, ascending: q.Ascending, portion: portion}
+	s.low, s.high = bounds(q)
 	known := map[string]int{}
 	for i, terms := range q.All {
 		set := searchSet{read: blocks{}}
@@ -59,7 +58,7 @@ func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, po
 			if !seen {
 				n = len(s.lists)
 				known[term] = n
-				s.lists = append(s.lists, searchList{term: term, edge: s.here()})
+				s.lists = append(s.lists, searchList{term: term, edge: s.position()})
 			}
 			if !slices.Contains(s.lists[n].sets, i) {
 				s.lists[n].sets = append(s.lists[n].sets, i)
@@ -89,6 +88,15 @@ func (r *assetReader) newSearch(ctx context.Context, q assetstore.AssetQuery, po
 	return s, true, nil
 }
 
+// bounds returns the range of the ordinals that q admits, from low on and below high.
+func bounds(q assetstore.AssetQuery) (low, high int64) {
+	low, high = min(max(q.After, 0), assetstore.MaxOrdinal)+1, q.Before
+	if high == 0 {
+		high = math.MaxInt64
+	}
+	return low, high
+}
+
 // prefixPortion is how many parts one round trip reads of the lists of terms with a prefix.
 const prefixPortion = 512
 
@@ -108,26 +116,27 @@ func (s *search) readPrefix(ctx context.Context, prefix string, read blocks) err
 	return found.err
 }
 
-// endOf returns the first string after all terms with a prefix.
+// endOf returns the lowest string that is above all terms with a prefix. prefix is not empty.
 func endOf(prefix string) string {
 	end := []byte(prefix)
 	end[len(end)-1]++ // terms are UTF-8, which has no byte 0xff
 	return string(end)
 }
 
-// here returns the end of the range that the search goes on from.
-func (s *search) here() int64 {
+// position returns the end of the range from which the search goes on: all that match on the other side of it were found.
+func (s *search) position() int64 {
 	if s.ascending {
 		return s.low
 	}
 	return s.high
 }
 
-// run calls out with the matching ordinals, block by block in order, until out returns false.
+// run calls out with the matching ordinals, block by block in the order of the search, until out returns false. A block whose
+// ordinals were not all read yet comes in pieces, in several calls with the same number.
 func (s *search) run(ctx context.Context, out func(number int64, b *block) bool) error {
 	for s.leap(); s.low < s.high; s.leap() {
 		edge := s.edgeOf(nil)
-		if edge == s.here() {
+		if edge == s.position() {
 			if err := s.fetch(ctx); err != nil {
 				return err
 			}
@@ -145,7 +154,8 @@ func (s *search) run(ctx context.Context, out func(number int64, b *block) bool)
 	return nil
 }
 
-// edgeOf returns how far all lists of a set were read, or all lists of the search if set is nil.
+// edgeOf returns how far all lists of a set were read, or all lists of the search if set is nil: the end of the part of the rest
+// of the range in which no list has ordinals that were not read.
 func (s *search) edgeOf(set *searchSet) int64 {
 	edge := s.low
 	if s.ascending {
@@ -170,9 +180,10 @@ func (s *search) edgeOf(set *searchSet) int64 {
 	return edge
 }
 
-// leap moves to the first position at which every set may have an ordinal.
+// leap moves to the first position at which every set may have an ordinal: one that was read, or one beyond what was read of its
+// lists. So a set without ordinals in a long stretch moves the search over it.
 func (s *search) leap() {
-	to := s.here()
+	to := s.position()
 	for i := range s.sets {
 		set := &s.sets[i]
 		next := s.edgeOf(set)
@@ -192,7 +203,7 @@ func (s *search) leap() {
 	s.move(to)
 }
 
-// move moves to a position, and drops the blocks that lie before it.
+// move moves the search to a position, and drops the blocks that it has passed.
 func (s *search) move(to int64) {
 	if s.ascending {
 		s.low = to
@@ -208,7 +219,7 @@ func (s *search) move(to int64) {
 	}
 }
 
-// match calls out with the ordinals that all sets have in a range that was read. It returns false if out does.
+// match calls out with the ordinals that all sets have in a range that was read of all lists. It returns false if out does.
 func (s *search) match(low, high int64, out func(number int64, b *block) bool) bool {
 	fewest := slices.MinFunc(s.sets, func(a, b searchSet) int { return len(a.read) - len(b.read) })
 	numbers := make([]int64, 0, len(fewest.read))
@@ -238,6 +249,8 @@ func (s *search) match(low, high int64, out func(number int64, b *block) bool) b
 	return true
 }
 
+// partsDown and partsUp read up to $4 parts of each of several lists, from an edge on, downwards or upwards. Upwards, the part
+// that contains the edge begins below it.
 const (
 	partsDown = `SELECT u.number, p.low, p.ordinals FROM unnest($2::bytea[], $3::int8[]) WITH ORDINALITY AS u (term, edge, number)
 		CROSS JOIN LATERAL (SELECT low, ordinals FROM asset_list WHERE library = $1 AND term = u.term AND low < u.edge ORDER BY low DESC LIMIT $4) p`
@@ -247,7 +260,8 @@ const (
 			ORDER BY low LIMIT $4) p`
 )
 
-// fetch reads more parts of the lists that were not read beyond the position of the search.
+// fetch reads more parts, in one round trip, of the lists that were not read beyond the position of the search. It reads more
+// parts from call to call, so that a short search reads little, and a long one takes few round trips.
 func (s *search) fetch(ctx context.Context) error {
 	if err := s.r.check(ctx); err != nil {
 		return err
@@ -260,7 +274,7 @@ func (s *search) fetch(ctx context.Context) error {
 	)
 	for i, l := range s.lists {
 		if s.ascending && l.edge <= s.low || !s.ascending && l.edge >= s.high {
-			wanting, terms, edges, afters = append(wanting, i), append(terms, l.term), append(edges, s.here()), append(afters, l.after)
+			wanting, terms, edges, afters = append(wanting, i), append(terms, l.term), append(edges, s.position()), append(afters, l.after)
 		}
 	}
 	portion := max(1, min(s.portion, maxParts/len(wanting)))
@@ -291,7 +305,7 @@ func (s *search) fetch(ctx context.Context) error {
 	return found.err
 }
 
-// take adds a part of a list that was read.
+// take adds a part that was read to the sets of its list, and moves the edge of the list.
 func (s *search) take(l *searchList, low int64, data []byte) error {
 	for _, i := range l.sets {
 		if err := s.sets[i].read.add(data); err != nil {
@@ -307,7 +321,8 @@ func (s *search) take(l *searchList, low int64, data []byte) error {
 	return err
 }
 
-// lastOf returns the last ordinal of a part.
+// lastOf returns the last ordinal of a part. The low of the next part is not known, so an ascending search has read the list up
+// to here.
 func lastOf(data []byte) (last int64, err error) {
 	err = eachWord(data, func(first int64, word uint64) {
 		if word != 0 {

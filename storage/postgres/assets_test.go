@@ -241,25 +241,41 @@ func TestSearchesOfManyPostingLists(t *testing.T) {
 	}
 }
 
-// checkSearch holds what a query finds against all the assets.
+// checkSearch holds what a query finds against all the assets, in a View. A page comes from the lists, or from what the last
+// count has found; both are read.
 func checkSearch(r assets.Reader, q assets.AssetQuery, terms map[int64][]string) error {
-	var want, got []int64
-	for o, list := range terms {
-		if q.Match(o, list) {
-			want = append(want, o)
-		}
+	r.(*assetReader).last = lastFound{}
+	if err := checkPage(r, q, terms); err != nil {
+		return fmt.Errorf("from the lists: %w", err)
 	}
-	slices.SortFunc(want, q.Compare)
-	n, err := r.Count(ctx, q)
-	if err != nil || n != int64(len(want)) {
-		return fmt.Errorf("%+v: count %d, error %v, want %d", q, n, err, len(want))
+	all := matching(q, terms)
+	if n, err := r.Count(ctx, q); err != nil || n != int64(len(all)) {
+		return fmt.Errorf("%+v: count %d, error %v, want %d", q, n, err, len(all))
 	}
+	if err := checkPage(r, q, terms); err != nil {
+		return fmt.Errorf("after the count: %w", err)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	// In the other order, without the first and the last match.
+	q.Ascending, q.After, q.Before = !q.Ascending, slices.Min(all), slices.Max(all)
+	if err := checkPage(r, q, terms); err != nil {
+		return fmt.Errorf("after the count of more: %w", err)
+	}
+	return nil
+}
+
+// checkPage compares the page of a query with its matches among all the assets.
+func checkPage(r assets.Reader, q assets.AssetQuery, terms map[int64][]string) error {
+	var got []int64
 	for a, err := range r.Assets(ctx, q) {
 		if err != nil {
 			return err
 		}
 		got = append(got, a.Ordinal)
 	}
+	want := matching(q, terms)
 	if q.Limit > 0 && len(want) > q.Limit {
 		want = want[:q.Limit]
 	}
@@ -267,6 +283,17 @@ func checkSearch(r assets.Reader, q assets.AssetQuery, terms map[int64][]string)
 		return fmt.Errorf("%+v:\n got %v\nwant %v", q, got, want)
 	}
 	return nil
+}
+
+// matching returns the ordinals of all matches of a query, in its order and whatever its limit.
+func matching(q assets.AssetQuery, terms map[int64][]string) (all []int64) {
+	for o, list := range terms {
+		if q.Match(o, list) {
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, q.Compare)
+	return all
 }
 
 // An update holds up the other updates of its library, and those of no other one.

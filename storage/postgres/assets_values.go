@@ -12,6 +12,8 @@ import (
 // attributeList begins the name of the posting list of an attribute. No term begins so, since terms are UTF-8.
 const attributeList = "\xff"
 
+// listOf returns the name of the posting list of an attribute. It has a digest, since keys and values may be longer than an index
+// holds. So the values of a key are not found by the names of lists, but in the table asset_value.
 func listOf(a assetstore.Attribute) string {
 	return attributeList + base64.RawStdEncoding.EncodeToString([]byte(digest(a.Key, a.Value)))
 }
@@ -22,11 +24,14 @@ const valueHead = 64
 // valuePortion is how many values, or parts of their lists, one round trip reads.
 const valuePortion = 256
 
-// Values yields the values of the attributes with this key that assets which match all the sets have.
+// Values yields the values that attributes with this key have in the assets that match all the sets, in byte order and each
+// once.
 func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
+// values walks the values of the key. Without sets, each value that the table has is in some asset. Otherwise it reads the list
+// of each value, part by part, until a part shares an ordinal with what matches.
 func (r *assetReader) values(ctx context.Context, key string, all []assetstore.AnyOf, out func(string) bool) error {
 	if err := r.ready(ctx); err != nil {
 		return err

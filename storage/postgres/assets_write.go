@@ -9,7 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// assetTx writes one library.
+// assetTx writes one library. The library is locked from the beginning, so nobody else writes it meanwhile. Assets and changes of
+// posting lists wait in memory, and are written together: at the end, before a read that needs them, or when they take too much
+// memory. The row of the library is written last.
 type assetTx struct {
 	assetReader
 	lib   assetstore.Library
@@ -17,12 +19,13 @@ type assetTx struct {
 	top   int64 // the highest ordinal that was ever put
 	named bool  // the library has a State
 
-	terms   map[int64][]string // the lists of assets that were read or put, by ordinal
-	added   addedAssets
-	index   assetIndex
-	waiting int // how many changes of lists may wait to be written
+	terms   map[int64][]string // the names of the lists of assets that were read or put, by ordinal
+	added   addedAssets        // assets that wait
+	index   assetIndex         // changes of lists that wait
+	waiting int                // how many of these may wait: maxWaiting, or less in tests
 }
 
+// newAssetTx returns an assetTx, whose library is not locked yet.
 func newAssetTx(c *conn, lib assetstore.Library, s assetStore) *assetTx {
 	t := &assetTx{assetReader: assetReader{c: c, key: libraryKey(lib), state: new(assetstore.State)}, lib: lib, waiting: s.waiting}
 	t.tx, t.terms, t.index = t, map[int64][]string{}, newAssetIndex(s.part)
@@ -48,7 +51,7 @@ func (t *assetTx) lock(ctx context.Context) error {
 	return err
 }
 
-// SetState replaces the library's State.
+// SetState replaces the library's State. It is written at the end.
 func (t *assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -76,7 +79,8 @@ func (t *assetTx) finish(ctx context.Context) error {
 	return nil
 }
 
-// PutAsset adds an asset or replaces it.
+// PutAsset adds an asset or replaces it, with all of its index entries. To change the lists it needs the old entries of the
+// asset: it has none if its ordinal was never put, and most others were read by the Update before.
 func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstore.Index) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -109,7 +113,7 @@ func (t *assetTx) termsOf(ctx context.Context, ordinal int64) ([]string, error) 
 	return lists.Split(found.blob(0)), nil
 }
 
-// DeleteAsset removes an asset.
+// DeleteAsset removes an asset, and takes it out of its lists. It returns ErrNotFound if there is none with this ordinal.
 func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -133,7 +137,7 @@ const (
 	maxStatements = 256     // statements that wait for the next round trip
 )
 
-// spill writes changes that wait, if they take too much memory.
+// spill writes what waits, if that takes too much memory.
 func (t *assetTx) spill(ctx context.Context) error {
 	if t.index.waiting > t.waiting {
 		clear(t.terms)

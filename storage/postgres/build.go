@@ -18,16 +18,18 @@ var (
 	// ErrAbsent means that the database or schema holds no store.
 	ErrAbsent = errors.New("there is no store")
 
-	errUnfinished = errors.New("the store is unfinished: whoever builds it is at it still, or was stopped; build it anew, which clears what is left")
-	errTaken      = errors.New("another process is building a store there")
+	// errUnfinished means that a Build has not finished, whether or not it is still at work.
+	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
+	// errTaken means that another Build is at work there, or has replaced the store of this one.
+	errTaken = errors.New("another process is building a store there")
 )
 
 // undoWait bounds the time in which a Build that has failed removes the store.
 const undoWait = 30 * time.Second
 
-// Build creates a store in an empty database or schema and calls fill with it. Until fill has returned, the store is marked as
-// unfinished, and Open refuses it. If the process is killed, the unfinished store stays, and the next Build removes it and begins
-// anew. If Build or fill fails, Build removes the store, as far as it can.
+// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store is marked
+// as unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process is killed, the
+// unfinished store stays, and the next Build removes it and begins anew.
 //
 // It returns ErrExists if there is a store already, and another error if another process is building one there.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
@@ -43,7 +45,7 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 		return err
 	}
 	defer db.Close()
-	// The builder is a connection beside those of the store, which may be as few as one.
+	// The builder has a connection beside those of the store, since the store may have only one.
 	c, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err
@@ -65,17 +67,19 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 	return b.finish(ctx)
 }
 
-// builder is the connection of a Build. The row of the table vitrine_building marks the store as unfinished. The builder keeps it
-// locked, so that another one sees that it is at work. The updates of the store read the row, so they fail after another
-// builder has taken over, which drops the table.
+// builder is the connection of a Build. The table vitrine_building is the mark of an unfinished store. It has one row, with the
+// name of the builder and the tables that it has created. The builder keeps the row locked, so that another one sees that it is
+// at work. If its connection is lost, another builder may take over: it drops the tables, and makes a mark of its own. Each
+// update of the store reads the row of its builder, so it fails then.
 type builder struct {
 	*pgx.Conn
 	db   *DB
-	name string
-	hold pgx.Tx
+	name string // random
+	hold pgx.Tx // keeps the row locked
 }
 
-// begin creates an empty store, marks it as unfinished, and locks the mark.
+// begin creates an empty store, marks it as unfinished, and locks the row of the mark. It returns errTaken if another builder was
+// faster.
 func (b *builder) begin(ctx context.Context) error {
 	var err error
 	for range 10 {
@@ -105,7 +109,8 @@ func (b *builder) begin(ctx context.Context) error {
 	return err
 }
 
-// make runs all migrations and adds the mark, in one transaction.
+// make runs all migrations and adds the mark, in one transaction. If an unfinished store is there whose builder is gone, it
+// removes that first.
 func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	if err := lockSchema(ctx, tx); err != nil {
 		return err
@@ -120,10 +125,10 @@ func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) e
 	if err != nil {
 		return err
 	}
-	if err := take(ctx, tx, steps, 0); err != nil {
+	if err := runSteps(ctx, tx, steps, 0); err != nil {
 		return err
 	}
-	// The tables are those of the steps, since the schema was empty before them.
+	// The schema was empty before the steps, so all tables are theirs.
 	const mark = `CREATE TABLE vitrine_building (builder text PRIMARY KEY, tables text[] NOT NULL)`
 	const sign = `INSERT INTO vitrine_building SELECT $1, array_agg(tablename::text) FROM pg_tables
 		WHERE schemaname = current_schema() AND tablename NOT IN ('vitrine_building', 'vitrine_schema')`
@@ -134,8 +139,8 @@ func (b *builder) make(ctx context.Context, tx pgx.Tx, steps []migration.Step) e
 	return err
 }
 
-// clearRest drops the tables of a builder that was killed. It returns errTaken if the builder is still at work and has the mark
-// locked.
+// clearRest drops the tables of a builder that was killed. It returns errTaken if the builder is still at work, and so has its
+// row locked.
 func clearRest(ctx context.Context, tx pgx.Tx) error {
 	var tables []string
 	err := tx.QueryRow(ctx, "SELECT tables FROM vitrine_building FOR UPDATE NOWAIT").Scan(&tables)
@@ -148,7 +153,7 @@ func clearRest(ctx context.Context, tx pgx.Tx) error {
 	return drop(ctx, tx, append(tables, "vitrine_building"))
 }
 
-// drop drops tables and forgets the steps that made them.
+// drop drops tables, and deletes the rows of vitrine_schema, so that all migrations run again.
 func drop(ctx context.Context, tx pgx.Tx, tables []string) error {
 	for _, name := range tables {
 		if _, err := tx.Exec(ctx, "DROP TABLE IF EXISTS "+(pgx.Identifier{name}).Sanitize()); err != nil {
@@ -159,7 +164,8 @@ func drop(ctx context.Context, tx pgx.Tx, tables []string) error {
 	return err
 }
 
-// isTakenMark reports whether another builder has locked the mark, or replaced it.
+// isTakenMark reports whether another builder has locked the row of the mark (lock_not_available), or has dropped the table
+// (undefined_table).
 func isTakenMark(err error) bool { return code(err) == "55P03" || code(err) == "42P01" }
 
 // finish removes the mark, so that Open accepts the store.
@@ -169,12 +175,12 @@ func (b *builder) finish(ctx context.Context) error {
 		err = b.hold.Commit(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("all is written, but taking away the mark that it is not failed; build it again, unless there is a store now: %w", err)
+		return fmt.Errorf("the store is complete, but its mark as unfinished may not have been removed: open it, and build it again if that is refused: %w", err)
 	}
 	return nil
 }
 
-// undo removes the store.
+// undo removes the store, after fill has failed.
 func (b *builder) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
 	defer cancel()
@@ -190,12 +196,13 @@ func (b *builder) undo(ctx context.Context) error {
 		err = b.hold.Commit(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("what was made could not be cleared, the next build does so: %w", err)
+		return fmt.Errorf("the unfinished store could not be removed; the next build removes it: %w", err)
 	}
 	return nil
 }
 
-// stillBuilding returns a statement that fails with errTaken if another builder has taken over.
+// stillBuilding returns a statement that fails with errTaken if another builder than the named one has the store. It is part of
+// each update of a Build.
 func stillBuilding(name string) statement {
 	s := newStatement("SELECT true FROM vitrine_building WHERE builder = convert_from($1, 'UTF8') FOR KEY SHARE", []any{name})
 	s.take = func(r *rows) error {

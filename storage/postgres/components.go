@@ -10,10 +10,14 @@ import (
 )
 
 // Components yields components by name, and those of one name in the order of adding.
+//
+// Components are few and seldom change. So an Update that reads one locks the whole table against writes, and one that writes
+// a component locks it against other Updates that read or write it. Reading Updates do not wait for each other.
 func (r *appReader) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.Component) bool) error { return r.components(ctx, q, out) })
 }
 
+// components first looks among the components that Announce has read.
 func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out func(appsvc.Component) bool) error {
 	if q.Name != "" && q.Name <= q.After {
 		return nil
@@ -43,12 +47,14 @@ func componentOf(found *rows) appsvc.Component {
 	return appsvc.Component{ID: found.text(0), Name: found.text(1), Version: found.text(2), Main: found.text(3), Manifest: found.blob(4)}
 }
 
+// findComponents runs the query for q. One version of one component may be read before the transaction begins; see read. With
+// q.Brief the manifests stay on the server.
 func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery) (*rows, error) {
 	const columns = "SELECT id, name, version, main, CASE WHEN $1 THEN NULL ELSE manifest END FROM components "
 	r.lockTable("components", toRead)
 	if q.Name != "" && q.Version != "" { // finds at most one row
 		query := newStatement(columns+"WHERE name = $2 AND version = $3", []any{q.Brief, q.Name, q.Version})
-		return r.read(ctx, query, &query, func(found *rows) [][]any { return found.values }), nil
+		return r.read(ctx, query, &query, func(found *rows) []row { return found.values }), nil
 	}
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -64,7 +70,8 @@ func (r *appReader) findComponents(ctx context.Context, q appsvc.ComponentQuery)
 // maxAnnounced is how many components an Update reads together. Manifests may be large.
 const maxAnnounced = 16
 
-// Announce reads the app and some of the components in one round trip.
+// Announce locks the app and reads it and some of the components, in one round trip. If the Update may join a group, the group
+// does that; see group.go. Components beyond maxAnnounced are read when the Update asks for them.
 func (t *appTx) Announce(ctx context.Context, appID string, components []appsvc.ComponentRef) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -121,7 +128,7 @@ func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	return err
 }
 
-// DeleteComponent removes all versions of a component.
+// DeleteComponent removes all versions of a component. It returns ErrNotFound if there are none.
 func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	if err := t.check(ctx); err != nil {
 		return err

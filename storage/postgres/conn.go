@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -11,7 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// conn is a connection within a transaction. One goroutine uses it at a time.
+// conn is a connection within one transaction, a view or an update. One goroutine uses it at a time. The server begins the
+// transaction with the first statement that is sent.
 //
 // Strings are stored as bytea, since PostgreSQL's text cannot hold U+0000 and is ordered by locale: arguments that are strings,
 // or lists of strings, are sent as bytes.
@@ -24,20 +26,23 @@ type conn struct {
 	// the statements that begin the transaction, so a transaction that runs nothing sends nothing.
 	ahead []statement
 	// broken is the first error in the transaction. PostgreSQL refuses all later statements, so none is sent.
-	broken error
-	walks  int      // open cursors
-	writes bool     // the transaction is an update
-	pooled bool     // the connection leads to a pooler, so settings hold within a transaction only
-	begins int      // how many statements begin the transaction
-	claims []string // keys that were inserted into the table claim
+	broken   error
+	walks    int      // open cursors
+	writes   bool     // the transaction is an update
+	pooled   bool     // the connection leads to a pooler, so settings hold within a transaction only
+	prepares bool     // statements are prepared, once for each connection
+	begins   int      // how many statements begin the transaction
+	claims   []string // keys that were inserted into the table claim
 }
 
+// statement is a statement with its arguments $1, $2 and so on.
 type statement struct {
 	sql  string
 	args []any
-	take func(*rows) error // gets the rows of a statement in ahead; nil = they are not needed
+	take func(*rows) error // receives the rows of a statement in ahead; nil = they are not needed
 }
 
+// newStatement returns a statement whose arguments that are strings, or lists of strings, are replaced by bytes, in args itself.
 func newStatement(sql string, args []any) statement {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -64,7 +69,7 @@ func (c *conn) exec(ctx context.Context, sql string, args ...any) (changed int64
 	return changed, err
 }
 
-// later sends one statement, whose result is not needed, together with the next one or with the COMMIT. If it fails, they
+// later takes a statement whose result is not needed. It is sent together with the next one or with the COMMIT. If it fails, they
 // fail with its error.
 func (c *conn) later(sql string, args ...any) {
 	c.ahead = append(c.ahead, newStatement(sql, args))
@@ -89,7 +94,8 @@ func (c *conn) query(ctx context.Context, sql string, args ...any) *rows {
 }
 
 // walk runs a query that may have many rows. It reads them in portions through a cursor, so other statements may run between
-// two portions; the rows are those at the time of the call. The caller closes it.
+// two portions. The cursor is opened with the next statement that is sent, and the rows are those of its snapshot: writes after
+// the call do not change them. The caller calls close.
 func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *rows {
 	h := fnv.New64a() // a prepared FETCH keeps its columns, so each query needs a cursor name of its own
 	h.Write([]byte(sql))
@@ -103,6 +109,9 @@ func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *
 	}}
 	r.more = func() (err error) {
 		r.values, r.at = r.values[:0], 0
+		if err := c.prepareFetch(ctx, fetch.sql); err != nil {
+			return err
+		}
 		err = c.run(ctx, fetch, r.read)
 		if err == nil && len(r.values) < portion {
 			r.more = nil
@@ -112,8 +121,25 @@ func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *
 	return r
 }
 
-// alone runs one query before the transaction begins, in a snapshot of its own. If the transaction has begun it runs nothing,
-// and ok is false.
+// prepareFetch prepares a FETCH once for each connection, when its cursor is open. Otherwise pgx prepares it before it runs the
+// DECLARE. Then it does not learn the columns, and the server sends all values as text, in which a
+// bytea has twice as many bytes.
+func (c *conn) prepareFetch(ctx context.Context, sql string) error {
+	if !c.prepares || c.raw != nil && c.raw.PgConn().CustomData()[sql] != nil {
+		return nil
+	}
+	if err := c.query(ctx, "SELECT").err; err != nil { // sends the DECLARE
+		return err
+	}
+	_, err := c.raw.Prepare(ctx, sql, sql)
+	if err == nil {
+		c.raw.PgConn().CustomData()[sql] = true
+	}
+	return c.note(ctx, err)
+}
+
+// alone runs one query before the transaction begins, in a snapshot of its own. It runs nothing, and ok is false, if the
+// transaction has begun, if statements wait to be sent, or behind a pooler, where the settings belong to a transaction.
 func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok bool) {
 	if c.pooled || !c.idle() {
 		return nil, false
@@ -193,7 +219,8 @@ func (s statement) receive(sent pgx.BatchResults) error {
 	return s.take(r)
 }
 
-// note keeps the first error of the transaction. It wraps it with errLost if the connection was lost.
+// note keeps the first error of the transaction. It wraps it with the error of ctx if that is done, and with errLost if the
+// connection was lost or leads to a standby.
 func (c *conn) note(ctx context.Context, err error) error {
 	if err == nil || c.broken != nil {
 		return err
@@ -208,8 +235,8 @@ func (c *conn) note(ctx context.Context, err error) error {
 	return err
 }
 
-// onStandby reports whether err says that the server takes no writes. It closes the connection, since the next one may lead
-// to a primary.
+// onStandby reports whether err is that of an update on a server that takes no writes, a standby. It then closes the connection,
+// since the next one may lead to a primary.
 func (c *conn) onStandby(err error) bool {
 	if !c.writes || code(err) != "25006" {
 		return false
@@ -221,23 +248,70 @@ func (c *conn) onStandby(err error) bool {
 // rows are the rows of a query, read one after the other by next.
 type rows struct {
 	err    error
-	values [][]any // the portion that was read last
-	at     int     // index of the row that next moves to
+	values []row // the portion that was read last
+	at     int   // index of the row that next moves to
 	more   func() error
 	done   func()
 }
+
+// row has the values of a row in the binary format of the server: a bytea as it is, an int8 in 8 bytes, a bool in one. nil =
+// NULL.
+type row [][]byte
 
 // read reads all rows that the server sends.
 func (r *rows) read(from pgx.Rows) error {
 	defer from.Close()
 	for from.Next() {
-		v, err := from.Values()
+		v, err := copyRow(from)
 		if err != nil {
 			return err
 		}
 		r.values = append(r.values, v)
 	}
 	return from.Err()
+}
+
+// copyRow copies the current row, whose bytes are valid until the next one is read.
+func copyRow(from pgx.Rows) (row, error) {
+	raw, size := from.RawValues(), 0
+	for i, f := range from.FieldDescriptions() {
+		if f.Format != pgx.BinaryFormatCode {
+			return decodeRow(from)
+		}
+		size += len(raw[i])
+	}
+	out, all := make(row, len(raw)), make([]byte, 0, size)
+	for i, v := range raw {
+		if v != nil {
+			begin := len(all)
+			all = append(all, v...)
+			out[i] = all[begin:len(all):len(all)]
+		}
+	}
+	return out, nil
+}
+
+// decodeRow is copyRow for a row with columns that came as text: those of type text always do, and all do where statements are
+// not prepared, as behind a pooler. A value of any other type, such as the int4 of SELECT 1, is NULL: nobody reads it.
+func decodeRow(from pgx.Rows) (row, error) {
+	values, err := from.Values()
+	out := make(row, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case []byte:
+			out[i] = v
+		case string:
+			out[i] = []byte(v)
+		case int64:
+			out[i] = binary.BigEndian.AppendUint64(nil, uint64(v))
+		case bool:
+			out[i] = []byte{0}
+			if v {
+				out[i][0] = 1
+			}
+		}
+	}
+	return out, err
 }
 
 // next moves to the next row. It returns false at the end and on an error, which err then holds.
@@ -263,18 +337,18 @@ func (r *rows) close() {
 
 // int, text, blob and bool return column i of the row, and the zero value for NULL.
 func (r *rows) int(i int) int64 {
-	n, _ := r.values[r.at-1][i].(int64)
-	return n
+	v := r.blob(i)
+	if len(v) != 8 {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(v))
 }
 
 func (r *rows) text(i int) string { return string(r.blob(i)) }
 
-func (r *rows) blob(i int) []byte {
-	b, _ := r.values[r.at-1][i].([]byte)
-	return b
-}
+func (r *rows) blob(i int) []byte { return r.values[r.at-1][i] }
 
 func (r *rows) bool(i int) bool {
-	b, _ := r.values[r.at-1][i].(bool)
-	return b
+	v := r.blob(i)
+	return len(v) == 1 && v[0] == 1
 }

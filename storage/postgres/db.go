@@ -27,7 +27,9 @@ type DB struct {
 	steps  []migration.Step // of the schema
 	schema int64            // the number of the last of them
 
-	pooled         bool     // the connections lead to a pooler
+	pooled bool // the connections lead to a pooler
+	// Statements are prepared, once for each connection: the default, but not behind a pooler; the address may say otherwise.
+	prepares       bool
 	params, values []string // of the session, which each transaction sets behind a pooler
 
 	slots     queue         // views and updates that have a connection, or take one
@@ -148,6 +150,7 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB
 	if pooled {
 		db.behindPooler(config, address)
 	}
+	db.prepares = config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
 	config.PingTimeout = o.Busy
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = max(o.Busy, connectWait)

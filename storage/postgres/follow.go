@@ -22,12 +22,13 @@ type changed struct {
 const (
 	lookSoon = 2 * time.Millisecond
 	lookLate = 200 * time.Millisecond
-	lookOn   = 25 // times that the goroutine polls after nobody waits any more
+	lookOn   = 25 // about how often the goroutine polls after nobody waits any more: five seconds
 )
 
 // Changed returns a channel that is closed when the feed may have grown.
 func (s appStore) Changed() <-chan struct{} { return s.db.wait() }
 
+// wait returns a channel that is closed when a feed may have grown. It starts the goroutine that polls, unless that runs.
 func (db *DB) wait() <-chan struct{} {
 	wait := db.changed.bell.Wait()
 	db.changed.mu.Lock()
@@ -67,7 +68,7 @@ func (db *DB) look() {
 		case <-ctx.Done():
 		}
 	}()
-	var before [][]any
+	var before []row
 	pause := lookSoon
 	for alone := 0; ; {
 		select {
@@ -98,7 +99,7 @@ func (db *DB) look() {
 
 // feedEnds returns rows that change when a feed has new entries to read, or another identity, which makes all cursors
 // invalid.
-func (db *DB) feedEnds(ctx context.Context) (ends [][]any, err error) {
+func (db *DB) feedEnds(ctx context.Context) (ends []row, err error) {
 	const sql = "(SELECT round, number FROM app_change WHERE round < " + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
 		UNION ALL (SELECT round, -number FROM asset_change WHERE round < ` + xmin + ` ORDER BY round DESC, number DESC LIMIT 1)
 		UNION ALL SELECT hashtextextended(encode(identity, 'hex'), 0), 0 FROM feed`

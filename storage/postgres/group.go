@@ -14,26 +14,30 @@ import (
 // Updates that begin with Announce, as each patch does, are committed in groups. The updates of a group change
 // different apps and share one transaction: their apps are locked and read in one round trip, and what they write goes out
 // with one COMMIT in another. While two groups are under way, the updates that come wait for the next one, for
-// Options.Busy at most.
+// Options.Busy at most. An update whose app waits for a group already gets a transaction of its own.
+//
+// The function of each update runs in the goroutine of its caller, and the group in another one. The group sends each member
+// what it has read (member.read), waits for what each one writes (member.writes), and tells those that have written something
+// the result of the commit (member.committed).
 //
 // An update stays in its group if it reads only what it has announced. Otherwise its function is called again in a
-// transaction of its own. That happens too if the app does not exist or somebody else has locked it.
+// transaction of its own. That happens too if the app does not exist or another transaction has locked it.
 //
 // A group that fails is rolled back. If the database was busy, or the outcome of the commit is unknown, each of its updates
-// returns that error. Otherwise one of the updates was the cause, and each is run in a transaction of its own.
+// returns that error. Otherwise one of the updates may be the cause, and each is run in a transaction of its own.
 
 const (
-	maxGroups  = 2  // that are under way
-	maxMembers = 32 // of a group
+	maxGroups  = 2  // groups that are under way at a time
+	maxMembers = 32 // updates in a group
 )
 
 // errAlone means that an update cannot stay in its group.
 var errAlone = errors.New("postgres: the update needs a transaction of its own; the function is called again")
 
-// groups are the groups of updates.
+// groups has the updates of a DB that wait for a group, and counts the groups that are under way.
 type groups struct {
 	mu      sync.Mutex
-	waiting []*member // for the next group
+	waiting []*member // for the next groups, in the order in which they came
 	running int       // goroutines that run groups
 }
 
@@ -41,26 +45,27 @@ type groups struct {
 type member struct {
 	app        string
 	components []appsvc.ComponentRef
-	joined     bool
-	read       chan groupRead // gets what was announced
-	wrote      []statement
-	writes     chan []statement // gets wrote when the function has returned
-	committed  chan error       // gets the result of the commit, if the update wrote something
+	joined     bool             // it waits for a group, or is in one
+	read       chan groupRead   // receives what the group has read for it
+	wrote      []statement      // what its function has written; nil if the function failed or left the group
+	writes     chan []statement // receives wrote when the function has returned
+	committed  chan error       // receives the result of the commit, if wrote is not empty
 }
 
 // groupRead is what a group has read for a member.
 type groupRead struct {
-	row        *appRow // nil if the app is not there, or locked
+	row        *appRow // nil if the app does not exist, or another transaction has locked it
 	components announcedComponents
 	err        error
 }
 
+// newMember returns a member that has joined no group. Its channels have room for one value, so that nobody waits to send.
 func newMember() *member {
 	return &member{read: make(chan groupRead, 1), writes: make(chan []statement, 1), committed: make(chan error, 1)}
 }
 
-// updateInGroup runs fn as a member of a group. If fn does not begin with Announce, it gets a transaction of its own when
-// it runs its first statement. done is false if fn has to be called again.
+// updateInGroup runs fn once, as a member of a group. If fn does not begin with Announce, it gets a transaction of its own when
+// it runs its first statement. done is false if nothing was committed and fn has to be called again, in a transaction of its own.
 func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return true, err
@@ -98,27 +103,30 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 	return !repeatable(err), err
 }
 
-// run calls fn, and tells the group what it has written: nothing, if it has failed or needs a transaction of its own.
+// run calls fn, and tells the group what fn has written: nothing, if it has failed or needs a transaction of its own.
 func (m *member) run(t *appTx, fn func(appsvc.Tx) error) (err error) {
 	defer func() { // also when fn panics
 		t.ended = true
 		m.writes <- m.wrote
 	}()
-	if err = fn(t); err == nil && m.joined && t.inGroup() {
+	if err = fn(t); err == nil && m.joined && t.fitsGroup() {
 		m.wrote = t.c.ahead
 	}
 	return err
 }
 
-// inGroup reports whether an update that has joined a group has asked for nothing that a group does not do.
-func (t *appTx) inGroup() bool { return t.c.broken == nil && len(t.locks) == 0 }
+// fitsGroup reports whether a group can still do the update: no statement has failed, and the update has locked nothing but what
+// it has announced.
+func (t *appTx) fitsGroup() bool { return t.c.broken == nil && len(t.locks) == 0 }
 
-// end returns the result of an update that has joined a group, and whose function has returned err.
+// end returns the result of an update that has joined a group, and whose function has returned err. done is false if the
+// function has to be called again in a transaction of its own: because it needs one, or because the group has failed and another
+// update may be the cause.
 func (m *member) end(t *appTx, err error) (done bool, result error) {
 	switch broken := t.c.broken; {
 	case broken != nil && broken != errAlone:
 		return true, broken
-	case !t.inGroup():
+	case !t.fitsGroup():
 		return false, nil
 	case len(m.wrote) == 0:
 		return true, err
@@ -129,7 +137,7 @@ func (m *member) end(t *appTx, err error) (done bool, result error) {
 
 // mayJoin reports whether the update may join a group: it belongs to none and has done nothing yet.
 func (t *appTx) mayJoin() bool {
-	return t.member != nil && !t.member.joined && t.c.raw == nil && t.inGroup() && len(t.c.ahead) == 0
+	return t.member != nil && !t.member.joined && t.c.raw == nil && t.fitsGroup() && len(t.c.ahead) == 0
 }
 
 // readInGroup waits for the group to read what was announced, for Options.Busy at most.
@@ -154,7 +162,8 @@ func (t *appTx) readInGroup(ctx context.Context) error {
 	return t.c.broken
 }
 
-// leaveGroup takes a member out of those that wait for the next group.
+// leaveGroup takes a member out of those that wait for a group. If its group has begun already, it does nothing: the group
+// gets what the member has written, which is nothing.
 func (db *DB) leaveGroup(m *member) {
 	db.groups.mu.Lock()
 	defer db.groups.mu.Unlock()
@@ -188,6 +197,8 @@ func (db *DB) runGroups() {
 	}
 }
 
+// nextGroup takes the members of the next group out of those that wait. If none waits, it returns none, and counts the calling
+// goroutine as ended.
 func (db *DB) nextGroup() []*member {
 	db.groups.mu.Lock()
 	defer db.groups.mu.Unlock()
@@ -200,14 +211,15 @@ func (db *DB) nextGroup() []*member {
 	return members
 }
 
-// runGroup reads for the members, waits for what they write, and commits it.
+// runGroup reads for the members, waits for what they write, and commits it. If it cannot read, each member gets the error. The
+// functions of the members only compute meanwhile, so the transaction is not idle for long.
 func (db *DB) runGroup(members []*member) {
 	ctx, cancel := context.WithTimeout(context.Background(), db.busy) // for the reads; a server may fall silent
 	defer cancel()
 	given := false
 	var writers []*member
 	err := db.update(ctx, func(c *conn) error {
-		if given { // the members' writes were made from rows that this transaction has not read
+		if given { // a second run: the members have made their writes from rows that this transaction has not read
 			return errAlone
 		}
 		found, components, err := c.readAnnounced(ctx, members)
@@ -239,8 +251,8 @@ func (db *DB) runGroup(members []*member) {
 	}
 }
 
-// readAnnounced locks the apps of members, and reads them and the components that the members need. Apps that somebody else has
-// locked are left out: waiting for one would hold up the others.
+// readAnnounced locks the apps of members, and reads them and the components that the members need. Apps that another transaction
+// has locked are left out: waiting for one would hold up the others.
 func (c *conn) readAnnounced(ctx context.Context, members []*member) (apps map[string]*appRow, components announcedComponents, err error) {
 	var ids []string
 	var refs []appsvc.ComponentRef

@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Answer returns what was kept for a caller's key.
+// Answer returns the answer that is stored for an idempotency key of a caller, or ErrNotFound. An Update claims the key first. So
+// of two calls with the same key the second one waits for the first, and then finds its answer.
 func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -27,7 +28,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
 }
 
-// Answers yields every answer that is kept.
+// Answers yields every answer that is stored, by caller and key. An Update locks the whole table first.
 func (r *appReader) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.Answer) bool) error { return r.answers(ctx, out) })
 }
@@ -47,7 +48,8 @@ func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) e
 	return found.err
 }
 
-// KeepAnswer removes expired answers and stores a. It skips expired answers that another update has locked.
+// KeepAnswer removes expired answers and stores a, with the commit. It skips expired answers that another update has locked, so
+// no update waits for another one because of them.
 func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -87,7 +87,7 @@ func apply(ctx context.Context, tx pgx.Tx, steps []migration.Step) error {
 	if err != nil {
 		return err
 	}
-	return take(ctx, tx, steps, have)
+	return runSteps(ctx, tx, steps, have)
 }
 
 // waitForSchema makes a transaction wait without limit while another one changes the schema.
@@ -103,8 +103,9 @@ func lockSchema(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// take runs the migrations after number have.
-func take(ctx context.Context, tx pgx.Tx, steps []migration.Step, have int64) error {
+// runSteps runs the migrations whose number is above have, and stores their numbers. Before the first one it checks that the
+// schema has no tables of something else.
+func runSteps(ctx context.Context, tx pgx.Tx, steps []migration.Step, have int64) error {
 	if have == 0 {
 		if err := refuseForeign(ctx, tx); err != nil {
 			return err

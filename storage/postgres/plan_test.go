@@ -44,7 +44,7 @@ func TestStatementsUseTheirIndexes(t *testing.T) {
 				var plan []string
 				pages, once := 0, false
 				for r.next() {
-					line := r.values[r.at-1][0].(string)
+					line := r.text(0)
 					plan = append(plan, line)
 					if i := strings.Index(line, "Buffers: shared hit="); i >= 0 && !once { // of the whole
 						fmt.Sscanf(line[i:], "Buffers: shared hit=%d", &pages)

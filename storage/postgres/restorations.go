@@ -14,7 +14,8 @@ func (r *appReader) Restorations(ctx context.Context, q appsvc.VersionQuery) ite
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Restoration) bool) error { return r.restorations(ctx, q, out) })
 }
 
-// restorations reads the restorations in batches, from the newest on.
+// restorations reads the restorations in portions, from the newest on, so that a list that is left early costs one round trip. An
+// Update locks the app first, even if there is none with this id.
 func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.Restoration) bool) error {
 	if err := r.lockApp(ctx, q.AppID); err != nil {
 		return err

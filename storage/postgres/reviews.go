@@ -34,7 +34,7 @@ func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
 	})
 }
 
-// View runs fn, once, in one snapshot.
+// View runs fn in one snapshot. It runs fn at most once, since fn may pass reviews on as it reads them.
 func (s reviewStore) View(ctx context.Context, network string, fn func(reviewstore.Reader) error) error {
 	err := s.db.viewOnce(ctx, func(c *conn) error {
 		r := &reviewReader{c: c, network: network}
@@ -44,7 +44,7 @@ func (s reviewStore) View(ctx context.Context, network string, fn func(reviewsto
 	return reviewErrors.wrap(err)
 }
 
-// Update runs fn in a transaction that locks the collections it looks at.
+// Update runs fn in a transaction that locks each collection which fn reads or writes, until the commit. fn may run again.
 func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
 		t := &reviewTx{reviewReader: reviewReader{c: c, network: network, locks: map[string]bool{}, absent: map[string]bool{}, known: map[string]reviewstore.Collection{}}}
@@ -62,10 +62,10 @@ func (s reviewStore) Update(ctx context.Context, network string, fn func(reviews
 type reviewReader struct {
 	c       *conn
 	network string
-	locks   map[string]bool                   // claims on collections, and ""; nil in a View
+	locks   map[string]bool                   // keys of collections that an Update has locked; "" = all; nil in a View
 	absent  map[string]bool                   // collections that an Update has locked and not found
 	known   map[string]reviewstore.Collection // collections that an Update has locked and read; see Announce
-	added   addedCollections
+	added   addedCollections                  // by an Update, and not inserted yet
 	ended   bool
 }
 
@@ -76,7 +76,8 @@ func (r *reviewReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// lock locks a collection and its reviews in an Update, whether or not the collection exists.
+// lock locks a collection and its reviews in an Update, whether or not the collection exists, with the claim of its key. In a
+// View it does nothing.
 func (r *reviewReader) lock(key string) {
 	if r.locks != nil && !r.locks[key] {
 		r.locks[key] = true
@@ -85,7 +86,8 @@ func (r *reviewReader) lock(key string) {
 }
 
 // lockAll locks all collections of the network in an Update, and keeps others from adding one. For that it locks the row of
-// the network, which every transaction that writes in the network locks too. It adds the row if there is none.
+// the network, which every transaction that writes in the network locks too; see write. It adds the row if there is none. In a
+// View it does nothing.
 func (r *reviewReader) lockAll() {
 	if r.locks != nil && !r.locks[""] {
 		r.locks[""] = true
@@ -94,7 +96,8 @@ func (r *reviewReader) lockAll() {
 	}
 }
 
-// digest returns a key of 16 bytes for a list of strings of any length.
+// digest returns a key of 16 bytes for a list of strings of any length: the beginning of their SHA-256, each with its length in
+// front. It is used for things whose names are longer than an index holds.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -113,6 +116,7 @@ func (r *reviewReader) key(k reviewstore.Key) string {
 	return digest(r.network, k.Source, k.ID)
 }
 
+// collectionColumns are what collectionAt reads.
 const collectionColumns = "source, id, tally, fields"
 
 func scanCollection(r *rows) reviewstore.Collection { return collectionAt(r, 0) }
@@ -122,7 +126,7 @@ func collectionAt(r *rows, i int) reviewstore.Collection {
 	return reviewstore.Collection{Key: reviewstore.Key{Source: r.text(i), ID: r.text(i + 1)}, Tally: r.blob(i + 2), Fields: r.blob(i + 3)}
 }
 
-// Collection returns a collection.
+// Collection returns a collection. An Update locks it first, and sees what it has written itself.
 func (r *reviewReader) Collection(ctx context.Context, k reviewstore.Key) (reviewstore.Collection, error) {
 	if err := r.check(ctx); err != nil {
 		return reviewstore.Collection{}, err
@@ -151,19 +155,21 @@ func (r *reviewReader) Collection(ctx context.Context, k reviewstore.Key) (revie
 	return reviewstore.Collection{}, noCollection(k)
 }
 
-// all prepares an Update for a query over all collections of the network: it locks them, and inserts those that were added.
-func (r *reviewReader) all() {
+// beforeList prepares a query over all collections of the network. In an Update it locks them, and inserts those that were
+// added, so that the query finds them. In a View it does nothing.
+func (r *reviewReader) beforeList() {
 	r.lockAll()
 	r.added.insert(r.c, r.network)
 }
 
 // Collections yields all collections in the order of adding.
 func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Collection, error] {
-	return eachRow(ctx, r, r.all, scanCollection, "SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 ORDER BY number", digest(r.network))
+	return eachRow(ctx, r, r.beforeList, scanCollection, "SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 ORDER BY number", digest(r.network))
 }
 
-// keyOrder sorts collections by source and id, and keyPlace is the position of the source $2 and the id $3 in this order. The
-// index of this order has the first 1,000 bytes of each source, and those of the id only if the source is shorter.
+// keyOrder sorts collections by source and id, and keyPlace is the position of the source $2 and the id $3 in this order. Sources
+// and ids may be longer than an index holds. So the index of this order has the first 1,000 bytes of each source, and the first
+// 1,000 bytes of the id only if the source is shorter; the expressions must be those of the index.
 const (
 	keyOrder = `substring(source FOR 1000), CASE WHEN length(source) < 1000 THEN substring(id FOR 1000) ELSE '' END, source, id`
 	keyPlace = `substring($2::bytea FOR 1000), CASE WHEN length($2::bytea) < 1000 THEN substring($3::bytea FOR 1000) ELSE '' END, $2::bytea, $3::bytea`
@@ -173,12 +179,12 @@ const (
 	collectionsFirst  = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 ORDER BY " + keyOrder + " LIMIT $2"
 )
 
-// CollectionsByKey yields collections by source and id.
+// CollectionsByKey yields the collections after q.After, sorted by source and then by id.
 func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
 	if q.After == (reviewstore.Key{}) {
-		return eachRow(ctx, r, r.all, scanCollection, collectionsFirst, digest(r.network), rowLimit(q.Limit))
+		return eachRow(ctx, r, r.beforeList, scanCollection, collectionsFirst, digest(r.network), rowLimit(q.Limit))
 	}
-	return eachRow(ctx, r, r.all, scanCollection, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
+	return eachRow(ctx, r, r.beforeList, scanCollection, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
 }
 
 // rowLimit returns the argument of a LIMIT. 0 means no limit.
@@ -189,24 +195,26 @@ func rowLimit(n int) any {
 	return int64(n)
 }
 
-// CollectionsWithID yields the collections of all sources with an id.
+// CollectionsWithID yields the collections that have this id, each of another source, sorted by source.
 func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviewstore.Collection, error] {
-	return eachRow(ctx, r, r.all, scanCollection, collectionsWithID, digest(r.network), id)
+	return eachRow(ctx, r, r.beforeList, scanCollection, collectionsWithID, digest(r.network), id)
 }
 
+// reviewColumns are what scanReview reads.
 const reviewColumns = "id, time, data"
 
 func scanReview(r *rows) reviewstore.Review {
 	return reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
 }
 
+// Reviews are listed by time, the latest first, and those of the same time by id. The index has the first 1,000 bytes of each id.
 const (
 	reviewsByTime = "SELECT " + reviewColumns + ` FROM review WHERE collection = $1 AND time <= $2 AND (time < $2 OR (substring(id FOR 1000), id) > (substring($3::bytea FOR 1000), $3::bytea))
 		ORDER BY time DESC, substring(id FOR 1000), id LIMIT $4`
 	reviewsLatest = "SELECT " + reviewColumns + " FROM review WHERE collection = $1 ORDER BY time DESC, substring(id FOR 1000), id LIMIT $2"
 )
 
-// ReviewsByTime yields reviews of a collection, the latest first.
+// ReviewsByTime yields the reviews of a collection after q.After, the latest first.
 func (r *reviewReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviewstore.Review, error] {
 	key := r.key(q.Collection)
 	lock := func() { r.lock(key) }
@@ -231,10 +239,10 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids [
 	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
 }
 
-// reviewPortion is how many rows one round trip reads. The largest review has 16 MiB.
+// reviewPortion is how many rows one round trip reads. They are in memory together, and the largest review has 16 MiB.
 const reviewPortion = 64
 
-// eachRow yields what scan makes of each row of a query.
+// eachRow calls lock, and then yields what scan makes of each row of a query.
 func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func(*rows) T, sql string, args ...any) iter.Seq2[T, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(T) bool) error {
 		if err := r.check(ctx); err != nil {
@@ -249,14 +257,17 @@ func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func
 	})
 }
 
-// reviewTx writes the reviews of one network.
+// reviewTx writes the reviews of one network. It sends statements whose results it does not need together with a later one:
+// writes to collections that Announce has read, or that the Update adds, take no round trip of their own.
 type reviewTx struct {
 	reviewReader
-	writes bool // in the network, see write
-	unsent int  // bytes of the statements that later has added since the last round trip
+	writes bool // write was called
+	unsent int  // bytes of the statements that later has added since it last sent some
 }
 
-// write locks the row of the network against transactions that read all of its collections, but not against others that write.
+// write must be called before a write in the network. It locks the row of the network against transactions that list its
+// collections, see lockAll, but not against others that write. If the network has no row yet, there is nothing to list; then the
+// insertion of the first collections adds and locks the row.
 func (t *reviewTx) write() {
 	if !t.writes {
 		t.writes = true
@@ -264,7 +275,8 @@ func (t *reviewTx) write() {
 	}
 }
 
-// announced reads some collections until they have $2 bytes together. Of the others it returns the keys alone.
+// announced reads the collections with the keys $1, by key, until they have $2 bytes together. Of the others that exist it
+// returns the keys alone.
 const announced = `SELECT key, sent, source, id, CASE WHEN sent THEN tally END, CASE WHEN sent THEN fields END FROM (
 		SELECT *, sum(octet_length(fields) + octet_length(tally)) OVER (ORDER BY key) <= $2 AS sent FROM review_collection WHERE key = ANY($1)
 	) AS found`
@@ -272,8 +284,8 @@ const announced = `SELECT key, sent, source, id, CASE WHEN sent THEN tally END, 
 // announcedBytes is how many bytes of collections Announce reads at most.
 const announcedBytes = 4 << 20
 
-// Announce locks the collections and reads them, in one round trip. Writes to them then need no answer of the server, so they
-// are sent with the COMMIT.
+// Announce locks the collections and reads them, in one round trip. It is then known which of them exist. So writes to those
+// that were read need no answer of the server, and are sent with the COMMIT.
 func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -303,10 +315,10 @@ func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 	return found.err
 }
 
-// maxUnsent is how many bytes of writes wait for the next round trip.
+// maxUnsent is how many bytes of writes may wait for the next round trip.
 const maxUnsent = 4 << 20
 
-// later sends a statement that cannot fail for a reason of the domain, in the round trip of the next one or of the COMMIT.
+// later is like conn.later, for a statement with values of size bytes. When more than maxUnsent bytes wait, it sends them.
 func (t *reviewTx) later(ctx context.Context, size int, sql string, args ...any) error {
 	t.c.later(sql, args...)
 	t.unsent += size
@@ -317,7 +329,8 @@ func (t *reviewTx) later(ctx context.Context, size int, sql string, args ...any)
 	return t.c.query(ctx, "SELECT").err
 }
 
-// PutCollection adds a collection, or replaces its Tally and Fields.
+// PutCollection adds a collection, or replaces its Tally and Fields. A collection that it adds is inserted at the end of the
+// Update, or before a statement that needs its row; see addedCollections.
 func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -345,7 +358,8 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) 
 	return nil
 }
 
-// PutReviews adds reviews. A review that replaces one with the same id keeps its place in the order of adding.
+// PutReviews adds reviews, or replaces those with the same ids, which keep their places in the order of adding. It returns
+// ErrNotFound if the collection does not exist. Each call takes as many new places as it has reviews, so places have gaps.
 func (t *reviewTx) PutReviews(ctx context.Context, k reviewstore.Key, list []reviewstore.Review) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -375,7 +389,7 @@ func (t *reviewTx) PutReviews(ctx context.Context, k reviewstore.Key, list []rev
 	return err
 }
 
-// DeleteCollection removes a collection with its reviews.
+// DeleteCollection removes a collection with its reviews. It returns ErrNotFound if there is none.
 func (t *reviewTx) DeleteCollection(ctx context.Context, k reviewstore.Key) error {
 	key, err := t.begin(ctx, k)
 	if err != nil {
@@ -393,7 +407,7 @@ func (t *reviewTx) DeleteCollection(ctx context.Context, k reviewstore.Key) erro
 	return err
 }
 
-// DeleteReviews removes reviews of a collection.
+// DeleteReviews removes those of the reviews that exist. It returns ErrNotFound if the collection does not exist.
 func (t *reviewTx) DeleteReviews(ctx context.Context, k reviewstore.Key, ids []string) error {
 	key, err := t.begin(ctx, k)
 	if err != nil {
@@ -429,8 +443,8 @@ func (t *reviewTx) begin(ctx context.Context, k reviewstore.Key) (string, error)
 	return key, nil
 }
 
-// columns returns the reviews as columns, and their bytes. A review that is in the list twice has the place of the first and the
-// content of the last.
+// columns returns the reviews as columns, for an INSERT of all of them, and how many bytes they have. A review that is in the
+// list twice has the place of the first and the content of the last.
 func columns(list []reviewstore.Review) (keys, ids []string, times []int64, data [][]byte, size int) {
 	at := make(map[string]int, len(list))
 	for _, r := range list {

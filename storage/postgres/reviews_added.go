@@ -20,7 +20,7 @@ type addedCollection struct {
 	places int64 // how many places its reviews have taken so far
 }
 
-// maxAdded is how many bytes of added collections wait for the end of the transaction.
+// maxAdded is how many bytes of added collections, or of added assets, wait for the end of the transaction.
 const maxAdded = 8 << 20
 
 // put adds a collection, or replaces Tally and Fields of one that was added.
@@ -39,7 +39,8 @@ func (a *addedCollections) put(key string, c reviewstore.Collection) {
 	own.Tally, own.Fields = orEmpty(bytes.Clone(c.Tally)), orEmpty(bytes.Clone(c.Fields))
 }
 
-// insert numbers and inserts the collections, in the round trip of the next statement or of the commit.
+// insert numbers and inserts the collections, in the round trip of the next statement or of the commit. From then on the row of
+// the network is locked, so other updates that add collections to the network wait for the commit.
 func (a *addedCollections) insert(c *conn, network string) {
 	if len(a.list) == 0 {
 		return

@@ -32,7 +32,7 @@ func TestMigrationReadsTheTimesOfReviews(t *testing.T) {
 	if err := lockSchema(ctx, tx); err != nil {
 		t.Fatal(err)
 	}
-	if err := take(ctx, tx, steps[:at], 0); err != nil {
+	if err := runSteps(ctx, tx, steps[:at], 0); err != nil {
 		t.Fatal(err)
 	}
 	var want []reviews.Review
@@ -46,7 +46,7 @@ func TestMigrationReadsTheTimesOfReviews(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := take(ctx, tx, steps, steps[at-1].Number); err != nil {
+	if err := runSteps(ctx, tx, steps, steps[at-1].Number); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range want {

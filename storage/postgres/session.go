@@ -18,17 +18,19 @@ import (
 const (
 	// An update computes between two statements and waits for nobody.
 	idleUpdate = time.Minute
-	// A View may stream to a client that reads slowly: between two statements it sends what the first of them has read.
+	// A View may stream to a client that reads slowly: before its next statement it sends what the one before has read.
 	idleView = time.Hour
 )
 
-// settings are the settings of each transaction. An acknowledged write must be durable on the server and on its synchronous
-// standbys, so a weaker synchronous_commit of the server is overruled; a stronger one stays. The keepalives release the locks of
-// a client whose machine is gone. If $3 is true, the settings end with the transaction.
+// settings is the list of settings with which all transactions run. They are set once for each connection or, behind a pooler,
+// in each transaction. An acknowledged write must be durable on the server and on its synchronous standbys, so a weaker
+// synchronous_commit of the server is overruled; a stronger one stays. With the keepalives the server notices that the machine of
+// a client is gone, and releases its locks. If $3 is true, the settings end with the transaction.
 const settings = `set_config('lock_timeout', $1, $3), set_config('idle_in_transaction_session_timeout', $2, $3),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, $3),
 	set_config('tcp_keepalives_idle', '30', $3), set_config('tcp_keepalives_interval', '10', $3), set_config('tcp_keepalives_count', '3', $3)`
 
+// settings returns the arguments of the list of settings. local says that they end with the transaction.
 func (db *DB) settings(local bool) []any {
 	return []any{milliseconds(db.busy), milliseconds(idleView), local}
 }
@@ -38,9 +40,10 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 // errPooler means that a connection leads to a pooler, although the first one of the store did not.
 var errPooler = errors.New("the address leads to a connection pooler now, and did not when the store was opened: open the store again")
 
-// prepare sets up a new connection.
+// prepare sets up a new connection. It returns errPooler if the connection leads to a pooler and db is not made for one, and an
+// error if the server is older than the oldest release that works.
 //
-// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler gives its clients
+// Behind a pooler the settings of a connection would apply to other clients, so nothing is set then. A pooler tells its clients
 // another process number than that of the server process, so the two are compared.
 func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, max(db.busy, connectWait)) // a pooler may have no connection to give
@@ -65,14 +68,15 @@ func (db *DB) prepare(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// needsPooling reports whether the first connection has met a pooler. Some poolers refuse a connection because of a startup
-// parameter that they do not know.
+// needsPooling reports whether err, the error of the first connection, means that it leads to a pooler. Some poolers refuse a
+// connection because of a startup parameter that they do not know.
 func needsPooling(err error) bool {
 	return errors.Is(err, errPooler) || code(err) == "08P01" && strings.Contains(err.Error(), "startup parameter")
 }
 
 // behindPooler changes the configuration of a pool for connections that lead to a pooler. There each transaction may run on
-// another connection to the server, so neither settings of a session nor prepared statements are used.
+// another connection to the server. So settings are made in each transaction, and statements are not kept prepared, unless the
+// address says how to execute them.
 func (db *DB) behindPooler(config *pgxpool.Config, address string) {
 	db.pooled = true
 	if !strings.Contains(address, "default_query_exec_mode") {
@@ -90,7 +94,8 @@ func (db *DB) behindPooler(config *pgxpool.Config, address string) {
 	}
 }
 
-// opening returns the statements that begin a transaction.
+// opening returns the statements that begin a transaction: begin itself, behind a pooler the settings, and in an update the
+// checks of the schema and of the builder.
 func (db *DB) opening(begin string) []statement {
 	out := []statement{{sql: begin}}
 	if db.pooled {
@@ -110,14 +115,15 @@ func (db *DB) opening(begin string) []statement {
 }
 
 const (
-	setParams    = "SELECT set_config(name, value, true) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
+	setParams = "SELECT set_config(name, value, true) FROM unnest($1::text[], $2::text[]) AS s (name, value)"
+	// lookAtSchema reads the number of the schema, and sets how long an update may be idle.
 	lookAtSchema = "SELECT coalesce(max(number), 0), set_config('idle_in_transaction_session_timeout', $1, true) FROM vitrine_schema"
 )
 
 // errNewer means that a newer release has migrated the store while this process had it open.
 var errNewer = errors.New("a newer release has migrated the store")
 
-// sameSchema returns errNewer if the store has a newer schema than this release knows.
+// sameSchema takes the result of lookAtSchema. It returns errNewer if the store has a newer schema than this release knows.
 func (db *DB) sameSchema(found *rows) error {
 	if found.next() && found.int(0) > db.schema {
 		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: end this process, and run the newer release",
@@ -126,7 +132,8 @@ func (db *DB) sameSchema(found *rows) error {
 	return found.err
 }
 
-// inTx runs fn in a transaction on c that is neither a view nor an update.
+// inTx runs fn in a transaction on c that is neither a view nor an update, as Open and Build need it. It commits if fn returns
+// nil.
 func (db *DB) inTx(ctx context.Context, c *pgx.Conn, fn func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if err := db.localSettings(ctx, tx); err != nil {

@@ -55,6 +55,56 @@ func TestStatementsOfHotPathsNameTheirDistributionKey(t *testing.T) {
 	}
 }
 
+// The list of tables in the package comment names each table, and the column by which its rows are spread. That is the first
+// column of the primary key, as rows with the same key must be on one machine.
+func TestPackageCommentListsEachTable(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^//\t(\w+) +(?:by (\w+)|not spread|a copy)`).FindAllStringSubmatch(string(text), -1) {
+		listed[line[1]] = line[2]
+	}
+	db := openTest(t, nil)
+	db.script(t, "CREATE TABLE vitrine_building (builder text PRIMARY KEY)") // as a Build does
+	found, err := db.pool.Query(ctx, `SELECT relname::text, coalesce((SELECT attname::text FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+		WHERE indrelid = c.oid AND indisprimary), '') FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	first := map[string]string{}
+	for found.Next() {
+		var name, column string
+		if err := found.Scan(&name, &column); err != nil {
+			t.Fatal(err)
+		}
+		first[name] = column
+	}
+	if err := found.Err(); err != nil || len(first) == 0 {
+		t.Fatalf("%d tables: %v", len(first), err)
+	}
+	for name, column := range first {
+		switch by, ok := listed[name]; {
+		case !ok:
+			t.Errorf("the package comment does not list %s", name)
+		case by != "" && by != column:
+			t.Errorf("the package comment spreads %s by %s, and its primary key begins with %q", name, by, column)
+		}
+	}
+	for name := range listed {
+		if _, ok := first[name]; !ok {
+			t.Errorf("the package comment lists %s, which is no table", name)
+		}
+	}
+	for name, by := range spreadBy {
+		if listed[name] != by {
+			t.Errorf("the package comment spreads %s by %q, and a test by %s", name, listed[name], by)
+		}
+	}
+}
+
 func serverLog(t *testing.T, c *cluster.Cluster) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.Dir, "log"))

@@ -56,7 +56,8 @@ func versionOrNone(number int64) appsvc.Version {
 	return appsvc.NewVersion(number)
 }
 
-// TagNames yields the names that have moves. Each has exactly one move with the number 1.
+// TagNames yields the names of tags that have moves, sorted, also of tags that were deleted. Each name has exactly one move with
+// the number 1, and the partial index tag_name has only those.
 func (r *appReader) TagNames(ctx context.Context, appID string) iter.Seq2[string, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.tagNames(ctx, appID, out) })
 }
@@ -76,7 +77,8 @@ func (r *appReader) tagNames(ctx context.Context, appID string, out func(string)
 	return found.err
 }
 
-// AddTagMove adds a move. The row is sent with the commit, in the same round trip.
+// AddTagMove adds a move of a tag. It locks the app first, so the moves of a tag are numbered without gaps. The row is sent with
+// the commit.
 func (t *appTx) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
 	if err := t.lockApp(ctx, m.AppID); err != nil {
 		return err

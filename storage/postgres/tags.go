@@ -9,11 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Tags yields tags of an app by name.
+// Tags yields tags of an app by name: those after q.After or, if q.Name is not empty, the one with this name.
 func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc.Tag, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Tag) bool) error { return r.tags(ctx, q, out) })
 }
 
+// tags reads the tags in portions. All of its statements take the same four arguments: "$3::bytea IS NOT NULL" gives a type to
+// the one that a statement does not need.
 func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
 	if err := r.lockApp(ctx, q.AppID); err != nil {
 		return err
@@ -55,7 +57,7 @@ func (r *appReader) lockApp(ctx context.Context, id string) error {
 	return err
 }
 
-// SetTag adds or moves a tag.
+// SetTag adds or moves a tag. The row is sent with the commit.
 func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 	if err := t.lockApp(ctx, tag.AppID); err != nil {
 		return err
@@ -65,7 +67,7 @@ func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 	return nil
 }
 
-// DeleteTag removes a tag.
+// DeleteTag removes a tag. It waits for the server, since it returns ErrNotFound if there is no such tag.
 func (t *appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	if err := t.lockApp(ctx, appID); err != nil {
 		return err

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// A view is one snapshot.
+	// All statements of a view see one snapshot.
 	beginView = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	// An update locks what it reads, so that it is still current at the commit; see claim.go. Each statement sees what was
-	// committed before it began, so also what the transaction has waited for.
+	// An update locks what it reads, so that nobody else changes it before the commit; see claim.go. In READ COMMITTED each
+	// statement has a snapshot of its own. So a statement that follows a wait for a lock sees what the other transaction has
+	// committed.
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 	commitWait   = 30 * time.Second // for the answer to a COMMIT
@@ -22,14 +23,16 @@ const (
 	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
 
-// view runs fn in one snapshot, which holds every update that was acknowledged before. If the connection is lost, fn runs again.
+// view runs fn in one snapshot, which has every update that was acknowledged before. If the connection is lost, or the server
+// stops or starts, fn runs again, for at most Options.Busy.
 func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error {
-		return db.attempt(ctx, beginView, fn, nothing)
+		return db.attempt(ctx, beginView, fn, endView)
 	})
 }
 
-// viewOnce is view for a function that may run only once. It retries until it has a snapshot, and then runs fn.
+// viewOnce is like view, but runs fn at most once, for instance because fn passes rows on to a caller as it reads them. It
+// retries until it has a snapshot, for at most Options.Busy, and then runs fn.
 func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 	ran := false
 	var result error
@@ -42,7 +45,7 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 		return result
 	}
 	err := db.again(ctx, func() error {
-		if err := db.attempt(ctx, beginView, once, nothing); !ran {
+		if err := db.attempt(ctx, beginView, once, endView); !ran {
 			return err
 		}
 		return nil
@@ -53,10 +56,11 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 	return err
 }
 
-// update runs fn in a transaction and commits it. fn runs again after a deadlock, and if the connection is lost before the
-// commit. If the connection is lost during the commit, update returns errUnknown and repeats nothing.
+// update runs fn in a transaction and commits it. For at most Options.Busy, fn runs again after a deadlock, and if the
+// connection is lost or the server stops before the commit. If it is not known whether the commit was done, update returns
+// errUnknown and repeats nothing. If fn returns an error, the transaction is rolled back.
 //
-// Updates leave some connections to views, which wait for no lock.
+// Updates may wait for locks, so they leave some connections to views, which wait for none.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	if err := db.writers.enter(ctx, db.busy); err != nil {
 		return err
@@ -66,10 +70,11 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	return db.again(ctx, func() error { return db.attempt(ctx, beginUpdate, fn, (*conn).commit) })
 }
 
-// nothing ends a view: there is nothing to commit.
-func nothing(*conn) error { return nil }
+// endView ends a view. There is nothing to commit, and leave rolls the transaction back.
+func endView(*conn) error { return nil }
 
-// attempt runs fn in one transaction, once. If fn returns nil, it calls end.
+// attempt runs fn once, in one transaction, which the statement begin begins. If fn returns nil and no statement has failed, it
+// calls end, which commits an update.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
 	c := new(conn)
 	if err := db.connect(ctx, c, begin); err != nil {
@@ -82,7 +87,8 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 	return end(c)
 }
 
-// connect gives c a connection of the pool. The statement begin and what belongs to it go out before all that waits.
+// connect gives c a connection of the pool. It sends nothing: the statements that begin the transaction go out with the first
+// statement of c, before those that c.ahead has already. The caller calls leave afterwards, unless connect returns an error.
 func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -97,12 +103,13 @@ func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 	}
 	opening := db.opening(begin)
 	c.from, c.raw, c.ahead, c.begins = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
-	c.writes, c.pooled = begin == beginUpdate, db.pooled
+	c.writes, c.pooled, c.prepares = begin == beginUpdate, db.pooled, db.prepares
 	return nil
 }
 
-// result returns the error of a function that has used c and returned err. An error of the connection counts, whatever the
-// function has made of it.
+// result returns the error of a transaction whose function has used c and returned err. That is err, with two exceptions: if
+// the function has returned nil although a statement failed, it is the error of the statement; and an error after which the
+// transaction may be run again is returned even if the function has returned another one.
 func (c *conn) result(err error) error {
 	if err == nil || repeatable(c.broken) {
 		return c.broken
@@ -110,8 +117,8 @@ func (c *conn) result(err error) error {
 	return err
 }
 
-// commit sends the statements in ahead and the COMMIT, and waits for the answer. It has no context of the caller, since a
-// COMMIT that was sent cannot be stopped.
+// commit sends the statements in ahead and the COMMIT, and waits for the answer. If the transaction has run no statement, it
+// sends nothing. It has no context of the caller, since a COMMIT that was sent cannot be stopped.
 func (c *conn) commit() error {
 	if c.idle() {
 		return nil
@@ -142,6 +149,7 @@ func (c *conn) commit() error {
 	if err == nil && tag.String() != "COMMIT" {
 		err = fmt.Errorf("the answer to COMMIT was %s: nothing was kept", tag)
 	}
+	// The server has committed, and warns that a standby may not have it; see noteWarning.
 	if told, warned := noted[warning]; err == nil && warned {
 		return fmt.Errorf("%w: %s", errUnknown, told)
 	}
@@ -151,20 +159,26 @@ func (c *conn) commit() error {
 // warning is the key of a connection's custom data that holds the last warning of the server.
 const warning = "warning"
 
-// noteWarning keeps a warning of the server for the commit that may be under way. If an administrator cancels the wait for
-// synchronous standbys, the server says that the commit is done, and warns that the standbys may not have it.
+// noteWarning stores a warning of the server with the connection, where commit looks for it. If an administrator cancels the
+// wait for synchronous standbys, the server says that the commit is done, and warns that the standbys may not have it.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
 		c.CustomData()[warning] = n.Message + ": " + n.Detail
 	}
 }
 
-// poolerLost is the class of errors with which a pooler says that it has lost the server. It does not know either whether
-// the COMMIT has arrived.
+// poolerLost is the class of the SQLSTATE with which a pooler says that it has lost the connection to the server. The pooler
+// does not know either whether the server has got the COMMIT.
 const poolerLost = "08"
 
-// outcome wraps an error that came after the COMMIT was sent: with errLost if the server never got the COMMIT, with
-// errUnknown if nobody knows whether it did, and not at all if the server has refused it.
+// outcome wraps an error that came after the COMMIT was sent:
+//
+//   - with errLost, so that the update runs again, if the server never got the COMMIT or is a standby, which writes nothing;
+//   - not at all if the server has answered and has not committed;
+//   - with errUnknown if nobody knows whether the server has committed.
+//
+// atCommit says that the error is the answer to the COMMIT, and not to a statement that was sent before it. After a fatal error
+// at the COMMIT the commit may have been done.
 func (c *conn) outcome(err error, atCommit bool) error {
 	var told *pgconn.PgError
 	switch {
@@ -174,13 +188,14 @@ func (c *conn) outcome(err error, atCommit bool) error {
 		return fmt.Errorf("%w: %w", errLost, err)
 	case errors.As(err, &told) && !(atCommit && fatal(told)) && code(err)[:2] != poolerLost:
 		return err
-	case !c.raw.IsClosed() && told == nil: // the server has answered, and the answer is no error of its own
+	case !c.raw.IsClosed() && told == nil: // the server has answered; the error was made here, as for a ROLLBACK in answer to COMMIT
 		return err
 	}
 	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
-// leave gives the connection back. If its transaction is still open, a goroutine rolls it back first; nobody waits for that.
+// leave gives the connection of c back to the pool, if c has one. If its transaction is still open, a goroutine rolls it back
+// first, so that the caller need not wait for that.
 func (db *DB) leave(c *conn) {
 	raw, pooled := c.raw, c.from
 	if raw == nil {
@@ -202,7 +217,8 @@ func (db *DB) leave(c *conn) {
 	}()
 }
 
-// again runs do, and repeats it for at most Options.Busy while it returns an error after which it may succeed.
+// again runs do, and repeats it for at most Options.Busy while it returns an error that is repeatable. Between two runs it waits
+// for a random time of about a millisecond at first, and about 100 at last.
 func (db *DB) again(ctx context.Context, do func() error) error {
 	begun := time.Now()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {

@@ -7,18 +7,19 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 )
 
-// Webhooks returns the store of the positions of webhooks.
+// Webhooks returns the store in which package webhook keeps the positions of endpoints and the lease of the process that
+// delivers.
 func (db *DB) Webhooks() webhookstore.Store { return webhookStore{db} }
 
 type webhookStore struct{ db *DB }
 
 var webhookErrors = sentinels{webhookstore.ErrBusy, webhookstore.ErrFull, webhookstore.ErrUnknown}
 
-// Get returns the value of a name.
+// Get returns the value of a name, nil if it has none.
 func (s webhookStore) Get(ctx context.Context, name string) (value []byte, err error) {
 	err = s.db.view(ctx, func(c *conn) error {
 		found := c.query(ctx, "SELECT value FROM webhook WHERE name = $1", name)
-		value = nil // of an earlier run of this function
+		value = nil // an earlier run of this function may have set it
 		if found.next() {
 			value = bytes.Clone(found.blob(0))
 		}
@@ -27,8 +28,9 @@ func (s webhookStore) Get(ctx context.Context, name string) (value []byte, err e
 	return value, webhookErrors.wrap(err)
 }
 
-// Swap replaces the value of a name if it is prev. Each way is one statement, which waits for an update that changes
-// the same row, and looks at the value that it left.
+// Swap replaces the value of a name by next if it is prev, and reports whether it was. An empty prev stands for no value, and an
+// empty next removes the value. In each case one statement does both, and needs no lock before: if another update is
+// changing the row, the statement waits for its commit and compares with the new value.
 func (s webhookStore) Swap(ctx context.Context, name string, prev, next []byte) (swapped bool, err error) {
 	err = s.db.update(ctx, func(c *conn) error {
 		var changed int64

@@ -47,7 +47,7 @@ func (s appStore) view(ctx context.Context, fn func(appsvc.Reader) error) error 
 	return (&appReader{db: s.db, at: c.at, c: c}).call(fn)
 }
 
-// Update runs fn as an update of the writer.
+// Update runs fn as an update of the writer, at most once.
 func (s appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
 		t := &appTx{appReader{db: s.db, at: c.at, c: c, writes: true}}
@@ -69,6 +69,7 @@ type appReader struct {
 	ended  bool
 }
 
+// call calls fn with the reader, and gives the snapshot back when fn has returned.
 func (r *appReader) call(fn func(appsvc.Reader) error) error {
 	defer func() {
 		r.ended = true
@@ -106,7 +107,8 @@ func (r *appReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// read returns the value of key from the cache, or what load reads, with its size in bytes.
+// read returns the value of key from the cache. If the cache does not have it, load reads it, and returns how many bytes it takes
+// in the cache.
 func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T, int, error)) (T, error) {
 	var none T
 	if err := r.check(ctx); err != nil {
@@ -127,6 +129,8 @@ func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T
 	return v, nil
 }
 
+// cached looks a value up: in an update first among the values that it has written, and then in the cache for the state that is
+// read.
 func (r *appReader) cached(key any) (value any, found bool) {
 	if r.c != nil {
 		if v, written := r.c.written(key); written {

@@ -14,7 +14,8 @@ func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[app
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.users(ctx, q, out) })
 }
 
-// users reads ids in batches and then each app, so that no query stays open while out runs.
+// users reads ids in portions and then each app, so that no query stays open while out runs. app_used has the apps of which some
+// version has the component, and under the empty name the apps of the first release, of which only the latest version is known.
 func (r *appReader) users(ctx context.Context, q appsvc.UserQuery, out func(appsvc.ComponentUser) bool) error {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -42,8 +43,8 @@ func (r *appReader) users(ctx context.Context, q appsvc.UserQuery, out func(apps
 	}
 }
 
-// users returns up to limit ids of apps that have used a component, or of which that is not known, after an id or from
-// it on.
+// users returns up to limit ids of apps that have used a component, or of which that is not known. They are above from or, with
+// inclusive, at least from.
 func (c *conn) users(component, from string, inclusive bool, limit int) (ids []string, err error) {
 	rows := c.query(`SELECT app FROM (SELECT app FROM app_used WHERE component = $1 AND app >= $2 AND (app > $2 OR $3) ORDER BY app LIMIT $4)
 		UNION SELECT app FROM (SELECT app FROM app_used WHERE component = '' AND app >= $2 AND (app > $2 OR $3) ORDER BY app LIMIT $4)

@@ -19,7 +19,7 @@ type assetStore struct{ db *DB }
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
-// View runs fn on one snapshot. It reads the row of the library first.
+// View runs fn in one snapshot. It reads the row of the library first.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{db: s.db, c: c}
@@ -32,7 +32,7 @@ func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(as
 	return assetErrors.wrap(err)
 }
 
-// Update runs fn in the turn that the writer gives it. After the commit it caches which assets have changed and their
+// Update runs fn as an update of the writer, at most once. After the commit it caches which assets have changed and their
 // terms, so that cached sets can be brought up to date.
 func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	var t *assetTx
@@ -158,7 +158,7 @@ var errNoAsset = fmt.Errorf("%w: asset", assetstore.ErrNotFound)
 
 const assetColumns = "asset.place, origin, created, updated, folders, body"
 
-// one returns the asset of a query for at most one row, and ErrNotFound if there is none.
+// one returns the asset of a query for at most one row, or ErrNotFound if there is none.
 func (r *assetReader) one(ctx context.Context, sql string, args ...any) (assetstore.Record, error) {
 	if err := r.check(ctx); err != nil {
 		return assetstore.Record{}, err

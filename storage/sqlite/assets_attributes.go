@@ -9,13 +9,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Values yields the values that attributes with this key have in the assets that match all the sets, in byte order.
+// Values yields the values that attributes with this key have in the assets that match all the sets, in byte order and each once.
 func (r *assetReader) Values(ctx context.Context, key string, all []assetstore.AnyOf) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error { return r.values(ctx, key, all, out) })
 }
 
 // values walks the index of attributes by value, and looks for one matching asset of each value. A value that has
-// matched may have many more assets, so a new query begins behind it.
+// matched may have many more assets. They are skipped one by one if they are few, and otherwise by a new query, which begins
+// after the value.
 func (r *assetReader) values(ctx context.Context, key string, all []assetstore.AnyOf, out func(string) bool) error {
 	matches, err := r.matcher(ctx, conditionsOf(assetstore.AssetQuery{All: all}))
 	if err != nil {
@@ -81,7 +82,8 @@ func (w *valueWalk) walk(ctx context.Context, r *assetReader, rows *rows) error 
 	return rows.err
 }
 
-// matcher returns a function that reports whether an asset meets all conditions.
+// matcher returns a function that reports whether an asset meets all conditions: by the cached set or, if the index cannot be
+// read directly, by MATCH for each asset.
 func (r *assetReader) matcher(ctx context.Context, all []condition) (func(ordinal int64) (bool, error), error) {
 	if len(all) == 0 {
 		return func(int64) (bool, error) { return true, nil }, nil

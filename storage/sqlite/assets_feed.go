@@ -11,10 +11,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
+// The feeds of all libraries are in one table. The key of an entry has the number of the library in its upper bits and the
+// position of the entry in its lower bits, as that of an asset has the ordinal; see place.
+
 // Changed returns a channel that is closed after the next commit of a process.
 func (s assetStore) Changed() <-chan struct{} { return s.db.wait() }
 
-// Feed returns the state of the library's feed.
+// Feed returns the state of the library's feed. The key and the identity are those of the whole store.
 func (r *assetReader) Feed(ctx context.Context) (assetstore.FeedState, error) {
 	if err := r.check(ctx); err != nil {
 		return assetstore.FeedState{}, err
@@ -33,7 +36,7 @@ func (r *assetReader) Feed(ctx context.Context) (assetstore.FeedState, error) {
 	}, nil
 }
 
-// Entries yields the entries of the library after a position.
+// Entries yields the entries of the library after a position, in the order of commits.
 func (r *assetReader) Entries(ctx context.Context, after assetstore.FeedPosition, limit int) iter.Seq2[assetstore.FeedEntry, error] {
 	return stream.Limited(ctx, r.check, limit, func(out func(assetstore.FeedEntry) bool) error {
 		if err := r.check(ctx); err != nil || r.number == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Folders yields the folders by id. Their permissions are JSON in one column, since they are only ever read and written
-// together.
+// Folders yields the folders by id, the deleted ones included. The permissions of a folder are JSON in one column, since they are
+// only ever read and written together.
 func (r *assetReader) Folders(ctx context.Context) iter.Seq2[assetstore.FolderRecord, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.FolderRecord) bool) error {
 		if err := r.check(ctx); err != nil {

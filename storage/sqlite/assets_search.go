@@ -16,7 +16,7 @@ import (
 // split into several MATCH expressions, and their results are united.
 const maxAnyOf = 512
 
-// Assets yields the assets that match q.
+// Assets yields the assets that match q, in its order.
 func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.Seq2[assetstore.Record, error] {
 	return stream.Of(func(out func(assetstore.Record) bool) error { return r.assets(ctx, q, out) })
 }
@@ -220,7 +220,7 @@ func split(all []condition) (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// anyOf writes a condition as an FTS5 expression such as ("word" OR "other"), and with a * behind each term for
+// anyOf writes a condition as an FTS5 expression such as ("word" OR "other"), and with a * after each term for
 // prefixes. Encoded terms have no quotes, so nothing in them can be read as syntax.
 func anyOf(c condition) string {
 	var b strings.Builder

@@ -9,14 +9,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// assetTx writes one library.
+// assetTx writes one library. It writes each asset to three tables at once: asset, asset_term (the index of FTS5) and attribute.
 type assetTx struct {
 	assetReader
 	lib  assetstore.Library
-	done edit
+	done edit // what the update has changed so far; Update caches it after the commit
 }
 
-// ready gives the library a number, if it has none yet.
+// ready adds a row for the library, and so gives it a number, if it has none yet. Each method that adds something calls it first.
 func (t *assetTx) ready(ctx context.Context) error {
 	if err := t.check(ctx); err != nil || t.number != 0 {
 		return err
@@ -31,7 +31,8 @@ func (t *assetTx) ready(ctx context.Context) error {
 	return err
 }
 
-// edit records the change of an asset. The first change of an update raises the library's edit count.
+// edit records that an asset has these terms now; none if it was removed. The first change of an update raises the library's edit
+// count, which makes the cached sets of the library out of date.
 func (t *assetTx) edit(ordinal int64, terms []string) error {
 	first := t.done.size == 0
 	t.done.add(ordinal, terms)
@@ -80,7 +81,7 @@ func (t *assetTx) PutAsset(ctx context.Context, a assetstore.Record, x assetstor
 			_, err = t.c.exec("UPDATE asset_term SET terms = $2 WHERE rowid = $1", place, termText(x.Terms))
 		}
 		if err == nil {
-			err = t.unlabel(a.Ordinal)
+			err = t.deleteAttributes(a.Ordinal)
 		}
 	}
 	for _, attribute := range x.Attributes {
@@ -101,12 +102,13 @@ func termText(terms []string) string {
 	return string(b)
 }
 
-func (t *assetTx) unlabel(ordinal int64) error {
+// deleteAttributes removes the attributes of an asset from their table.
+func (t *assetTx) deleteAttributes(ordinal int64) error {
 	_, err := t.c.exec("DELETE FROM attribute WHERE library = $1 AND ordinal = $2", t.number, ordinal)
 	return err
 }
 
-// DeleteAsset removes an asset.
+// DeleteAsset removes an asset with its terms and attributes. It returns ErrNotFound if there is none with this ordinal.
 func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -125,7 +127,7 @@ func (t *assetTx) DeleteAsset(ctx context.Context, ordinal int64) error {
 		_, err = t.c.exec("DELETE FROM asset_term WHERE rowid = $1", t.place(ordinal))
 	}
 	if err == nil {
-		err = t.unlabel(ordinal)
+		err = t.deleteAttributes(ordinal)
 	}
 	return err
 }

@@ -12,9 +12,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Backup writes a snapshot of the store to a new file at path. Reads and updates continue meanwhile. The feeds of changes
-// of the copy have another identity, so that cursors of this store are not read on in the copy. The file gets
-// its name when it is complete. Backup returns fs.ErrExist if there is a file at path already.
+// Backup writes a snapshot of the store to a new file at path. Reads and updates continue meanwhile, and the log grows until
+// the end. The feeds of changes of the copy have another identity, so that the copy refuses cursors of this store. The file gets
+// its name when it is complete; after an error, or if ctx ends before, there is no file at path. Backup returns an error that
+// wraps fs.ErrExist if there is a file at path already.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -44,11 +45,12 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
+// taken returns the error of a Backup to a path that has a file.
 func taken(path string) error {
 	return fmt.Errorf("sqlite: backup: %s: %w: give a name that is not taken", path, fs.ErrExist)
 }
 
-// makeOther gives the feeds of a copy another identity.
+// makeOther gives the feeds of the copy at path another identity.
 func makeOther(path string) error {
 	c, err := dial(path, "mode=rw", "synchronous=FULL")
 	if err != nil {
@@ -57,7 +59,8 @@ func makeOther(path string) error {
 	return errors.Join(c.newIdentity(), c.close())
 }
 
-// copyTo copies every page into the file at path.
+// copyTo copies every page, as it is in the snapshot of c, into the empty file at path. Between steps it looks whether ctx has
+// ended.
 func (c *conn) copyTo(ctx context.Context, path string) error {
 	source, ok := c.raw.(interface {
 		NewBackup(uri string) (*sqlite.Backup, error)

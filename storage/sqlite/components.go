@@ -68,7 +68,7 @@ func (r *appReader) component(ctx context.Context, key componentKey) (appsvc.Com
 	})
 }
 
-// AddComponent adds a component behind all others of its name. The index on name and version, and that on id, refuse a
+// AddComponent adds a component after all others of its name. The index on name and version, and that on id, refuse a
 // second one; isTaken recognizes the error of either.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
@@ -84,7 +84,8 @@ func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	return err
 }
 
-// DeleteComponent removes all versions of a component, from the table and from the cache.
+// DeleteComponent removes all versions of a component, from the table and, with the commit, from the cache. It returns
+// ErrNotFound if there are none.
 func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	if err := t.check(ctx); err != nil {
 		return err

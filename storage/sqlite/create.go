@@ -12,7 +12,8 @@ import (
 const applicationID = 0x56697472
 
 // create builds an empty store under another name and gives it the name path when it is complete. So a process that
-// is killed leaves either no file at path or a complete store. It returns fs.ErrExist if another process was faster.
+// is killed leaves either no file at path or a complete store. It returns fs.ErrExist if another process was faster, and
+// another error if a log without a store is there.
 func create(path string) error {
 	if err := refuseStrayLog(path); err != nil {
 		return err
@@ -20,9 +21,9 @@ func create(path string) error {
 	return putWhole(path, makeEmpty)
 }
 
-// Build creates a store at path and calls fill to write its content. The file gets its name when everything is on the
-// disk, so a process that is killed, or an error, leaves no file at path. If there is a file at path already,
-// Build does not change it and returns fs.ErrExist.
+// Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil and
+// everything is on the disk, so a process that is killed, or an error, leaves no file at path. The DB is closed when fill
+// returns. If there is a file at path already, Build does not change it and returns an error that wraps fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -49,7 +50,7 @@ func Build(path string, fill func(*DB) error) error {
 	return nil
 }
 
-// makeEmpty turns an empty file into an empty store.
+// makeEmpty turns an empty file into an empty store, with all tables.
 func makeEmpty(path string) error {
 	c, err := dial(path, "mode=rwc", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
@@ -57,8 +58,8 @@ func makeEmpty(path string) error {
 	}
 	err = c.migrate()
 	if err == nil {
-		// When the last connection closes, SQLite copies the log into the file and removes it. Then the marks are
-		// in the header of the file itself.
+		// When the last connection closes, SQLite copies the log into the file and removes it. Then the file itself has
+		// application_id and user_version in its header, which inspect reads.
 		err = c.wal()
 	}
 	return errors.Join(err, c.close())
@@ -84,7 +85,7 @@ func (c *conn) wal() error {
 }
 
 // refuseStrayLog returns an error if there is a write-ahead log without its store. SQLite would apply such a log to
-// the new store.
+// a new store of this name.
 func refuseStrayLog(path string) error {
 	if _, err := os.Lstat(path + "-wal"); err != nil {
 		return nil
@@ -95,8 +96,9 @@ func refuseStrayLog(path string) error {
 	return fmt.Errorf("%s-wal is the log of a store that is gone: move it away, or put its store back", path)
 }
 
-// putWhole calls build to write a file in the same directory. When the file is on the disk, it gets the name path. If
-// there is a file at path already, putWhole does not change it and returns fs.ErrExist.
+// putWhole calls build with the name of an empty file in the directory of path, for build to write. When the file is on the
+// disk, it gets the name path. If there is a file at path by then, putWhole does not change it and returns an error that wraps
+// fs.ErrExist. Whatever happens, the other name and the lock file (see claim) are removed.
 func putWhole(path string, build func(tmp string) error) error {
 	dir, _ := filepath.Split(path)
 	claim, err := newClaim(path)
@@ -120,7 +122,7 @@ func putWhole(path string, build func(tmp string) error) error {
 	return syncFile(dir)
 }
 
-// makeFile makes an empty file for its owner only.
+// makeFile creates an empty file that only its owner can read and write.
 func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -129,6 +131,7 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
+// syncFile waits until the content of a file, or of a directory, is on the disk.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -137,6 +140,7 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// exists reports whether there is a file, also behind a symbolic link.
 func exists(path string) (bool, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Only one update of all processes writes at a time, so the positions of entries are consecutive numbers in the order
-// of commits: SQLite gives a new row the number after the highest. The number of an update that was rolled back is given
-// again, as no reader has seen it. The numbers of entries that were removed are not.
+// of commits: SQLite gives a new row the number after the highest. No reader has seen the number of an update
+// that was rolled back, so it is used again. The numbers of entries that were removed are not.
 
 // Feed returns the state of the feed.
 func (r *appReader) Feed(ctx context.Context) (appsvc.FeedState, error) {
@@ -104,6 +104,7 @@ type (
 	keyOfName string
 )
 
+// name returns the name with a key, from the cache if it is there. A row of change_name never changes.
 func (r *appReader) name(ctx context.Context, key int64) (string, error) {
 	return read(ctx, r, nameKey(key), func(c *conn) (string, int, error) {
 		name, err := c.name(key)
@@ -130,7 +131,7 @@ func (c *conn) keyOf(name string) (int64, error) {
 	return key, err
 }
 
-// keyOf is that of the connection, with the cache.
+// keyOf returns the key of a name as conn.keyOf does, from the cache if it is there.
 func (t *appTx) keyOf(ctx context.Context, name string) (int64, error) {
 	if key, found := t.cached(keyOfName(name)); found {
 		return key.(int64), nil
@@ -186,8 +187,8 @@ func (c *conn) lastToRemove(sql string, before int64, args ...any) (last int64, 
 	return last, rows.err
 }
 
-// ResetFeed gives the feeds of changes another identity: every cursor that was given before is gone. It is for a store
-// that was brought back from an older copy of its file.
+// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid. Call it after a store was
+// brought back from an older copy of its file.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	err := db.update(ctx, (*conn).newIdentity)
 	if err != nil {
@@ -196,6 +197,7 @@ func (db *DB) ResetFeed(ctx context.Context) error {
 	return nil
 }
 
+// newIdentity gives the feeds another random identity.
 func (c *conn) newIdentity() error {
 	_, err := c.exec("UPDATE feed SET identity = randomblob(16)")
 	return err

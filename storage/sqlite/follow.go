@@ -18,12 +18,13 @@ type changed struct {
 
 const (
 	pollEvery = 100 * time.Millisecond
-	idlePolls = 50 // the goroutine ends after so many polls without a follower
+	idlePolls = 50 // the goroutine ends after about this many polls without a follower: five seconds
 )
 
 // Changed returns a channel that is closed after the next commit of a process.
 func (s appStore) Changed() <-chan struct{} { return s.db.wait() }
 
+// wait returns a channel that is closed after the next commit. It starts the goroutine that polls, unless that runs.
 func (db *DB) wait() <-chan struct{} {
 	wait := db.changed.bell.Wait()
 	db.changed.mu.Lock()

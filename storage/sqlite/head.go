@@ -9,9 +9,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/lists"
 )
 
-// headRow is a row of table app without its history and body.
+// headRow is a row of table app without its history and body. It is what most calls need first, so it is cached.
 type headRow struct {
-	key int64
+	key int64 // by which other tables name the app; it never changes
 	appsvc.Head
 }
 
@@ -35,6 +35,7 @@ type headKey string
 // perEntry estimates the overhead of a cache entry, in bytes.
 const perEntry = 512
 
+// size estimates how many bytes the row takes in the cache.
 func (h headRow) size() int {
 	return perEntry + 2*len(lists.Join(h.Groups)) + 2*len(lists.Join(h.Components))
 }
@@ -50,6 +51,7 @@ func (r *appReader) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	return h, nil
 }
 
+// head returns the row of an app from the cache, or reads and caches it. It returns ErrNotFound if there is no such app.
 func (r *appReader) head(ctx context.Context, id string) (headRow, error) {
 	return read(ctx, r, headKey(id), func(c *conn) (headRow, int, error) {
 		rows := c.query("SELECT "+headColumns+" FROM app WHERE id = $1", id)

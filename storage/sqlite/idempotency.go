@@ -9,7 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Answer returns the answer that is kept for a caller's key.
+// Answer returns the answer that is stored for an idempotency key of a caller, or ErrNotFound. Only one update runs at a time, so
+// of two calls with the same key the second one finds the answer of the first.
 func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, error) {
 	c, err := r.conn(ctx)
 	if err != nil {
@@ -26,7 +27,7 @@ func (r *appReader) Answer(ctx context.Context, by, key string) (appsvc.Answer, 
 	return appsvc.Answer{}, fmt.Errorf("%w: answer to key %q", appsvc.ErrNotFound, key)
 }
 
-// Answers yields every answer that is kept.
+// Answers yields every answer that is stored, by caller and key.
 func (r *appReader) Answers(ctx context.Context) iter.Seq2[appsvc.Answer, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.Answer) bool) error { return r.answers(ctx, out) })
 }
@@ -45,7 +46,7 @@ func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) e
 	return rows.err
 }
 
-// KeepAnswer deletes expired answers and keeps a.
+// KeepAnswer removes expired answers and stores a.
 func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -13,7 +13,7 @@ var migrationFiles embed.FS
 // migrations returns the steps of the schema. The number of the newest goes into user_version.
 func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
-// newest returns the user_version that this package writes.
+// newest returns the user_version of a file with the newest schema that this package knows.
 func newest() (int64, error) {
 	steps, err := migrations()
 	if err != nil {
@@ -22,7 +22,8 @@ func newest() (int64, error) {
 	return steps[len(steps)-1].Number, nil
 }
 
-// migrate takes the file behind c to the newest schema, each step in a transaction of its own.
+// migrate brings the file to the newest schema, each step in a transaction of its own. If several processes do so at the same
+// time, each step is done once.
 func (c *conn) migrate() error {
 	steps, err := migrations()
 	if err != nil {
@@ -36,6 +37,7 @@ func (c *conn) migrate() error {
 	return nil
 }
 
+// apply runs a step of the schema, unless it was run before. It writes the number of the step in the same transaction.
 func (c *conn) apply(m migration.Step) error {
 	if have, err := c.value("PRAGMA user_version"); err != nil || have >= m.Number {
 		return err
@@ -62,8 +64,9 @@ func (c *conn) apply(m migration.Step) error {
 	return err
 }
 
-// checkSchema returns errNewer if another process has migrated the file: the newer schema has rules that this process
-// does not know. It reads the file's number again only after another connection has committed.
+// checkSchema returns errNewer if another process has migrated the file: the newer schema may have rules that this process
+// does not know, so it must not write. others is what othersVersion has returned. The file's number is read again only after
+// another connection has committed.
 func (w *writer) checkSchema(others int64) error {
 	if others == w.checked {
 		return nil

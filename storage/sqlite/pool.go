@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// pool has the connections of readers. It opens them when needed and keeps them for later Views.
+// pool has the connections of readers. It opens them when needed and keeps them for later Views. One View has a connection at a
+// time, since a connection has one snapshot.
 type pool struct {
 	dial func() (*conn, error)
 	free chan struct{} // has a token for each further connection that may be used
@@ -45,6 +46,8 @@ func newPool(dial func() (*conn, error)) *pool {
 	return p
 }
 
+// get returns a connection for a View, and waits for one if all are in use. It returns the error of ctx if ctx ends before. The
+// caller calls put later.
 func (p *pool) get(ctx context.Context) (*conn, error) {
 	select {
 	case <-p.free:
@@ -145,6 +148,7 @@ func (p *pool) put(c *conn, usable bool) {
 	p.free <- struct{}{}
 }
 
+// close closes all connections. No View runs any more.
 func (p *pool) close() error {
 	var errs []error
 	for _, c := range p.idle {
@@ -154,7 +158,7 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// view runs fn on a reader's connection, in one snapshot.
+// view runs fn once, on a reader's connection and in one snapshot. fn must not keep the connection.
 func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -13,6 +13,7 @@ func (r *appReader) Restorations(ctx context.Context, q appsvc.VersionQuery) ite
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Restoration) bool) error { return r.restorations(ctx, q, out) })
 }
 
+// restorations reads one range of keys: those of the versions of an app are neighbours, see historyKey.
 func (r *appReader) restorations(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.Restoration) bool) error {
 	h, err := r.head(ctx, q.AppID)
 	if isNotFound(err) {

@@ -17,8 +17,8 @@ type reviewStore struct{ db *DB }
 
 var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
 
-// Networks yields the names of the networks that have collections. It looks up each name in the index behind the one before, since a
-// network may have many collections.
+// Networks yields the names of the networks that have collections, sorted. A network may have many collections. So it looks up
+// each name in the index, as the first after the name before, and does not read the collections.
 func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error {
 		err := s.db.view(ctx, func(c *conn) error {
@@ -51,7 +51,7 @@ func (s reviewStore) View(ctx context.Context, network string, fn func(reviewsto
 // Update runs fn as an update of the writer.
 func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
-		// SQLite overwrites what is deleted or replaced with zeros, because people have a right to the erasure of their reviews.
+		// SQLite overwrites what is deleted or replaced with zeros: people have a right to the erasure of their reviews.
 		if err := c.script("PRAGMA secure_delete=ON"); err != nil {
 			return err
 		}
@@ -75,6 +75,7 @@ type reviewReader struct {
 	row    int64 // the key of its row; 0: the collection does not exist
 }
 
+// remember keeps the key of the row of a collection, for number.
 func (r *reviewReader) remember(key reviewstore.Key, row int64) {
 	r.last, r.looked, r.row = key, true, row
 }
@@ -121,7 +122,7 @@ func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Co
 // collectionsByKey reads the index of network, source and id.
 const collectionsByKey = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1"
 
-// CollectionsByKey yields collections by source and id.
+// CollectionsByKey yields the collections after q.After, sorted by source and then by id.
 func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
 	const order = " ORDER BY source, id LIMIT "
 	if q.After == (reviewstore.Key{}) {
@@ -138,11 +139,11 @@ func rowLimit(n int) int64 {
 	return int64(n)
 }
 
-// withID orders by an expression. Otherwise SQLite would read all collections of the network in the order of their sources, rather
-// than the few with the id by the index review_collection_by_id.
+// withID orders by an expression. Otherwise SQLite would read all collections of the network in the order of their sources,
+// rather than the few with the id by the index review_collection_by_id.
 const withID = " AND id = $2 ORDER BY +source"
 
-// CollectionsWithID yields the collections of all sources with an id.
+// CollectionsWithID yields the collections that have this id, each of another source, sorted by source.
 func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviewstore.Collection, error] {
 	return eachRow(ctx, r, scanCollection, collectionsByKey+withID, r.network, id)
 }
@@ -156,7 +157,7 @@ func scanReview(r *rows) reviewstore.Review {
 // reviewsByTime reads the index review_by_time.
 const reviewsByTime = "SELECT " + reviewColumns + " FROM review WHERE collection = $1"
 
-// ReviewsByTime yields reviews of a collection, the latest first.
+// ReviewsByTime yields the reviews of a collection after q.After, the latest first, and those of the same time by id.
 func (r *reviewReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviewstore.Review, error] {
 	return func(yield func(reviewstore.Review, error) bool) {
 		number, _, err := r.number(ctx, q.Collection)
@@ -269,8 +270,8 @@ func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) 
 	return nil
 }
 
-// PutReviews adds reviews behind those of the collection. An upsert replaces a review that is there, which keeps its key and so its
-// place in the order.
+// PutReviews adds reviews after those of the collection. A review with the id of an earlier one replaces it, and keeps its key
+// and so its place in the order. It returns ErrNotFound if the collection does not exist.
 func (t *reviewTx) PutReviews(ctx context.Context, key reviewstore.Key, list []reviewstore.Review) error {
 	number, found, err := t.number(ctx, key)
 	if err != nil {
@@ -318,7 +319,7 @@ const (
 	putSome = putRows + "($1, $2, $3, $4, $5), ($6, $7, $8, $9, $10), ($11, $12, $13, $14, $15), ($16, $17, $18, $19, $20), ($21, $22, $23, $24, $25)" + onKnown
 )
 
-// DeleteCollection removes a collection with its reviews.
+// DeleteCollection removes a collection with its reviews. It returns ErrNotFound if there is none.
 func (t *reviewTx) DeleteCollection(ctx context.Context, key reviewstore.Key) error {
 	number, found, err := t.number(ctx, key)
 	if err != nil {
@@ -336,7 +337,7 @@ func (t *reviewTx) DeleteCollection(ctx context.Context, key reviewstore.Key) er
 	return err
 }
 
-// DeleteReviews removes reviews of a collection.
+// DeleteReviews removes those of the reviews that exist. It returns ErrNotFound if the collection does not exist.
 func (t *reviewTx) DeleteReviews(ctx context.Context, key reviewstore.Key, ids []string) error {
 	number, found, err := t.number(ctx, key)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// TagMoves yields moves of a tag, newest first.
+// TagMoves yields moves of a tag, newest first. They are stored by the id of the app and not by its key, so they need no look at
+// the app.
 func (r *appReader) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.TagMoveRecord) bool) error { return r.tagMoves(ctx, q, out) })
 }
@@ -43,8 +44,8 @@ func versionOrNone(number int64) appsvc.Version {
 	return appsvc.NewVersion(number)
 }
 
-// TagNames yields the names that have moves. Each has exactly one move with the number 1, and a partial index has only
-// those.
+// TagNames yields the names of tags that have moves, sorted, also of tags that were deleted. Each name has exactly one move with
+// the number 1, and a partial index has only those.
 func (r *appReader) TagNames(ctx context.Context, appID string) iter.Seq2[string, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(string) bool) error { return r.tagNames(ctx, appID, out) })
 }

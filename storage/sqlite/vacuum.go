@@ -7,10 +7,14 @@ import (
 	"time"
 )
 
-// Vacuum writes the file anew, and empties its log. What was deleted is in neither afterwards, also where SQLite had left a part
-// of it when it moved rows from one page to another. It takes as much free space as the store and, while it runs, the
-// log grows by as much; reads go on and updates wait, and may fail with ErrBusy. If other processes read all the
-// time, the log cannot be emptied: Vacuum tries until ctx ends, and returns its error.
+// Vacuum writes the file anew, and empties its log. Afterwards neither of them has anything that was deleted, not even the parts
+// of rows that SQLite leaves behind when it moves rows from one page to another. Backups that were made before still have it.
+//
+// While Vacuum runs, it takes as much free space as the store for a temporary file, and the log grows by as much. Reads continue.
+// Updates wait, and return ErrBusy if that takes longer than Options.Busy. ctx does not interrupt the writing. The new content is
+// first in the log, which cannot be copied completely and emptied while somebody reads from it. If there is always a View, of
+// this process or of another one, Vacuum tries until ctx ends and returns the error of ctx. Then what was deleted may still be in
+// the file or in the log.
 func (db *DB) Vacuum(ctx context.Context) error {
 	if err := db.enter(); err != nil {
 		return err
@@ -26,6 +30,7 @@ func (db *DB) Vacuum(ctx context.Context) error {
 	return nil
 }
 
+// vacuum does the work of Vacuum on a connection that nobody else uses.
 func (c *conn) vacuum(ctx context.Context) error {
 	if err := c.script("VACUUM"); err != nil {
 		return err

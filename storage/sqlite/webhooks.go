@@ -7,14 +7,15 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 )
 
-// Webhooks returns the store of the positions of webhooks.
+// Webhooks returns the store in which package webhook keeps the positions of endpoints and the lease of the process that
+// delivers.
 func (db *DB) Webhooks() webhookstore.Store { return webhookStore{db} }
 
 type webhookStore struct{ db *DB }
 
 var webhookErrors = sentinels{webhookstore.ErrBusy, webhookstore.ErrFull, webhookstore.ErrUnknown}
 
-// Get returns the value of a name.
+// Get returns the value of a name, nil if it has none.
 func (s webhookStore) Get(ctx context.Context, name string) (value []byte, err error) {
 	err = s.db.view(ctx, func(c *conn) error {
 		value, err = c.webhook(name)
@@ -23,7 +24,8 @@ func (s webhookStore) Get(ctx context.Context, name string) (value []byte, err e
 	return value, webhookErrors.wrap(err)
 }
 
-// Swap replaces the value of a name if it is prev.
+// Swap replaces the value of a name by next if it is prev, and reports whether it was. An empty prev stands for no value, and an
+// empty next removes the value. An update is alone in writing, so nobody changes the value between the read and the write.
 func (s webhookStore) Swap(ctx context.Context, name string, prev, next []byte) (swapped bool, err error) {
 	err = s.db.update(ctx, func(c *conn) error {
 		now, err := c.webhook(name)
@@ -40,6 +42,7 @@ func (s webhookStore) Swap(ctx context.Context, name string, prev, next []byte) 
 	return swapped && err == nil, webhookErrors.wrap(err)
 }
 
+// webhook returns the value of a name, nil if it has none.
 func (c *conn) webhook(name string) ([]byte, error) {
 	rows := c.query("SELECT value FROM webhook WHERE name = $1", []byte(name))
 	defer rows.close()

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,6 +118,28 @@ var reviewRules = []reviewRule{
 		putCollections(t, s, newCollection(k, ""))
 		putReviews(t, s, k, newReview("1", "x"), newReview("2", ""), newReview("1", "y"))
 		checkReviews(t, s, k, newReview("1", "y"), newReview("2", ""))
+	}},
+	// Some drivers gather the reviews of new collections and write them together. The second Update puts again what the first
+	// has stored. Both read before they have written everything.
+	{"one Update adds collections and puts reviews in turn, some twice, and reads between", func(t *testing.T, s oneNetwork) {
+		a, b := key("s", "a"), key("s", "b")
+		for _, text := range []string{"first", "second"} {
+			updateReviews(t, s, func(w reviewTx) error {
+				err := errors.Join(
+					w.PutCollection(ctx, newCollection(a, "")),
+					w.PutCollection(ctx, newCollection(b, "")),
+					w.PutReviews(ctx, a, many(0, 4, text)),
+					w.PutReviews(ctx, b, many(2, 6, text)),
+					w.PutReviews(ctx, a, many(2, 10, text+" again")),
+				)
+				if err == nil {
+					err = hasReviews(w, a, slices.Concat(many(0, 2, text), many(2, 10, text+" again"))...)
+				}
+				return errors.Join(err, w.PutReviews(ctx, a, many(7, 10, text+" at last")))
+			})
+			checkReviews(t, s, a, slices.Concat(many(0, 2, text), many(2, 7, text+" again"), many(7, 10, text+" at last"))...)
+			checkReviews(t, s, b, many(2, 6, text)...)
+		}
 	}},
 	// The same review id in four collections is four reviews.
 	{"collections do not share reviews", func(t *testing.T, s oneNetwork) {

@@ -10,14 +10,14 @@ import (
 //
 //	base ── edit ──> links[1] ── edit ──> links[2] ── … ──> last()
 //
-// Any of its versions can be made from it. The edits up to the version are composed into one, and this is applied to
-// base, so the texts of the versions in between are never made.
+// Any of its versions can be made from it, in ascending order. The edits up to the version are composed into one, and this
+// is applied to base, so the texts of the versions in between are never made. The result is the new base.
 type chain struct {
 	codec    *Codec
 	base     []byte // form of version links[made]
 	spare    []byte // the memory of an earlier base, for reuse
 	lent     bool   // base is the body of a version that was returned
-	made     int
+	made     int    // index in links of the version whose form base is
 	first    int64  // number of the snapshot's version
 	links    []link // that version, then one for each step
 	edits    edit   // the edits of all steps, one after the other
@@ -35,7 +35,7 @@ type link struct {
 	marked    bool
 }
 
-// maxSpans bounds a composed edit. Larger ones are applied one after the other.
+// maxSpans is how many spans a composed edit may have. Edits that would give a larger one are applied one after the other.
 const maxSpans = 1 << 20
 
 // last is the link of the last version that was added.
@@ -48,7 +48,7 @@ func (ch *chain) lastNumber() int64 {
 	return ch.first + int64(len(ch.links)) - 1
 }
 
-// grow reserves memory for this number of steps and bytes. It assumes that each
+// grow reserves memory for this number of steps and of bytes of literals. It assumes that each
 // step is a copy, a literal and a copy, as most are.
 func (ch *chain) grow(steps int64, bytes int) {
 	steps = max(0, min(steps, maxSteps))
@@ -57,8 +57,8 @@ func (ch *chain) grow(steps int64, bytes int) {
 	ch.literals = slices.Grow(ch.literals, bytes)
 }
 
-// addStep decodes a step and adds the version that it leads to. The bytes come from a database, so every length in them
-// is checked before it is used, and what does not fit is ErrCorrupt.
+// addStep decodes a step and adds the version that it leads to. The bytes come from a database and may be damaged.
+// So every length in them is checked before it is used, and one that does not fit is ErrCorrupt.
 func (ch *chain) addStep(step []byte) error {
 	last := ch.last()
 	if len(ch.links) > maxSteps {
@@ -124,8 +124,8 @@ func (ch *chain) addEdit(in *input, kind, size int) {
 	}
 }
 
-// take subtracts n bytes of an edit from rawLeft. Without this limit a small row that decompresses to a huge edit could
-// take all memory.
+// take subtracts n bytes of an edit from rawLeft, and fails if there are not as many left. Without this limit a small row that
+// decompresses to a huge edit could take all memory.
 func (ch *chain) take(in *input, n int) {
 	if n > ch.rawLeft {
 		in.fail("chain with more than %d bytes of edits", rawRatio*maxChain)
@@ -133,13 +133,13 @@ func (ch *chain) take(in *input, n int) {
 	ch.rawLeft -= n
 }
 
-// addSpans decodes what appendSpans wrote. The literals stand behind all pairs, so it first skips the pairs to find
-// where the literals begin, and then reads both side by side.
+// addSpans decodes what appendSpans wrote, for an old text of size bytes. The literals come after all pairs. So it first
+// skips the pairs to find where the literals begin, and then reads both side by side.
 func (ch *chain) addSpans(in *input, size int) {
 	first := len(ch.edits)
 	n := in.length("number of spans", len(in.rest)/2)
 	pairs := *in
-	for range n { // the literals begin behind the pairs
+	for range n { // the literals begin after the pairs
 		if in.uvarint("length of a copy") > 0 {
 			in.varint("distance of a copy")
 		}
@@ -166,15 +166,15 @@ func (ch *chain) addSpans(in *input, size int) {
 	}
 }
 
-// literal adds a span of new bytes, which it appends to literals.
+// literal adds a span of new bytes to the edit that begins at edits[first], and appends the bytes to literals.
 func (ch *chain) literal(first int, in *input, text []byte) {
 	at := len(ch.literals)
 	ch.literals = append(ch.literals, text...)
 	ch.span(first, in, ^at, len(text))
 }
 
-// span adds a span of n bytes from a position to the edit that begins at edits[first]. It does nothing after an error
-// or if n is 0.
+// span adds a span of n bytes from a position (see span.from) to the edit that begins at edits[first]. It does nothing after
+// an error or if n is 0, and fails if the new text would have more than MaxBody bytes.
 func (ch *chain) span(first int, in *input, from, n int) {
 	if in.err != nil || n == 0 {
 		return
@@ -190,8 +190,8 @@ func (ch *chain) span(first int, in *input, from, n int) {
 	ch.edits = ch.edits.add(first, int32(from), int32(n))
 }
 
-// version makes version links[i] and checks its checksum. i must not decrease from call to call: base only moves
-// forward.
+// version makes the version of links[i] and checks its checksum. i must not decrease from call to call, since base only
+// moves forward.
 func (ch *chain) version(i int) (Version, error) {
 	ch.advance(i)
 	l := ch.links[i]

@@ -12,12 +12,12 @@ import (
 // slower to read.
 const (
 	maxSteps   = 1024
-	spareBytes = 2 << 10 // a chain may hold this and its snapshot's size in steps,
+	spareBytes = 2 << 10 // the steps of a chain may take this and the size of its snapshot,
 	maxChain   = 1 << 20 // but no more than this
 	rawRatio   = 8       // a step counts as at least its uncompressed size divided by this
 
-	packBytes = 2020 // of a row of steps: just so many that two rows fill a page of SQLite
-	maxEditor = 64 << 10
+	packBytes = 2020     // of a row of steps, unless one step has more; two such rows fit on a page of SQLite
+	maxEditor = 64 << 10 // bytes of the URN of an editor
 )
 
 // Codec encodes and decodes histories: Append writes one more version, Read and List return older ones. It holds no
@@ -58,7 +58,7 @@ func (r Row) Snapshot() bool {
 // Change says what to store with a new version, besides the version itself.
 type Change struct {
 	Rows []Row  // to add; mostly none, at most one
-	Tail []byte // takes the place of the tail before
+	Tail []byte // replaces the tail; nil if a chain has ended
 }
 
 // Append returns the Change that stores next after prev, the latest version of
@@ -67,8 +67,8 @@ type Change struct {
 //
 // It returns an error if next's number is not the one after prev's, or if a
 // body has more than 64 MiB or an editor's URN more than 64 KiB. It returns
-// ErrCorrupt if prev is not the version at which the tail ends. It neither
-// keeps nor changes its arguments.
+// ErrCorrupt if the tail cannot be read, or if prev is not the version at which
+// the tail ends. It neither keeps nor changes its arguments.
 func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	if prev.Number < 0 || next.Number != prev.Number+1 {
 		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
@@ -97,8 +97,9 @@ func (c *Codec) Append(tail []byte, prev, next Version) (Change, error) {
 	return Change{Rows: rows, Tail: p.with(step, cost).encode()}, nil
 }
 
-// openPack returns the pack to which the step after prev belongs. If the tail is
-// empty, it begins a new chain and also returns the row with its snapshot.
+// openPack returns the pack that gets the step after prev: that of the tail. If
+// the tail is empty, prev begins a new chain: openPack returns an empty pack, and
+// the row with the snapshot of prev.
 func (c *Codec) openPack(tail []byte, prev Version) (pack, []Row, error) {
 	sum := prev.sum()
 	if len(tail) == 0 {

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	window = 16      // bytes compared by hash; shorter matches are not looked for
-	stride = 8       // every so many bytes of the old text are indexed
-	reach  = 2 << 10 // how far a better match may reach back over earlier ones
-	skip   = 7       // largest advance through text without a match; odd, so that no alignment is missed
+	window = 16      // bytes that are compared by hash; shorter matches are not looked for
+	stride = 8       // the windows of the old text at multiples of this are indexed
+	reach  = 2 << 10 // how far a better match may extend back over earlier ones, in bytes
+	skip   = 7       // largest advance through text without a match; odd, so that it comes to every position modulo stride
 )
 
-// diff finds an edit from old to new. The literals of the edit are new itself, so ^from is a position in new. It finds
-// blocks of bytes wherever they moved to. Its cost is linear in both texts; a single change costs no more than
-// comparing them.
+// diff returns an edit from old to new. The literals of the edit are new itself, so ^from is a position in new. It finds
+// blocks of bytes wherever they moved to. Its cost is about linear in both texts; for a single change it is little more
+// than that of comparing them.
 func diff(old, new []byte) edit {
 	prefix := commonPrefix(old, new)
 	suffix := commonSuffix(old[prefix:], new[prefix:])
@@ -93,7 +93,7 @@ func (m *matcher) match(e edit, new []byte, at, end int) edit {
 	return e
 }
 
-// cut removes what e makes of the new text behind size, since a better match covers it.
+// cut shortens e to the first size bytes of the new text, since a better match covers the rest.
 func (e edit) cut(size int32) edit {
 	for len(e) > 0 && e.start(len(e)-1) >= size {
 		e = e[:len(e)-1]

@@ -1,5 +1,5 @@
-// Package history keeps every version of an app in little more space than what
-// changed between them, for drivers that store bytes under keys.
+// Package history keeps every version of an app in little more space than the
+// changes from version to version take, for drivers that store bytes under keys.
 //
 // A history is three things to a driver:
 //
@@ -13,9 +13,12 @@
 // [Codec.Append] takes the tail, the latest version and the next one. It returns
 // the row to add, if any, and the new tail. It reads both bodies once, and no
 // row, so its cost does not depend on the length of the history.
-// [Codec.Read] and [Codec.List] return older versions, from the tail and the
-// rows below the version, newest first, which they take until they meet a
-// snapshot. Tail and rows must be read in one snapshot of the database.
+//
+// [Codec.Read] and [Codec.List] make older versions from the tail and from rows.
+// The driver gives them the rows of the wanted version and of those below it,
+// newest first. They take rows until they meet a snapshot, and List goes on from
+// there if it needs more versions. Tail and rows must be read in one snapshot of
+// the database.
 //
 // # Tables
 //
@@ -33,25 +36,26 @@
 // through the body's pages.
 //
 // A driver whose database sends all rows of a query at once asks for them in
-// pieces, or keeps [Row.Snapshot] in a column and begins at the newest row that
-// has it.
+// portions. Or it keeps [Row.Snapshot] in a column, and asks for the rows down to
+// the newest one at or below the wanted version that is a snapshot.
 //
 // # How it works
 //
-// A chain is a compressed snapshot and up to 1,024 steps. Each step is an edit
-// of the version before: the ranges of it to copy, and the bytes to put between
-// them. Steps are added to the tail until it is large enough for a row; then it
-// is stored as a row. A chain ends when its steps take about as much space as its
-// snapshot. A snapshot of a version is only made when the next version is
-// added, so an app that was never changed has no rows.
+// A chain is a compressed snapshot of one version and up to 1,024 steps, which
+// lead to the versions after it. Each step is an edit of the version before: the
+// ranges of it to copy, and the bytes to put between them. The tail has the
+// latest steps. When it is large enough for a row, it is stored as a row, and a
+// new tail begins. A chain ends when its steps take 2 KiB more than its snapshot,
+// or 1 MiB if that is less. Then the tail is empty, and the next version that is
+// added makes a snapshot of the one before. So an app that was never changed has no rows.
 //
 // Reading an old version composes the edits from the snapshot on, neighbours
 // first, and makes the text once. Every version carries a checksum over its
-// body, number, time and editor, so stored bytes that were damaged or mixed up
-// are an error, [ErrCorrupt].
+// body, number, time and editor. So if stored bytes are damaged or mixed up, the
+// result is an error, [ErrCorrupt], and not a wrong version.
 //
 // The id of an element is its position. The ids are removed before an edit is
-// computed and inserted again afterwards, so an element that is inserted before
-// a thousand others takes only its own space. Nothing else depends on the
-// content of a body: any bytes can be stored.
+// computed and inserted again when a version is read, so an element that is
+// inserted before a thousand others takes only its own space. Nothing else
+// depends on the content of a body: any bytes can be stored.
 package history

@@ -17,8 +17,8 @@ type span struct {
 	from, end int32
 }
 
-// add appends n bytes from the position from. It extends the last span if they
-// continue it. It treats e[first:] as the edit.
+// add appends n bytes from the position from to the edit e[first:], and returns
+// e with it. It extends the last span if the bytes continue it.
 func (e edit) add(first int, from, n int32) edit {
 	last := len(e) - 1
 	if last < first {
@@ -46,7 +46,8 @@ func shift(from, n int32) int32 {
 // compose appends to dst one edit that has the same effect as first and then second.
 // The copies of second must lie within the text that first makes. Its cost is
 // linear in the number of spans and does not depend on the length of the texts.
-// It stops soon after the edit has more than maxSpans spans.
+// It stops soon after the edit has more than maxSpans spans. Then the edit is not
+// complete and must not be used.
 func compose(dst, first, second edit) edit {
 	begin := len(dst)
 	at := 0 // index in first, kept from span to span: most copies go forward

@@ -9,8 +9,8 @@ import (
 
 // The id of an element is its position, so inserting an element changes the ids, and the text, of all later ones. An
 // edit between the two bodies would have a span for each. Edits are therefore made between forms. A form is a body in
-// which the head of element n, {"id":"n","component":, is the one byte mark. JSON text never has that byte; a body that
-// has it is its own form.
+// which the head of element n, {"id":"n","component":, is replaced by the one byte mark. JSON text never has that byte. A
+// body that has it is stored without replacements: it is its own form.
 const (
 	mark       = 0x1e
 	headBefore = `{"id":"`

@@ -11,10 +11,11 @@ const (
 	formatSnapshot = 0x11
 	formatPack     = 0x21
 
-	packHead = 1 + 5 + 3 + 2 // the first four fields of a pack, for versions below 2^35
+	packHead = 1 + 5 + 3 + 2 // bytes of the first four fields of a pack, at most, for versions below 2^35
 )
 
-// A pack is a run of steps. As bytes:
+// A pack is a run of steps of one chain, one after the other. It is stored as a row or, if it is the last one, as the tail. As
+// bytes:
 //
 //	byte     formatPack
 //	uvarint  number of the version its first step leads to
@@ -30,7 +31,7 @@ type pack struct {
 	steps     []byte
 }
 
-// parsePack decodes what encode wrote. The steps are decoded later, and only those that are needed.
+// parsePack decodes what encode wrote. The steps are decoded later, and only those that are needed; see chain.addPack.
 func parsePack(data []byte) (pack, error) {
 	in := input{rest: data}
 	if b := in.bytes("pack", 1); len(b) == 1 && b[0] != formatPack {
@@ -91,7 +92,9 @@ func (p pack) after(last int64) pack {
 //	byte     1 if the form has marks, else 0
 //	4 bytes  checksum of the version, little-endian
 //	uvarint  size of the form
-//	…        the form, zstd compressed; as it is if that is no longer
+//	…        the form, zstd compressed, or as it is if that is not longer
+//
+// makeSnapshot returns these bytes for v, whose checksum is sum.
 func (c *Codec) makeSnapshot(v Version, sum uint32) []byte {
 	form, marked := toForm(nil, v.Body)
 	data := append(make([]byte, 0, len(form)/2+len(v.UpdatedBy)+64), formatSnapshot)
@@ -113,7 +116,7 @@ func (c *Codec) makeSnapshot(v Version, sum uint32) []byte {
 	return data
 }
 
-// parseSnapshot returns the version without its body, and its form.
+// parseSnapshot decodes what makeSnapshot wrote. It returns the version without its form, and the form.
 func (c *Codec) parseSnapshot(row Row) (link, []byte, error) {
 	in := input{rest: row.Data}
 	if b := in.bytes("snapshot", 1); len(b) == 1 && b[0] != formatSnapshot {

@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Rows are the rows of one history up to some version, newest first. The iteration stops at the newest snapshot that is
-// low enough, of which there is one in some hundred versions. So a driver should read them from the database bit by
-// bit.
+// Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot with
+// which the oldest version that they return can be made. There is about one snapshot in some hundred versions. So a driver
+// should read the rows from the database in portions.
 type Rows = iter.Seq2[Row, error]
 
 // Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
@@ -23,8 +23,9 @@ func (c *Codec) Read(tail []byte, rows Rows, number int64) (Version, error) {
 
 // List returns versions, newest first from number on, which must be older than
 // the latest one. It ends before limit versions when it has reached version 0,
-// or when their bodies together have size bytes or more; it returns one at
-// least. rows must yield the rows of versions ≤ number. Errors are as for Read.
+// or when their bodies without the ids of elements have size bytes together; it
+// returns one at least. limit is at least 1. rows must yield the rows of
+// versions ≤ number. Errors are as for Read.
 func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
 	if number < 0 || limit < 1 {
 		return nil, fmt.Errorf("history: no %d versions before version %d", limit, number+1)
@@ -61,7 +62,7 @@ func (c *Codec) List(tail []byte, rows Rows, number int64, limit, size int) ([]V
 	return nil, fmt.Errorf("%w: no snapshot for version %d", ErrCorrupt, number)
 }
 
-// list appends the versions of the chain, newest first, until there are limit of them or their bodies have size bytes.
+// list appends the versions of the chain, newest first, until there are limit of them or their forms have size bytes.
 // It returns how many bytes are left. The versions are made oldest first, since edits lead forward.
 func (ch *chain) list(list []Version, limit, size int) ([]Version, int, error) {
 	from := len(ch.links)
@@ -104,8 +105,8 @@ func (c *Codec) replay(snapshot Row, packs []Row, number int64) (*chain, error) 
 	return ch, nil
 }
 
-// addPack adds the steps of a pack up to version number. The pack must begin right behind the last version of the
-// chain: a missing row is an error and not a wrong text.
+// addPack adds the steps of a pack up to version number. The pack must begin with the step after the last version of the
+// chain. So a missing row is an error and not a wrong text.
 func (ch *chain) addPack(row Row, number int64) error {
 	p, err := parsePack(row.Data)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 )
 
 // makeStep returns the step from prev to next, without its length, and how
-// many bytes it costs its chain; sum is next's.
+// many bytes of its chain's limit it takes. sum is the checksum of next.
 func (c *Codec) makeStep(prev, next Version, sum uint32) (step []byte, cost int) {
 	r := c.buffers.Get().(*buffers)
 	defer c.buffers.Put(r)
@@ -94,8 +94,9 @@ func (c *Codec) encodeEdit(e edit, size int, text []byte) (kind int, code []byte
 	return kind, code, len(code)
 }
 
-// splice tells whether e replaces one range and keeps the rest of an old text of size bytes: kept bytes stay, dropped
-// bytes go, and put bytes take their place. Most saves change one place, and a splice takes fewer bytes than spans.
+// splice reports whether e replaces one range of an old text of size bytes and keeps the rest: the first kept bytes stay,
+// the dropped bytes after them are replaced by put new ones, and all that follows stays. Most edits change one place, and a
+// splice takes fewer bytes than spans.
 func (e edit) splice(size int) (kept, dropped, put int, ok bool) {
 	rest := e
 	if len(rest) > 0 && rest[0].from == 0 {
@@ -147,10 +148,11 @@ func appendSpans(dst []byte, e edit, text []byte) []byte {
 	return append(append(dst, pairs...), literals...)
 }
 
-// input reads a stored value; the first error sticks.
+// input reads the fields of a stored value one after the other. After an error all reads return zeros, so a caller may look
+// at err only at the end.
 type input struct {
-	rest []byte
-	err  error
+	rest []byte // not read yet
+	err  error  // the first one
 }
 
 // fail records the first error and ends the input, so that the reads after it return zeros.

@@ -5,8 +5,8 @@ import (
 	"hash/crc32"
 )
 
-// MaxBody is the largest body a history takes, in bytes. It also bounds what
-// corrupt rows can make a reader allocate.
+// MaxBody is the size of the largest body that a history takes, in bytes. It also
+// bounds the memory that a reader allocates because of damaged rows.
 const MaxBody = 64 << 20
 
 // Version is one version of one app, as a history stores it. The ID of the app is not in it: the driver keeps each
@@ -21,8 +21,8 @@ type Version struct {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // sum is the checksum that each stored version carries, over all its fields,
-// so that a row that was damaged, misfiled or mixed up is an error and never
-// a wrong answer.
+// so that a row that was damaged, or stored under another app or version, is an
+// error and never a wrong answer.
 func (v Version) sum() uint32 {
 	var fixed [16]byte
 	binary.LittleEndian.PutUint64(fixed[:8], uint64(v.Number))
