@@ -24,6 +24,7 @@ type kept struct {
 // overhead is about what an entry takes beside its texts.
 const overhead = 200
 
+// size is what an entry counts of the bytes of the cache.
 func (k kept) size() int { return len(k.url) + len(k.etag) + len(k.body) + overhead }
 
 // newCache returns a cache of so many bytes, nil for none.
@@ -45,7 +46,8 @@ func (c *cache) get(url string) kept {
 	return k
 }
 
-// put keeps a body. A body that is larger than the whole cache is not kept.
+// put keeps a body under its address, in place of an older one. A response without an ETag is not kept, since nothing could
+// be asked about it, and neither is a body that is larger than the whole cache.
 func (c *cache) put(k kept) {
 	if c == nil || k.etag == "" {
 		return

@@ -96,6 +96,8 @@ func reviewError(kind error, t told) error {
 	return &reviews.Error{Kind: kind, Code: t.Code, Pointer: t.Pointer, Parameter: t.Parameter, Reason: t.reason()}
 }
 
+// The sentinels of each domain by status, the reverse of the table statuses of package httpapi. A status that is not listed
+// gives an Error without a sentinel.
 var (
 	appErrors = kinds{map[int]error{
 		http.StatusBadRequest: appsvc.ErrInvalid, http.StatusUnauthorized: ErrToken, http.StatusForbidden: appsvc.ErrForbidden,
@@ -129,7 +131,8 @@ func (k kinds) here(status int, t told) error {
 }
 
 // refusal makes the error for a response. A response without a sentence comes from somebody between client and service,
-// so its status says nothing about the service.
+// so its status says nothing about the service. From 500 on only the sentinel is kept, without the fields: a Service in this
+// process returns no more for an error of its store.
 func (k kinds) refusal(r request, a answer) *Error {
 	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
 	var body told
@@ -143,8 +146,9 @@ func (k kinds) refusal(r request, a answer) *Error {
 	return e
 }
 
-// doubtful reports whether a request may have changed something although the service has not said so. A request for
-// which there was no connection was never sent.
+// doubtful reports whether a request may have changed something although the service has not said so: the connection was
+// lost, the service does not know it itself, or a proxy had no response from the service. A read changes nothing, and a
+// request for which there was no connection was never sent.
 func (k kinds) doubtful(r request, a answer, err error) bool {
 	var gone *lost
 	var op *net.OpError

@@ -152,7 +152,7 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		{"a diff from a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.NewVersion(7), To: appsvc.NewVersion(0)})},
 		{"a diff to a version that is not there", diff(appsvc.DiffRequest{AppID: id, From: appsvc.Latest, To: appsvc.NewVersion(7)})},
 		{"a diff of an app that is not there", diff(appsvc.DiffRequest{AppID: absent, From: appsvc.Latest, To: appsvc.Latest})},
-		{"a page of 101 entries", history(appsvc.ListHistoryRequest{AppID: id, Limit: 101})},
+		{"a page of 501 entries", history(appsvc.ListHistoryRequest{AppID: id, Limit: 501})},
 		{"a history after no cursor", history(appsvc.ListHistoryRequest{AppID: id, After: "x"})},
 		{"the history of an app that is not there", history(appsvc.ListHistoryRequest{AppID: absent})},
 		{"a version that is not there", func(ctx context.Context, s services) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// What is taken for a broken stream.
 const (
 	// silence is how long a stream may say nothing; the service sends a comment every 15 seconds.
 	silence = 45 * time.Second
@@ -68,7 +69,8 @@ func follow[T any](ctx context.Context, s remote, query url.Values, after string
 	}
 }
 
-// isPassing reports whether connecting again may succeed after this error.
+// isPassing reports whether connecting again may succeed after this error. It does not help after a 401, 403 or 410, for
+// instance, so the iterator ends with those.
 func isPassing(err error) bool {
 	var gone *lost
 	answered, ok := errors.AsType[*Error](err)

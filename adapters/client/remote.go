@@ -63,7 +63,7 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 	return a.header, nil
 }
 
-// get reads an address into out.
+// get reads an address into out. It may be sent again, as it changes nothing.
 func (s remote) get(ctx context.Context, out any, query url.Values, format string, ids ...string) (http.Header, error) {
 	to, err := s.address(format, ids...)
 	if err != nil {
@@ -110,9 +110,11 @@ func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false.
+// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false, which stands for
+// "not given" in the requests of the domains.
 type values url.Values
 
+// text adds a text. A parameter that is added twice is repeated.
 func (v values) text(name, value string) values {
 	if value != "" {
 		v[name] = append(v[name], value)
@@ -120,6 +122,7 @@ func (v values) text(name, value string) values {
 	return v
 }
 
+// number adds a number.
 func (v values) number(name string, value int) values {
 	if value != 0 {
 		v[name] = []string{strconv.Itoa(value)}
@@ -127,6 +130,7 @@ func (v values) number(name string, value int) values {
 	return v
 }
 
+// flag adds true.
 func (v values) flag(name string, value bool) values {
 	if value {
 		v[name] = []string{"true"}

@@ -99,9 +99,11 @@ func (s *sender) once(ctx context.Context, r request) (answer, error) {
 // lost is a failure of the connection. It is not known whether the request arrived.
 type lost struct{ error }
 
+// Unwrap returns the error of the connection.
 func (l *lost) Unwrap() error { return l.error }
 
-// read reads the body of a response up to Config.AnswerBytes.
+// read reads the body of a response up to Config.AnswerBytes. A longer one is an error and not cut. If it breaks off, the error
+// is a *lost.
 func (s *sender) read(body io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(body, s.AnswerBytes+1))
@@ -124,7 +126,7 @@ func (r request) take(body io.Reader) error {
 	return err
 }
 
-// http returns the request as net/http sends it.
+// http returns the request as net/http sends it. Accept is application/json unless the request has its own.
 func (r request) http(ctx context.Context) (*http.Request, error) {
 	address := r.url
 	if len(r.query) > 0 {

@@ -53,6 +53,7 @@ type counted struct {
 	tell func(reviews.Progress)
 }
 
+// Read reads, and reports how many bytes were read so far.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.read += int64(n)

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"slices"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
@@ -13,56 +15,22 @@ import (
 // below names only the errors that belong to its endpoint; README.md lists the errors that every endpoint may answer.
 type appRoutes struct{ svc Apps }
 
-// table lists the endpoints in the order of README.md.
+// table lists the endpoints in the order of README.md. Each file has those that it serves.
 func (a appRoutes) table() []route {
-	embed, defaults := []string{"embedApps"}, []string{"withDefaults"}
+	return slices.Concat(a.appTable(), a.versionTable(), a.tagTable(), a.componentTable(), a.changeTable())
+}
+
+// appTable lists the endpoints of this file. A PATCH with the version test is safe to repeat, so it takes no idempotency key.
+func (a appRoutes) appTable() []route {
 	return []route{
 		{method: "GET", path: "/apps/", eitherSlash: true, status: 200, call: a.list, reserves: true,
 			query: []string{"sort", "usingComponent", "limit", "after"}},
 		{method: "POST", path: "/apps/", eitherSlash: true, status: 201, call: a.create,
 			body: jsonBody, idempotencyKey: true},
 		{method: "GET", path: "/apps/{id}", status: 200, call: a.latest, reserves: true,
-			query: defaults},
+			query: []string{"withDefaults"}},
 		{method: "PATCH", path: "/apps/{id}", status: 200, call: a.patch, reserves: true,
 			body: patchBody, admitBody: a.admitChange},
-		{method: "GET", path: "/apps/versions/", eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
-			query: []string{"appId", "id", "limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
-			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, reserves: true,
-			query: defaults},
-		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
-		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,
-			query: []string{"limit", "before"}},
-		{method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore,
-			body: jsonBody, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}/tags/", eitherSlash: true, status: 200, call: a.tags, reserves: true,
-			query: []string{"embedApps", "limit", "after"}},
-		{method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, query: embed},
-		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag,
-			query: embed, body: jsonBody, admitBody: a.admitTagChange, idempotencyKey: true},
-		{method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
-			query: embed, idempotencyKey: true},
-		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
-			query: []string{"limit", "before"}},
-		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, reserves: true,
-			query: defaults},
-		{method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
-			query: []string{"appId"}},
-		{method: "GET", path: "/components/", eitherSlash: true, status: 200, call: a.components, reserves: true,
-			query: []string{"after"}},
-		{method: "POST", path: "/components/", eitherSlash: true, status: 201, call: a.createComponent,
-			body: jsonBody, admitBody: a.admitComponent, idempotencyKey: true},
-		{method: "GET", path: "/components/{name}", status: 200, call: a.component},
-		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
-			idempotencyKey: true},
-		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, reserves: true,
-			query: []string{"after"}, body: jsonBody, admitBody: a.admitComponent},
-		{method: "GET", path: "/components/{name}/versions/", eitherSlash: true, status: 200, call: a.componentVersions, reserves: true,
-			query: []string{"limit", "after"}},
-		{method: "GET", path: "/components/{name}/versions/{version}", status: 200, call: a.componentVersion},
-		{method: "GET", path: "/x/changes", eitherSlash: true, status: 200, call: a.changes,
-			query: []string{"after", "types", "app", "limit"}},
 	}
 }
 
@@ -106,8 +74,8 @@ func (a appRoutes) list(c *call) error {
 	return c.apps(page.Items...)
 }
 
-// listOf reads the parameters of list. The service checks their values, except for an empty sort: the service would
-// take it for none, but whoever writes "sort=" has forgotten the value.
+// listOf reads the parameters of list as a request of the service. The service checks their values, except for an empty
+// sort: the service would take it for none, but whoever writes "sort=" has forgotten the value.
 func listOf(q query) (in appsvc.ListAppsRequest, err error) {
 	sort, err := q.one("sort")
 	if err == nil && sort == "" && q.has("sort") {
@@ -160,7 +128,7 @@ func (a appRoutes) latest(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.version(app, nil, defaults)
+	return c.version(app, revalidate, defaults)
 }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest answers. 200 with

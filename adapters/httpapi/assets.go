@@ -13,7 +13,9 @@ import (
 // change, which creates it.
 type assetRoutes struct{ svc Assets }
 
-// table lists the endpoints of libraries: of assets, of folders, of attributes, and explanations of rights.
+// table lists the endpoints of libraries: of assets, of folders, of attributes, explanations of rights, and the feed. Every
+// success is 200, also where something is created. search, folders and explain refuse unknown parameters: a misspelt filter
+// would find everything, and a misspelt user would be the caller.
 func (a assetRoutes) table() []route {
 	const lib = "/{network}/assetLibrary/{library}"
 	routes := []route{
@@ -80,7 +82,8 @@ func (a assetRoutes) library(c *call) assets.Library {
 	return assets.Library{Network: c.param(0), ID: c.param(1)}
 }
 
-// appended puts a value into the answer, its stored bytes as they are, unless err is set.
+// appended makes a value the body of the response, its stored bytes as they are, unless err is set. An asset has content of
+// any shape, which is sent as it was stored and never decoded.
 func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) error {
 	if err == nil {
 		c.out = v.AppendJSON(c.out[:0])
@@ -88,7 +91,7 @@ func (c *call) appended(v interface{ AppendJSON([]byte) []byte }, err error) err
 	return err
 }
 
-// listed puts {"name":[…]} into the answer, the stored bytes of each item as they are, unless err is set.
+// listed makes {"name":[…]} the body of the response, the stored bytes of each item as they are, unless err is set.
 func listed[T interface{ AppendJSON([]byte) []byte }](c *call, name string, list []T, err error) error {
 	if err != nil {
 		return err
@@ -327,8 +330,8 @@ func (a assetRoutes) changeAttributes(c *call) error {
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
-// it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and folder is given; 403 for a
-// caller who asks about somebody else and is no moderator; 404.
+// it. 200 with {"view", "edit"}, and "manage" for a folder or "folders" for an asset. 400 unless exactly one of asset and
+// folder is given; 403 for a caller who asks about somebody else and is no moderator; 404.
 func (a assetRoutes) explain(c *call) error {
 	in, err := explainOf(c.query)
 	if err != nil {
@@ -341,7 +344,7 @@ func (a assetRoutes) explain(c *call) error {
 	return c.json(out)
 }
 
-// explainOf reads what to explain. Whoever names a user, a role or a group asks about somebody else; an
+// explainOf reads what to explain, and about whom. Whoever names a user, a role or a group asks about somebody else; an
 // empty user stands for anybody with these roles and groups.
 func explainOf(q query) (in assets.ExplainRequest, err error) {
 	for _, p := range []struct {

@@ -11,9 +11,12 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// The bodies of the asset manager tell what is missing from what is empty, and what is null from both:
-// null is refused but for the role, the group and the user of a permission, which are answered with it,
-// and inside content.
+// The bodies of the asset manager distinguish a member that is missing from one that is empty. null is refused, except for the
+// role, the group and the user of a permission, which responses have as null too, and inside content.
+//
+// Each type ending in Body is the body of a request, or a part of one, as a client sends it. Its method change returns the
+// request of package assets. The types of that package cannot be decoded directly: in them a zero value stands for "not
+// given", and a required member that is missing would look like an empty one.
 
 // optional is a member that may be left out, and is not null when it is there: a pointer alone would
 // take null for left out.
@@ -26,7 +29,8 @@ func (o *optional[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // required returns the value of a member of the object at a pointer. It sets err, unless that is set,
-// when the member is missing.
+// when the member is missing. So a body is read to its end in one expression, and the first mistake is the one that is
+// reported.
 func required[T any](err *error, o optional[T], at, name string) (v T) {
 	if o.value != nil {
 		return *o.value
@@ -47,6 +51,8 @@ type assetsBody struct {
 	Remove []string       `json:"remove"`
 }
 
+// newAssetBody is an asset to add. id, generator and content are required. content keeps its text, since it is stored as it was
+// sent; the service reads it, and says what is wrong in it.
 type newAssetBody struct {
 	ID        optional[string]        `json:"id"`
 	Generator optional[generatorBody] `json:"generator"`
@@ -57,6 +63,7 @@ type newAssetBody struct {
 	Rights    optional[int64]         `json:"rights"`
 }
 
+// generatorBody is the service that an asset comes from. Its other members are refused as unknown.
 type generatorBody struct {
 	ID optional[string] `json:"id"`
 }
@@ -86,6 +93,8 @@ type foldersBody struct {
 	Remove []string        `json:"remove"`
 }
 
+// newFolderBody is a folder to create. label is required; without path the folder is created at the top level, and without
+// inherit it inherits.
 type newFolderBody struct {
 	Label       optional[string] `json:"label"`
 	Path        optional[string] `json:"path"`
@@ -102,6 +111,8 @@ type folderBody struct {
 	Deleted optional[bool]   `json:"deleted"`
 }
 
+// change returns the body as a request of the service. delete and remove are passed on as they are; the service treats them
+// alike.
 func (b foldersBody) change() (in assets.ChangeFoldersRequest, err error) {
 	in.Delete, in.Remove = b.Delete, b.Remove
 	for i, f := range b.Create {
@@ -150,6 +161,7 @@ type permissionBody struct {
 	User      *subjectBody               `json:"user"`
 }
 
+// subjectBody is a role or a user. The name is for people and grants nothing.
 type subjectBody struct {
 	ID   optional[string] `json:"id"`
 	Name string           `json:"name"`
@@ -169,6 +181,7 @@ func (b permissionsBody) change() (in assets.ChangePermissionsRequest, err error
 	return in, err
 }
 
+// permissionsOf returns the permissions of a list at a pointer, and sets err as required does.
 func permissionsOf(err *error, list []permissionBody, at string) (out []assets.Permission) {
 	for i, p := range list {
 		out = append(out, p.permission(err, item(at, i)))
@@ -176,6 +189,7 @@ func permissionsOf(err *error, list []permissionBody, at string) (out []assets.P
 	return out
 }
 
+// permission returns the permission at a pointer, and sets err as required does.
 func (p permissionBody) permission(err *error, at string) assets.Permission {
 	return assets.Permission{
 		ID: p.ID, RType: p.RType, Operation: required(err, p.Operation, at, "operation"), RID: p.RID,
@@ -183,6 +197,7 @@ func (p permissionBody) permission(err *error, at string) assets.Permission {
 	}
 }
 
+// subject returns the subject at a pointer, nil for null and for none, and sets err as required does.
 func (s *subjectBody) subject(err *error, at string) *assets.Subject {
 	if s == nil {
 		return nil
@@ -204,6 +219,7 @@ type attributeBody struct {
 	Value optional[string] `json:"value"`
 }
 
+// change returns the body as a request of the service.
 func (b attributesBody) change() (in assets.ChangeAttributesRequest, err error) {
 	in.Assets = required(&err, b.Assets, "", "assets")
 	in.Add = attributesOf(&err, b.Add, "/add")
@@ -212,6 +228,7 @@ func (b attributesBody) change() (in assets.ChangeAttributesRequest, err error) 
 	return in, err
 }
 
+// attributesOf returns the attributes of a list at a pointer, and sets err as required does.
 func attributesOf(err *error, list []attributeBody, at string) (out []assets.Attribute) {
 	for i, a := range list {
 		at := item(at, i)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 )
 
+// Where a token may stand. Both places are called by the same word.
 const (
 	tokenScheme    = "svctoken" // in WWW-Authenticate
 	tokenParameter = "svctoken" // of the query
@@ -19,7 +20,8 @@ const (
 // tokenSchemes are the words that may stand before a token in the Authorization header. Upper and lower case are alike.
 var tokenSchemes = []string{tokenScheme, "bearer"}
 
-// defaultTokenBytes is the longest token, in bytes, unless Limits.Token says otherwise.
+// defaultTokenBytes is the longest token, in bytes, unless Limits.Token says otherwise. It is far more than a token of
+// Tokens has; an identity provider may put more into its own.
 const defaultTokenBytes = 16 << 10
 
 // ErrUnauthenticated is the kind of an error of Config.Authenticate that is answered with 401: the
@@ -35,6 +37,7 @@ type provenance struct {
 	query  atomic.Bool // RequestToken found a token in the query
 }
 
+// provenanceKey is the key of the provenance in a context.
 type provenanceKey struct{}
 
 // RequestToken returns the token of a request: what stands in the header "Authorization: svctoken <token>"
@@ -92,8 +95,9 @@ func (p *provenance) ambient(r *http.Request) bool {
 	return !p.query.Load() || certified || r.Header["Cookie"] != nil
 }
 
-// authenticate finds out who asks. Whatever is wrong with a token is answered alike, but for a token that is
-// signed well: its holder is told what is wrong with it.
+// authenticate calls Config.Authenticate and sets c.by. Whatever is wrong with a token, the response is the same 401, so that
+// guessing teaches nothing. Only the holder of a token that is signed well is told what is wrong with it. A Principal that
+// is malformed is a mistake of Authenticate, not of the client: it never gives rights, and its fault is logged.
 func (h *handler) authenticate(c *call) error {
 	c.secrets = secretsOf(c.r)
 	from := &provenance{limit: h.Limits.Token}
@@ -109,7 +113,7 @@ func (h *handler) authenticate(c *call) error {
 	case errors.Is(err, ErrUnauthenticated):
 		c.reason = err.Error()
 		return errNoToken
-	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil:
+	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has gone: nothing is wrong with Authenticate
 		return err
 	default:
 		c.log("Authenticate failed", err)
@@ -118,7 +122,7 @@ func (h *handler) authenticate(c *call) error {
 	if by.URN == "" {
 		return errNoToken
 	}
-	if len(by.Tags) > 0 && !by.TagsOnly {
+	if len(by.Tags) > 0 && !by.TagsOnly { // it looks restricted and would have all its other rights
 		c.log("Authenticate gave a principal with Tags and without TagsOnly", errors.New("want TagsOnly, or no Tags"))
 		return errNoIdentity
 	}
@@ -130,7 +134,8 @@ func (h *handler) authenticate(c *call) error {
 	return nil
 }
 
-// checkOrigin refuses a write that a page of another site has its browser send in the name of its visitor.
+// checkOrigin refuses a write that a page of another site may have made up, if the identity of the caller is ambient. Reads
+// pass: a page of another site may cause one, and cannot see the response, since no response allows credentials.
 func (h *handler) checkOrigin(c *call) error {
 	if !c.ambient {
 		return nil
@@ -143,7 +148,8 @@ func (h *handler) checkOrigin(c *call) error {
 }
 
 // secretsOf returns what a request may carry as tokens: those of the query as they were sent and as they
-// read.
+// read. It takes all of them, also where RequestToken refuses the request for having two, since an error of Authenticate
+// may quote any of them.
 func secretsOf(r *http.Request) []string {
 	var secrets []string
 	for _, header := range r.Header["Authorization"] {

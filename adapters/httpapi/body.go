@@ -14,12 +14,14 @@ import (
 )
 
 // body is what an endpoint takes as the body of a request. The zero value takes none, and a body that is sent all the
-// same is ignored.
+// same is ignored: some clients send one with DELETE.
 type body struct {
-	types  []string
-	stream bool // the endpoint reads it, of any size
+	types        []string // media types
+	ambientTypes []string // media types, if the identity of the caller is ambient (see Config.Authenticate); nil = types
+	stream       bool     // the endpoint reads it, of any size
 }
 
+// The bodies of the writing endpoints but the import, whose body is recordsBody.
 var (
 	jsonBody  = body{types: []string{"application/json"}}
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
@@ -40,8 +42,8 @@ func (c *call) read() error {
 		return nil
 	}
 	types := c.route.body.types
-	if c.route.body.stream && c.ambient {
-		types = types[:1] // the only one that no form of another site can send
+	if c.ambient && c.route.body.ambientTypes != nil {
+		types = c.route.body.ambientTypes
 	}
 	if err := checkType(c.r.Header, types); err != nil {
 		return err
@@ -67,7 +69,7 @@ func (c *call) readKey() error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if !c.route.idempotencyKey { // to pass it over would promise what is not kept
+	if !c.route.idempotencyKey { // a client that sends a key relies on it, and may repeat the request
 		return refuseHeader(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
 	}
 	if len(keys) > 1 || keys[0] == "" {
@@ -77,7 +79,8 @@ func (c *call) readKey() error {
 	return nil
 }
 
-// checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset.
+// checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset. A request
+// without the header is refused, too: a page of another site can send one without the browser asking first.
 func checkType(header http.Header, types []string) error {
 	want := strings.Join(types, " or ")
 	sent := header["Content-Type"]
@@ -94,7 +97,8 @@ func checkType(header http.Header, types []string) error {
 	return nil
 }
 
-// checkEncoding returns a 415 for a compressed body.
+// checkEncoding returns a 415 for a compressed body. Limits.Body bounds the bytes that are sent, and a compressed body of that
+// size could unpack to far more. Only the import takes gzip, since it reads its body as a stream.
 func checkEncoding(header http.Header) error {
 	for _, coding := range header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
@@ -104,9 +108,10 @@ func checkEncoding(header http.Header) error {
 	return nil
 }
 
-// readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises,
-// and each size is reserved in the memory budget before it is allocated. It returns a 413 for a body over the limit, a
-// 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
+// readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises, so a
+// client that sends nothing holds at most 64 KiB. Each size is reserved in the memory budget before it is allocated. The
+// buffer has bytes.MinRead more than is expected, so that the end of the body is found without another one. readBody returns a 413
+// for a body over the limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
 	limit := c.h.Limits.Body
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
@@ -139,7 +144,8 @@ func (c *call) readBody() error {
 	}
 }
 
-// fill reads until the buffer is full. Its error is that of the reader, io.EOF at the end of the body.
+// fill reads until the buffer is full. Its error is that of the reader, io.EOF at the end of the body. Each read counts for
+// the pace of the client.
 func (c *call) fill(buffer []byte, in io.Reader) ([]byte, error) {
 	for len(buffer) < cap(buffer) {
 		n, err := in.Read(buffer[len(buffer):cap(buffer)])
@@ -176,5 +182,6 @@ func (c *call) drain() {
 	_, _ = io.CopyN(io.Discard, c.r.Body, most)
 }
 
-// decode reads the body as strict JSON into v.
+// decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not deeper
+// than 64 levels, without U+0000. Anything else is a 400 with the pointer of the place.
 func (c *call) decode(v any) error { return strictjson.Decode(c.body, v) }

@@ -17,6 +17,9 @@ import (
 // the endpoint sets out and headers; send writes them.
 //
 // A call belongs to one goroutine. Calls are pooled: nothing may keep one, or its out, after ServeHTTP.
+//
+// Headers of requests and responses are read and set as map entries under their canonical names, such as "Etag" and
+// "Www-Authenticate", since http.Header.Set allocates a slice for each value.
 type call struct {
 	w  http.ResponseWriter
 	h  *handler
@@ -34,6 +37,7 @@ type call struct {
 	body    []byte
 	key     string // Idempotency-Key
 
+	// The response:
 	status   int
 	code     string    // of an error
 	out      []byte    // body of the answer
@@ -46,10 +50,12 @@ type call struct {
 	context context.Context // in which a domain asks for room; nil where it does not
 }
 
-// maxKeptBuffer is the largest buffer that a call keeps for the next request.
+// maxKeptBuffer is the largest buffer that a call keeps for the next request, in bytes. A larger one is left to the garbage
+// collector: the memory budget counts buffers for as long as their request lasts, so none that is large may outlive it.
 const maxKeptBuffer = 64 << 10
 
-// begin takes a call from the pool and puts the headers of every response into place.
+// begin takes a call from the pool and sets the headers of every response. They are set before anything can fail, so that
+// every error has them too.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	c, _ := h.calls.Get().(*call)
 	if c == nil {
@@ -65,9 +71,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	}
 	header["X-Request-Id"] = []string{c.id}
 	c.query = parseQuery(r.URL.RawQuery)
-	if c.query.has(tokenParameter) {
-		header["Cache-Control"] = noStore
-	}
+	c.cacheAs(revalidate)
 	return c
 }
 
@@ -93,9 +97,10 @@ func (c *call) ctx() context.Context {
 	return c.r.Context()
 }
 
+// header returns the headers of the response.
 func (c *call) header() http.Header { return c.w.Header() }
 
-// param returns the i-th parameter of the path.
+// param returns the i-th parameter of the path, from 0, unescaped. Its place is the one that it has in route.path.
 func (c *call) param(i int) string { return c.match.params[i].Value }
 
 // log writes an error line about a response whose sentence does not tell the cause. Tokens are cut out of the cause,
@@ -104,11 +109,13 @@ func (c *call) log(what string, cause any, more ...any) {
 	c.h.Log.ErrorContext(c.ctx(), what, append(c.logged(cause), more...)...)
 }
 
+// logged returns what every error line has. The path is there without the query, where a token may be.
 func (c *call) logged(cause any) []any {
 	return []any{"request", c.id, "method", c.r.Method, "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}
 }
 
-// address is where the request comes from, without the port.
+// address is where the request comes from, without the port. Behind a proxy it is the proxy, unless the server has set
+// RemoteAddr to the address of the client. It is also the name that memory is counted for where the caller has no name.
 func (c *call) address() string {
 	host, _, err := net.SplitHostPort(c.r.RemoteAddr)
 	if err != nil {
@@ -121,7 +128,8 @@ func (c *call) address() string {
 // well and yet not valid.
 func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.claimed)) }
 
-// method is the method of the request, "other" if HTTP does not define it.
+// method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would be
+// another value of a label of a metric.
 func (c *call) method() string {
 	if slices.Contains(methods, c.r.Method) {
 		return c.r.Method

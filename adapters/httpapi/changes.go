@@ -9,6 +9,15 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
+// changeTable lists the feed of changes of apps; that of assets is listed in assets.go. An event stream reserves memory for its
+// pages by itself, see stream.
+func (a appRoutes) changeTable() []route {
+	return []route{
+		{method: "GET", path: "/x/changes", eitherSlash: true, status: 200, call: a.changes,
+			query: []string{"after", "types", "app", "limit"}},
+	}
+}
+
 // changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
 // page {"changes":[Event], "next", "more"}, or, for a client that accepts text/event-stream, with a stream of
 // server-sent events that does not end by itself. 400 for a parameter that has no such value; 410 for a cursor before
@@ -21,7 +30,7 @@ func (a appRoutes) changes(c *call) (err error) {
 	if in.AppID, err = c.query.one("app"); err != nil {
 		return err
 	}
-	if in.AppID == "" && c.query.has("app") { // it would stand for all apps
+	if in.AppID == "" && c.query.has("app") { // an empty AppID stands for all apps
 		return refuseParameter("app", "\"\" is not the id of an app")
 	}
 	if in.Limit, err = c.query.limit(); err != nil {
@@ -95,7 +104,7 @@ func (a assetRoutes) changes(c *call) (err error) {
 }
 
 // feedEvents returns the entries of a page as an event stream sends them. of returns the cursor and the type of an
-// entry.
+// entry. The JSON of an entry is one line, as server-sent events need it.
 func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent, error) {
 	events := make([]feedEvent, len(list))
 	for i, e := range list {
@@ -112,9 +121,11 @@ func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent,
 // varyFeed is the Vary of a page: with another Accept the same address answers with an event stream.
 var varyFeed = []string{"Accept, Authorization, Cookie"}
 
+// eventStream is the media type of server-sent events.
 const eventStream = "text/event-stream"
 
-// streams reports whether the client asks for an event stream. One with the weight 0 is refused (RFC 9110, section 12.4.2).
+// streams reports whether the client asks for an event stream: with GET, and with text/event-stream in Accept. One with the
+// weight 0 is refused (RFC 9110, section 12.4.2). "*/*" does not ask for one, as most programs send it and want a page.
 func (c *call) streams() bool {
 	if c.r.Method != "GET" {
 		return false

@@ -5,6 +5,28 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
+// componentTable lists the endpoints of this file. Components belong to no app and no network: every token but a delivery token
+// reads them.
+func (a appRoutes) componentTable() []route {
+	return []route{
+		{method: "GET", path: "/components/", eitherSlash: true, status: 200, call: a.components, reserves: true,
+			query: []string{"after"}},
+		{method: "POST", path: "/components/", eitherSlash: true, status: 201, call: a.createComponent,
+			body: jsonBody, admitBody: a.admitComponent, idempotencyKey: true},
+		{method: "GET", path: "/components/{name}", status: 200, call: a.component},
+		{method: "DELETE", path: "/components/{name}", status: 204, call: a.deleteComponent,
+			idempotencyKey: true},
+		{method: "POST", path: "/components/{name}/check", status: 200, call: a.checkComponent, reserves: true,
+			query: []string{"after"}, body: jsonBody, admitBody: a.admitComponent},
+		{method: "GET", path: "/components/{name}/versions/", eitherSlash: true, status: 200, call: a.componentVersions, reserves: true,
+			query: []string{"limit", "after"}},
+		{method: "GET", path: "/components/{name}/versions/{version}", status: 200, call: a.componentVersion},
+	}
+}
+
+// The shapes of a component in responses. Each endpoint has its own, which clients know: the list is short, one component has
+// its description and twice its version, and a numbered version is the manifest as it was given.
+
 // listedComponent is a component as the list of all components has it.
 type listedComponent struct {
 	ID      string `json:"id"`
@@ -73,7 +95,8 @@ func (a appRoutes) checkComponent(c *call) error {
 	return c.json(found)
 }
 
-// component serves GET /components/{name}: the latest version of a component. Any valid token will do. 200, or 404.
+// component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
+// an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {
 	x, err := a.svc.Component(c.ctx(), a.caller(c), c.param(0))
 	if err != nil {
@@ -120,7 +143,7 @@ func (a appRoutes) componentVersions(c *call) (err error) {
 }
 
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
-// members. 200, or 404.
+// members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
 	component, err := a.svc.ComponentVersion(c.ctx(), a.caller(c), c.param(0), c.param(1))
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// An answer is compressed as it goes out, when it is long and the client takes gzip; what is stored
-// is sent as it is otherwise. The usual app, of some KB, costs less to send than to compress.
+// A response is compressed as it goes out, if it is long and the client accepts gzip. The usual app, of some KB, costs less
+// to send than to compress. Event streams and exports are never compressed.
 
+// CompressFrom has this default. compressedPart decides how much memory is reserved before the length is known.
 const (
 	defaultCompressFrom = 16 << 10
 	compressedPart      = 4 // how many times shorter JSON is in gzip, about
@@ -21,7 +22,7 @@ const (
 // compression is the gzip writers that wait to be used again.
 type compression struct{ writers sync.Pool }
 
-// compress returns p in gzip.
+// compress returns p in gzip, at the level that costs the least time. A writer of gzip is large, so writers are used again.
 func (z *compression) compress(p []byte) []byte {
 	w, _ := z.writers.Get().(*gzip.Writer)
 	if w == nil {
@@ -37,8 +38,8 @@ func (z *compression) compress(p []byte) []byte {
 	return out.Bytes()
 }
 
-// takesGzip reports whether Accept-Encoding prefers gzip to the answer as it is (RFC 9110, section
-// 12.5.3). Nothing that is malformed counts.
+// takesGzip reports whether Accept-Encoding prefers gzip to the plain response, or likes both as much (RFC 9110, section
+// 12.5.3). Without the header the response is plain. An item that is malformed is ignored.
 func takesGzip(lists []string) bool {
 	zipped, plain, others := -1.0, -1.0, -1.0 // not mentioned
 	for _, list := range lists {
@@ -78,8 +79,9 @@ func quality(params string) (float64, bool) {
 	return q, err == nil && q <= 1
 }
 
-// choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent.
-// Compressed or not, the body has an ETag of its own, since a strong ETag names exact bytes (RFC 9110, section 8.8.1).
+// choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent, which
+// makes the response a 304. Compressed or not, the body has an ETag of its own, since a strong ETag names exact bytes (RFC
+// 9110, section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
 func (c *call) choose() []byte {
 	// Vary is set for every response that could be compressed, whether this client takes gzip or not.
 	header := c.header()

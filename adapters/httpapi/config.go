@@ -55,12 +55,17 @@ type Config struct {
 	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0 means
 	// 16 KiB. Negative means that no response is compressed, for instance because a proxy does it.
 	CompressFrom int
-	Limits       Limits
+	// Limits bound the size and the number of requests. The limits of the domains, such as the length of a title, are options
+	// of their services.
+	Limits Limits
 	// Streams ends event streams when the server stops; nil = they end with their connections. See NewStreams.
 	Streams *Streams
 }
 
-// New builds the handler. The error says what is wrong with the configuration.
+// New builds the handler. The error says what is wrong with the configuration. It is also an error if a domain is a nil
+// pointer: that is no nil interface, so its routes would be served, and each request to them would panic.
+//
+// The Config is copied. The domains, Observer and Streams are shared with the caller, who closes them.
 func New(c Config) (http.Handler, error) {
 	if c.Authenticate == nil {
 		return nil, errors.New("httpapi: Authenticate is missing: who sends a request must be known")
@@ -80,6 +85,8 @@ func New(c Config) (http.Handler, error) {
 	return h, h.description.describe(base, root, tables)
 }
 
+// normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at the
+// end, so that a path can be appended; BasePath is "" for the root. Its error is about one of the two.
 func (c *Config) normalise() error {
 	if c.Log == nil {
 		c.Log = slog.Default()

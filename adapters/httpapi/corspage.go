@@ -12,12 +12,15 @@ import (
 var corsScript string
 
 // corsPage is the page that other sites frame to reach the service from browsers without CORS. It is static. Its
-// Content-Security-Policy lets it run its own script and send requests to its own origin, and nothing else.
+// Content-Security-Policy lets it run its own script and send requests to its own origin, and nothing else. Any page may
+// frame it: it shows nothing, sends no cookies, and uses only the token that the page around it gives.
 type corsPage struct {
 	html   []byte
 	policy []string
 }
 
+// newCORSPage builds the page. The policy names the script by its hash, so no other script runs in the page, whatever gets
+// into it.
 func newCORSPage() corsPage {
 	sum := sha256.Sum256([]byte(corsScript))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
@@ -28,11 +31,9 @@ func newCORSPage() corsPage {
 	}
 }
 
-var (
-	htmlType     = []string{"text/html; charset=utf-8"}
-	publicForDay = []string{"public, max-age=86400"}
-)
+var htmlType = []string{"text/html; charset=utf-8"}
 
+// table has the endpoint of the page, which needs no token: a browser loads a frame without one.
 func (p corsPage) table() []route {
 	return []route{
 		{method: "GET", path: "/cors.html", status: 200, public: true, call: p.get},
@@ -44,9 +45,7 @@ func (p corsPage) get(c *call) error {
 	header := c.header()
 	header["Content-Type"] = htmlType
 	header["Content-Security-Policy"] = p.policy
-	if !c.query.has(tokenParameter) {
-		header["Cache-Control"] = publicForDay
-	}
+	c.cacheAs(publicForDay)
 	c.out = append(c.out, p.html...)
 	return nil
 }

@@ -21,8 +21,8 @@
 //
 // Paths are matched as they were sent, escaped; each parameter is unescaped once. So a component
 // named @scope/name is at /components/%40scope%2Fname. A path that is not in canonical form
-// (empty, "." or ".." segments, other case) is 404, except for the double slash of the asset manager. Collections answer with and without the
-// slash at their end.
+// (empty, "." or ".." segments, other case) is 404, except for the double slash of the asset manager. Collections answer
+// with and without the slash at their end.
 //
 // # Tokens
 //
@@ -49,6 +49,13 @@
 //
 // Principal.Expires says when the identity ends, if that is known. GET /x/me tells the caller. The handler does not check
 // it: Authenticate must refuse an identity that has expired.
+//
+// # Caching
+//
+// A version of an app that is read by its number may be kept for a year, since it never changes, and cors.html for a day. All
+// other responses are used again only after the client has asked whether they are still good; reads of one version have an
+// ETag for that. The response to a request with a token in its query is not stored anywhere, and neither are exports and
+// event streams.
 //
 // # Query parameters
 //

@@ -20,28 +20,32 @@ type download struct {
 	failed  bool      // a write has failed
 }
 
-// downloadRate is in bytes a second.
+// downloadRate is the least that a client must read on average, in bytes a second. An export of 1 GB then ends within five
+// hours, and with it the snapshot that it holds.
 const downloadRate = 64 << 10
 
+// newDownload returns a download that has sent nothing yet.
 func newDownload(c *call, kind []string) *download {
 	return &download{call: c, kind: kind, control: http.NewResponseController(c.w)}
 }
 
-// begin sends the headers, once.
+// begin sends the headers, once. There is no Content-Length, since the length is not known; over HTTP/1.1 the body is chunked,
+// and the last chunk is how a client knows that the response is complete.
 func (d *download) begin() {
 	if d.sent {
 		return
 	}
 	d.sent = true
-	header := d.header()
-	header["Content-Type"], header["Cache-Control"] = d.kind, noStore
+	d.header()["Content-Type"] = d.kind
+	d.cacheAs(noStore)
 	d.due = time.Now().Add(d.h.Limits.Pause)
 	d.w.WriteHeader(d.status)
 	_ = d.control.Flush() // an answer that is short must not look as if its length had been known
 }
 
 // Write sends p in pieces, so that the pace of the client can be measured. Memory is reserved for a long p until it is
-// sent.
+// sent. Its deadline is the earlier of two: Limits.Pause from now, and Limits.Pause after a client of downloadRate would
+// have taken everything that was written.
 func (d *download) Write(p []byte) (sent int, err error) {
 	if len(p) > maxKeptBuffer {
 		if err := d.hold(len(p)); err != nil {
@@ -71,7 +75,9 @@ func (d *download) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// end ends the response. err is the error that keeps it from being complete, nil if it is complete.
+// end ends the response. err is the error that keeps it from being complete, nil if it is complete. If nothing was sent yet,
+// end returns err, to be answered like any other. Otherwise the status 200 has gone out, and all that is left is to drop the
+// connection, with the panic that net/http has for this.
 func (d *download) end(err error) error {
 	if err != nil && !d.sent {
 		return err

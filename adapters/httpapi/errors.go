@@ -19,7 +19,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// statuses gives the status of each sentinel of the domains. Sentinels of the same name have the same status.
+// statuses gives the status of each sentinel of the domains. Sentinels of the same name have the same status. The first row
+// that fits counts. A context that is done is 503: either the client has gone, or the server is too slow for its own limit.
 var statuses = []struct {
 	status    int
 	sentinels []error
@@ -36,7 +37,8 @@ var statuses = []struct {
 	{http.StatusInsufficientStorage, []error{appsvc.ErrFull, assets.ErrFull, reviews.ErrFull}},
 }
 
-// unknown are the errors of a write that may have been committed or not.
+// unknown are the errors of a write that may have been committed or not: the connection to the database broke, or the disk
+// failed, while the commit was under way.
 var unknown = []error{appsvc.ErrUnknown, assets.ErrUnknown, reviews.ErrUnknown}
 
 // unknownOutcome is the sentence for the errors in unknown.
@@ -56,7 +58,8 @@ var opaque = map[int]string{
 	http.StatusInsufficientStorage: "the storage is full: reading goes on, writing works again when there is room",
 }
 
-// codeOf is the code of an error with this status that has no code of its own.
+// codeOf is the code of an error with this status that has no code of its own. Codes are a part of the contract: programs
+// compare them, so a code is never changed, and README.md lists them all.
 var codeOf = map[int]string{
 	http.StatusBadRequest:            appsvc.CodeInvalid,
 	http.StatusUnauthorized:          "unauthorized",
@@ -84,14 +87,15 @@ type refusal struct {
 	text   string // the sentence
 
 	// Where they apply:
-	pointer    string // JSON pointer into the body of the request
-	parameter  string // name of a query parameter or header
-	version    appsvc.Version
-	pointsTo   *appsvc.Version // where the tag points, zero if there is no such tag; nil unless the code is moved
-	violations []appsvc.Violation
-	id         string // of the asset that is there already
+	pointer    string             // JSON pointer into the body of the request; of the result of a patch, into the patched document
+	parameter  string             // name of a query parameter or header
+	version    appsvc.Version     // that the app has now, in every 409 about an app
+	pointsTo   *appsvc.Version    // where the tag points, zero if there is no such tag; nil unless the code is moved
+	violations []appsvc.Violation // of a config against its schema
+	id         string             // of the asset that is there already
 }
 
+// Error returns the sentence, which a client gets as the member error.
 func (r *refusal) Error() string { return r.text }
 
 // refuse returns an error that concerns the whole request. The format is that of package fmt, here and below.
@@ -104,7 +108,8 @@ func refusePointer(status int, pointer, format string, args ...any) error {
 	return &refusal{status: status, pointer: pointer, text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
-// refuseParameter returns a 400 for a query parameter.
+// refuseParameter returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which may be
+// a token under a wrong name.
 func refuseParameter(name, format string, args ...any) error {
 	return &refusal{status: http.StatusBadRequest, parameter: name, text: name + ": " + fmt.Sprintf(format, args...)}
 }
@@ -147,7 +152,8 @@ func refusalOf(err error) *refusal {
 	return out
 }
 
-// statusOf returns the status of an error that is no refusal: that of its sentinel, 400 for malformed JSON, else 500.
+// statusOf returns the status of an error that is no refusal: that of its sentinel, 400 for malformed JSON, else 500. Malformed
+// JSON is 400 only here, in an error of decode; where a domain reads JSON, it wraps the error in its own.
 func statusOf(err error) int {
 	for _, row := range statuses {
 		if isOneOf(err, row.sentinels) {
@@ -160,6 +166,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
+// isOneOf reports whether err is or wraps one of the sentinels.
 func isOneOf(err error, sentinels []error) bool {
 	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
@@ -192,16 +199,15 @@ func (c *call) fail(err error) {
 	c.refuse(r)
 }
 
-// refuse makes a refusal the response. Headers that describe a success are removed, and those that belong to the status
-// are added.
+// refuse makes a refusal the response. Headers that describe a success are removed, since the endpoint may have set them
+// before it failed, and those that belong to the status are added: a 401 says which scheme of authentication is wanted, and
+// a 503 or 429 says that the client may try again after a second.
 func (c *call) refuse(r *refusal) {
 	header := c.header()
 	for _, name := range []string{"Etag", "Location", "Link", "Vary"} {
 		delete(header, name)
 	}
-	if !c.query.has(tokenParameter) {
-		header["Cache-Control"] = commonHeaders["Cache-Control"]
-	}
+	c.cacheAs(revalidate)
 	switch r.status {
 	case http.StatusUnauthorized:
 		header["Www-Authenticate"] = []string{tokenScheme}
@@ -213,7 +219,8 @@ func (c *call) refuse(r *refusal) {
 	c.out = r.appendJSON(c.out[:0])
 }
 
-// appendJSON appends the body of the response. Members that do not apply are left out.
+// appendJSON appends the body of the response. Members that do not apply are left out, except pointsTo, which is null for a
+// tag that does not exist. Text that is not UTF-8, quoted from the request, gets replacement characters.
 func (r *refusal) appendJSON(b []byte) []byte {
 	member := func(name, value string) {
 		if value != "" {
@@ -247,7 +254,8 @@ func (r *refusal) appendJSON(b []byte) []byte {
 // maxSentence bounds the sentence of an error, in bytes, since sentences quote the request.
 const maxSentence = 1000
 
-// bounded cuts a text that is too long, between two characters.
+// bounded cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log thus never
+// grows with what a client has sent.
 func bounded(text string) string {
 	if len(text) <= maxSentence {
 		return text

@@ -13,7 +13,7 @@ type exports struct {
 	most, mostOfCaller int
 
 	mu   sync.Mutex
-	of   map[string]int // by caller
+	of   map[string]int // by caller, as room.caller names it
 	all  int
 	left chan struct{} // closed and replaced when a slot becomes free
 }
@@ -23,7 +23,8 @@ func newExports(l Limits) *exports {
 	return &exports{most: l.Exports, mostOfCaller: l.ExportsOfCaller, of: map[string]int{}, left: make(chan struct{})}
 }
 
-// enter takes a slot. It waits a second at most, and then returns a 429 that names the limit.
+// enter takes a slot. It waits a second at most, and then returns a 429 that names the limit. Who waits has no place in a
+// queue: when a slot becomes free, all that wait try again. Pair it with leave.
 func (e *exports) enter(c *call) error {
 	timeout := time.NewTimer(slotPatience)
 	defer timeout.Stop()
@@ -57,7 +58,7 @@ func (e *exports) tryEnter(caller string) (left chan struct{}, err error) {
 	return nil, nil
 }
 
-// leave returns the slot.
+// leave returns the slot and wakes all that wait for one.
 func (e *exports) leave(c *call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

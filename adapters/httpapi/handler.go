@@ -1,31 +1,38 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"time"
 
+	"github.com/vitrine-go/vitrine/internal/memlimit"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// handler answers every request. Its methods stand in the order in which a request passes them.
+// handler answers every request. Its methods stand in the order in which a request passes them. After New nothing of it
+// changes but what bounds and counts requests, and each of those parts has a lock of its own.
 type handler struct {
 	Config
 	router      *router
-	description description
+	description description // openapi.json
 	compression compression
 	readiness   readiness
-	memory      *budget
 	refusals    *refusalLog
-	crossOrigin http.CrossOriginProtection
-	uploads     *uploads
-	exports     *exports
-	spool       *reviews.Spool
-	calls       sync.Pool // of *call
+	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
+
+	// What requests share, and wait for or are refused by:
+	memory  *budget
+	uploads *uploads
+	exports *exports
+	spool   *reviews.Spool // room for the temporary files of uploads
+
+	calls sync.Pool // of *call
 }
 
-// ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response, unless a
-// response has begun.
+// ServeHTTP answers one request: OPTIONS at once, any other by serve. An error of serve becomes the response. Event
+// streams and exports have sent theirs before serve returns, and return no error once they have begun.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := h.begin(w, r)
 	defer h.end(c)
@@ -42,10 +49,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve carries a request out and leaves the response in c, or has sent it. The order of the checks decides what a
-// caller learns. First comes overload (503). Then, without a valid token, every path but the public ones is 401, whether
-// it exists or not. After that come the path, the method, the origin, the refusal of delivery tokens, the right to the
-// whole endpoint (admit), the head of the request, the rights that need the head (admitBody), the body, and last the
-// endpoint.
+// caller learns:
+//
+//  1. Overload is 503.
+//  2. Without a valid token every path but the public ones is 401, whether it exists or not.
+//  3. A path that does not exist is 404, and a method that it does not have is 405.
+//  4. A write that another site may have made up is 403.
+//  5. A delivery token is 403, except where it may read.
+//  6. The endpoint judges the rights that depend on the path and the parameters alone (admit).
+//  7. The query, the idempotency key and the headers of the body are checked: 400 and 415.
+//  8. The endpoint judges the rights that need no body (admitBody), and then the body is read: 413.
+//  9. The endpoint itself judges the rest.
+//
+// So a stranger learns nothing about what exists, and no body is read for a caller who can be refused without it.
 func (h *handler) serve(c *call) error {
 	if c.overloaded() {
 		c.header()["Connection"] = closeConnection
@@ -70,6 +86,9 @@ func (h *handler) serve(c *call) error {
 	if err := h.checkOrigin(c); err != nil {
 		return err
 	}
+	// A delivery token reaches the endpoints that are marked byTag and no others. The domains refuse it too (appsvc and
+	// reviews in Caller.check, assets in memberOf), for programs that call them without this handler. Here it is refused
+	// before anything else about the request is said, and also by the endpoints of the handler itself, such as GET /x/me.
 	if c.by.TagsOnly && !rt.byTag && !rt.public {
 		return errTagsOnly
 	}
@@ -84,9 +103,48 @@ func (h *handler) serve(c *call) error {
 	return c.work()
 }
 
-// end answers a panic with 500 and keeps it from ending the process. A panic with
-// http.ErrAbortHandler is a wish to drop the connection, and once an answer has begun dropping it
-// is all that is left.
+// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
+// when twice the memory that it asked for is free, until the time for waiting is over; then the response is 503.
+//
+// An endpoint cannot wait where it finds out that it needs more, since it may hold a snapshot of the store there. It asks
+// for memory piece by piece and does not know how much will follow, so twice as much is taken for the next call, but not
+// more than the share of one caller unless the request needs it.
+func (c *call) work() error {
+	base := c.workBytes()
+	if err := c.hold(int(base)); err != nil {
+		return err
+	}
+	if c.route.reserves {
+		c.context = memlimit.With(c.r.Context(), func(n int) bool { return c.room.plan(int64(n)) })
+	}
+	patience, begun := c.h.memory.patience, time.Time{}
+	for {
+		c.room.planned = base
+		c.status = c.route.status
+		err := c.route.call(c)
+		if err == nil {
+			err = c.countResponse()
+		}
+		if !errors.Is(err, memlimit.ErrExceeded) {
+			return err
+		}
+		if begun.IsZero() {
+			begun = time.Now()
+		}
+		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
+			delete(c.header(), name)
+		}
+		c.room.set(base)
+		wanted := c.room.wanted
+		if !c.room.take(c.ctx(), max(wanted, min(2*wanted, c.h.memory.share())), patience-time.Since(begun)) {
+			return errNoRoom
+		}
+	}
+}
+
+// end ends a request: it returns the memory, tells the Observer, and gives the call back to the pool. It answers a panic
+// with 500 and keeps it from ending the process. A panic with http.ErrAbortHandler is a wish to drop the connection. Once a
+// response has begun, the connection is dropped after any panic, so that the client does not take a part for the whole.
 func (h *handler) end(c *call) {
 	defer h.recycle(c)
 	defer h.observe(c)

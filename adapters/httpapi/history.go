@@ -28,7 +28,8 @@ func (a appRoutes) history(c *call) (err error) {
 
 // diff serves GET /apps/{id}/versions/{from}/diff/{to}: what differs between two versions, in either order of age. 200
 // with {"from", "to", "patch"}, where patch is a JSON Patch (RFC 6902) that turns what GET returns for from into to. 404
-// for an app that is absent or not visible, and for a version that it does not have.
+// for an app that is absent or not visible, and for a version that it does not have. Text that is no version is
+// 404, too.
 func (a appRoutes) diff(c *call) error {
 	from, err := appsvc.ParseVersion(c.param(1))
 	if err != nil { // no version has such a name

@@ -16,11 +16,11 @@ import (
 // MinKey is the shortest key that signs or verifies tokens, in bytes. 32 random bytes are a good key.
 const MinKey = 32
 
-// Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub
-// (URN of the user) and exp, both required, and moderates, reads, tags, roles, groups (lists of strings)
-// and components (boolean) as in Principal; tags, also an empty list, means TagsOnly. Of the claims that RFC 7519 registers nbf is obeyed; iss, aud,
-// iat and jti may be there. A token with any other claim is refused, since a misspelt claim would leave
-// out a restriction. It is safe for concurrent use.
+// Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub (URN of the user) and exp,
+// both required, and moderates, reads, tags, roles, groups (lists of strings) and components (boolean) as in Principal. The
+// claim tags, also an empty list, means TagsOnly. Of the other claims that RFC 7519 registers, nbf is obeyed, and iss, aud,
+// iat and jti may be there. A token with any other claim is refused, since a misspelt claim would leave out a restriction.
+// Tokens is safe for concurrent use.
 type Tokens struct {
 	keys   []tokenKey // the first one signs
 	now    func() time.Time
@@ -61,13 +61,16 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 		}
 		t.keys = append(t.keys, tokenKey{keyID(secret), bytes.Clone(secret)})
 	}
-	// The claims are judged here, behind the signature: only who knows the key is told what is wrong.
+	// Only HS256 is valid, whatever the header of a token says. Strict decoding refuses Base64 with stray bits at the end, so
+	// that each token has one spelling. The claims are judged by readClaims, behind the signature: only who knows the key is
+	// told what is wrong.
 	t.parser = jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
 		jwt.WithoutClaimsValidation())
 	return t, nil
 }
 
-// keyID is the name of a key: it says nothing of the secret.
+// keyID is the name of a key, 16 hexadecimal digits that follow from the secret and say nothing of it. So every process with
+// the same key file uses the same names.
 func keyID(secret []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("kid"))
@@ -112,6 +115,7 @@ type TokenError struct {
 	URN    string // of the user that the token names, for the log; "" = not known
 }
 
+// Error returns Reason.
 func (e *TokenError) Error() string { return e.Reason }
 
 // Unwrap returns ErrUnauthenticated.
@@ -152,6 +156,9 @@ func (t *Tokens) Authenticate(r *http.Request) (Principal, error) {
 
 // Verify returns who a token stands for. The error says what is wrong with the token, does not repeat it,
 // and wraps ErrUnauthenticated. It is a *TokenError when the signature is good.
+//
+// A token that was verified before is only looked up, and refused once it has expired. There is no list of revoked tokens:
+// a token is good until it expires, or until its key is removed.
 func (t *Tokens) Verify(token string) (Principal, error) {
 	digest := sha256.Sum256([]byte(token))
 	now := t.now()
@@ -174,7 +181,8 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 }
 
 // keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
-// names none. A token whose header says that it is to be understood by an extension is refused, as
+// names none. A token that names a key which is not known is refused, also if another key would verify it: its key
+// was removed. A token whose header says that it is to be understood by an extension is refused, as
 // none is (RFC 7515, section 4.1.11).
 func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
 	if _, ok := token.Header["crit"]; ok {

@@ -36,7 +36,8 @@ type claims struct {
 }
 
 // readClaims reads a payload strictly: each claim is known and has its type, none is null, and its URNs
-// are well-formed. The error names the claim.
+// are well-formed. The error names the claim. Claims that RFC 7519 registers are known, and have no effect but sub, exp and nbf.
+// Any other claim is refused: a misspelt "tag" would otherwise make a token that is not restricted.
 func readClaims(text []byte) (claims, error) {
 	var c claims
 	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
@@ -46,6 +47,8 @@ func readClaims(text []byte) (claims, error) {
 	if err != nil {
 		return c, fmt.Errorf("its claims: %w", err)
 	}
+	// Each claim that a token may have, with the place for its value. What is only allowed has a place that nobody reads; its
+	// type is checked all the same.
 	var unused string
 	fields := map[string]any{
 		"sub": &c.URN, "moderates": &c.Moderates, "reads": &c.Reads, "tags": &c.Tags, "roles": &c.Roles, "groups": &c.Groups, "components": &c.Components,
@@ -104,7 +107,8 @@ func (p Principal) Check() error {
 	return nil
 }
 
-// goodAt returns an error before and after the time of a token.
+// goodAt returns an error unless now is before exp and, if there is one, not before nbf. No difference between clocks is
+// allowed for.
 func (c claims) goodAt(now time.Time) error {
 	if !now.Before(*c.expires) {
 		return fmt.Errorf("it expired at %s", c.expires.UTC().Format(time.RFC3339))
@@ -118,7 +122,8 @@ func (c claims) goodAt(now time.Time) error {
 // audience is what claim aud may be: a string, or a list of strings.
 type audience struct{}
 
-// decodeClaim decodes the value of a claim into its field, strictly.
+// decodeClaim decodes the value of a claim into its field, strictly: null is no value of any claim, and a list has strings
+// alone.
 func decodeClaim(value []byte, field any) error {
 	switch to := field.(type) {
 	case **time.Time:
@@ -132,10 +137,11 @@ func decodeClaim(value []byte, field any) error {
 	return strictjson.Decode(value, field)
 }
 
-// maxSeconds keeps times within what a clock can show and be compared with.
+// maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years from 1970. A number beyond it stands
+// for the bound.
 const maxSeconds = 1 << 40
 
-// decodeTime reads a JSON number of seconds since the epoch.
+// decodeTime reads a JSON number of seconds since the epoch, which may have a fraction (RFC 7519, section 2).
 func decodeTime(value []byte, to **time.Time) error {
 	var n float64
 	if err := strictjson.Decode(value, &n); err != nil {

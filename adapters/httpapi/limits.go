@@ -2,7 +2,10 @@ package httpapi
 
 import "time"
 
-// Limits bound the size and the number of requests that are handled at the same time. Zero means the default.
+// Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is the
+// number in the comment of the field. A limit cannot be switched off. A request beyond Body is answered with 413, beyond
+// Token with 401, beyond Memory and Spool with 503, and beyond a number of uploads, exports or streams with 429. LimitsOf
+// returns the limits that a handler has.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB

@@ -25,8 +25,10 @@ import (
 // returns the connection of l.
 func NewListener(l net.Listener) net.Listener { return listener{l} }
 
+// listener wraps each connection in a refusingConn.
 type listener struct{ net.Listener }
 
+// Accept returns the next connection.
 func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -41,6 +43,8 @@ type refusingConn struct{ net.Conn }
 // NetConn returns the connection that is wrapped.
 func (c refusingConn) NetConn() net.Conn { return c.Conn }
 
+// Write sends p, or what refused returns in its place. net/http writes such an answer with one call, so nothing needs to be
+// put together. The result is the length of p either way, as the caller expects it.
 func (c refusingConn) Write(p []byte) (int, error) {
 	own := refused(p)
 	if own == nil {

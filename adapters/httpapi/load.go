@@ -2,7 +2,8 @@ package httpapi
 
 import "net/http"
 
-// Load is how much of the limits of a handler is in use at a moment.
+// Load is how much of the limits of a handler is in use at a moment. The four figures are read one after the other, so they
+// may belong to slightly different moments. Streams.Count has the number of event streams.
 type Load struct {
 	Memory  int64 // bytes of bodies being read and responses being written, of Limits.Memory
 	Uploads int   // imports of reviews under way, of Limits.Uploads

@@ -19,7 +19,8 @@ func meTable() []route {
 	return []route{{method: "GET", path: "/x/me", status: 200, call: me}}
 }
 
-// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token.
+// me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. A page
+// for people needs it to know what to offer: it cannot read a session cookie, and should not have to decode tokens.
 func me(c *call) error {
 	list := func(s []string) []string { return slices.Concat([]string{}, s) }
 	out := wireCaller{URN: c.by.URN, Moderates: list(c.by.Moderates), Reads: list(c.by.Reads), Tags: list(c.by.Tags),

@@ -1,22 +1,29 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
+// This file reserves memory for the parts of a request: its body, the work of the endpoint and the response. The budget that
+// all requests share is in memorybudget.go, and what slow clients may hold of it in slowclients.go.
+//
+// A request asks for memory before it allocates, with hold or expect, or through the context that (*call).work gives to
+// its domain. Responses that are made without expect are counted by countResponse before they are sent. Afterwards
+// (*call).choose corrects the number to what the buffers really take. end returns everything.
+
 // errNoRoom is the response to a request for which not enough memory became free in time.
 var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many large requests are under way: there is no memory for this one at the moment, try again"}
 
-// workFactor times the size of its body is counted for a request while the endpoint works on it.
+// workFactor times the size of its body is counted for a request while the endpoint works on it: for the bytes as they were
+// sent, for what they decode to, and for what is stored.
 const workFactor = 4
 
 // holderName returns the name that the memory of a request is counted for: the URN of the caller, or the address of a
-// client that is not authenticated or has a delivery token, which may be public.
+// client that is not authenticated or has a delivery token. A delivery token stands in public pages, so all visitors of
+// such a page together would have the share of one caller.
 func (c *call) holderName() string {
 	if c.by.URN != "" && !c.by.TagsOnly {
 		return c.by.URN
@@ -32,68 +39,37 @@ func (c *call) hold(n int) error {
 	return nil
 }
 
-// expect reserves memory for a response of about size bytes. The response to a write is sent even if no memory is left,
-// since the write is done.
+// expect reserves memory for a response of about size bytes and makes room for it in out. If there is not enough, it returns
+// memlimit.ErrExceeded, upon which work waits and calls the endpoint again. The response to a write is sent even if no memory
+// is left, since the write is done. What the domain has reserved already is not counted a second time.
 func (c *call) expect(size int) error {
-	more := c.workBytes() + int64(size) - c.room.planned
-	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {
-		return memlimit.ErrExceeded
+	if err := c.reserveResponse(size); err != nil {
+		return err
 	}
 	c.out = slices.Grow(c.out[:0], size)
 	return nil
 }
 
+// countResponse is expect for the response that the endpoint has put into out, as far as that was not done before. If there is not
+// enough memory, it drops the response. So no response to a read, whatever its endpoint, is kept for a slow client without room
+// for it. Responses to writes are sent in any case. Patch, PutTag and Restore reserve memory before they write; other responses to
+// writes are counted by choose, once they exist.
+func (c *call) countResponse() error {
+	err := c.reserveResponse(len(c.out))
+	if err != nil {
+		c.out = nil
+	}
+	return err
+}
+
+// reserveResponse reserves what a response of so many bytes takes beyond what is reserved for the request already.
+func (c *call) reserveResponse(size int) error {
+	more := c.workBytes() + int64(size) - c.room.planned
+	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {
+		return memlimit.ErrExceeded
+	}
+	return nil
+}
+
 // workBytes is the memory that is counted for a request while the endpoint works on it, without the response.
 func (c *call) workBytes() int64 { return int64(workFactor * len(c.body)) }
-
-// work calls the endpoint. An endpoint that returns memlimit.ErrExceeded has changed and sent nothing. It is called again
-// when twice the memory that it asked for is free, until the time for waiting is over.
-func (c *call) work() error {
-	base := c.workBytes()
-	if err := c.hold(int(base)); err != nil {
-		return err
-	}
-	if c.route.reserves {
-		c.context = memlimit.With(c.r.Context(), func(n int) bool { return c.room.plan(int64(n)) })
-	}
-	patience, begun := c.h.memory.patience, time.Time{}
-	for {
-		c.room.planned = base
-		c.status = c.route.status
-		err := c.route.call(c)
-		if !errors.Is(err, memlimit.ErrExceeded) {
-			return err
-		}
-		if begun.IsZero() {
-			begun = time.Now()
-		}
-		c.room.set(base)
-		wanted := c.room.wanted
-		if !c.room.take(c.ctx(), max(wanted, min(2*wanted, c.h.memory.share())), patience-time.Since(begun)) {
-			return errNoRoom
-		}
-	}
-}
-
-// piece is how many bytes of a response are written at a time, so that the pace of the client can be measured.
-const piece = 32 << 10
-
-// write writes the body of a response, or a part of it, and reports whether all of it was written. A small body is written
-// at once, since the buffers of the operating system take it.
-func (c *call) write(body []byte) bool {
-	c.room.begin(true)
-	for len(body) > 0 {
-		n := len(body)
-		if c.room.place != nil {
-			n = min(n, piece)
-		}
-		n, err := c.w.Write(body[:n])
-		c.written += int64(n)
-		if err != nil {
-			return false // the client has disconnected or was disconnected
-		}
-		c.room.moved(n)
-		body = body[n:]
-	}
-	return !c.room.rest()
-}

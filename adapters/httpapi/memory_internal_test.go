@@ -125,6 +125,34 @@ func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 	c.do("mallory", "PATCH", "/apps/"+c.id, patch, 200)
 }
 
+// TestLargeResponsesAreCounted, also those of endpoints that ask for no memory themselves, and those of writes that return an app.
+func TestLargeResponsesAreCounted(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 8<<20)
+	c.do("editor", "POST", "/components/", `{"name":"long","version":"1","main":"https://example.test/x.js","configSchema":{},"description":"`+strings.Repeat("long ", 40<<10)+`"}`, 201)
+	tag := "/apps/" + c.id + "/tags/live?embedApps=true"
+	taken := holder{all: c.memory, w: httptest.NewRecorder(), caller: "urn:vitrine:example.test:user=mallory"}
+	taken.take(t.Context(), 900<<10, time.Second)
+	c.do("mallory", "PUT", tag, `{"appVersion":"3"}`, 503)
+	c.do("alice", "GET", tag, "", 404) // the tag was not made
+	restore := `{"appId":"` + c.id + `","appVersion":"3"}`
+	c.do("mallory", "POST", "/apps/versions/restore", restore, 503)
+	if got := c.do("alice", "GET", "/apps/"+c.id, "", 200); !strings.Contains(got, `"version":"10"`) {
+		t.Errorf("it was restored: %.200s", got)
+	}
+	c.do("alice", "PUT", tag, `{"appVersion":"3"}`, 201)
+	for _, path := range []string{tag, "/components/long"} {
+		c.do("mallory", "GET", path, "", 503)
+		c.do("alice", "GET", path, "", 200)
+	}
+	taken.release()
+	c.do("mallory", "PUT", tag, `{"appVersion":"4"}`, 201)
+	c.do("mallory", "POST", "/apps/versions/restore", restore, 201)
+	for _, path := range []string{tag, "/components/long"} {
+		c.do("mallory", "GET", path, "", 200)
+	}
+}
+
 // TestAPageThatFindsNoRoomIsGatheredAgain when there is room for it.
 func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	t.Parallel()

@@ -15,37 +15,36 @@ import (
 //
 // Most requests are small: they only add to an atomic counter. A holder that needs more is recorded in a list, with its
 // caller and the pace of its client, which takes the mutex.
+//
+// Who waits: a holder above modestHold when less than an eighth of the budget would be left, any recorded holder when nothing
+// would be left, and any when its caller would have more than an eighth. But the only holder of all may exceed the budget, and the
+// only one of a caller may exceed its eighth. Who is disconnected: see sweep. Nothing that a request has is ever taken from it while
+// the server works on it.
 type budget struct {
-	total    int64
+	total    int64         // Limits.Memory
 	patience time.Duration // how long a request waits for room
 	now      func() time.Time
 
-	used atomic.Int64 // by all, on record or not
+	used atomic.Int64 // bytes of all holders, on record or not
 
 	mu      sync.Mutex
 	shares  map[string]int64 // bytes on record, by caller
 	holders list.List        // of *holder, those on record, the oldest first
 	waiting list.List        // of *waiter, the one who came first first
-	swept   time.Time
-	armed   bool // a timer for the next sweep is set
+	swept   time.Time        // when sweep ran last
+	armed   bool             // a timer for the next sweep is set
 }
 
-// The sizes are in bytes. smallHold, modestHold and share decide who waits; the others decide who is disconnected, see
-// sweep.
+// The sizes are in bytes. Together with share they decide who waits.
 const (
 	defaultMemory = 256 << 20
 	// smallHold is a size that fits into the buffers of the operating system, so that no client holds it for long.
-	smallHold  = 16 << 10
+	smallHold = 16 << 10
+	// modestHold is the size up to which a request may use the eighth that is kept free of large ones. So reads of usual
+	// apps are answered while large requests fill the rest.
 	modestHold = 64 << 10
 
-	roomPatience = time.Second
-	slowPeriod   = 10 * time.Second
-	slowRate     = 4 << 10 // bytes a second
-	mostIdle     = 20 * time.Second
-	oldHolder    = 30 * time.Second
-	oldRate      = 256 << 10 // bytes a second
-	sweepEvery   = time.Second
-	sweepAtOnce  = 100 * time.Millisecond // at most so often for those who begin to wait
+	roomPatience = time.Second // how long a request waits for memory before it is 503
 )
 
 // newBudget returns a budget of total bytes.
@@ -83,7 +82,9 @@ type waiter struct {
 	ready chan struct{} // closed when it has them
 }
 
-// plan counts n bytes that the request is about to use. It does not wait, and reports whether they fit.
+// plan counts n bytes that the request is about to use, in addition to those it has planned before. It does not wait, since
+// its callers may hold a snapshot of the store, and reports whether they fit. If not, wanted says how many bytes the
+// request would have needed so far.
 func (h *holder) plan(n int64) bool {
 	more := h.planned + n - h.bytes
 	if more > 0 && !h.takeSmall(more) {
@@ -157,7 +158,7 @@ func (h *holder) take(ctx context.Context, n int64, patience time.Duration) bool
 }
 
 // set corrects the bytes of the holder to n, the size that its buffers really have. It may exceed the budget, since the
-// memory is in use already.
+// memory is in use already. If there are fewer bytes than before, waiting holders get the rest.
 func (h *holder) set(n int64) {
 	h.planned = n
 	b := h.all
@@ -175,7 +176,7 @@ func (h *holder) set(n int64) {
 	b.grant()
 }
 
-// release returns all bytes to the budget.
+// release returns all bytes to the budget, and gives them to those that wait. It may be called more than once.
 func (h *holder) release() {
 	b := h.all
 	if h.place == nil {
@@ -194,39 +195,6 @@ func (h *holder) release() {
 	}
 	h.place, h.planned, h.waits = nil, 0, false
 	b.grant()
-}
-
-// begin notes that the server now waits for the client: to read the response if writing is true, else to send the body.
-func (h *holder) begin(writing bool) {
-	if h.place == nil || h.waits {
-		return
-	}
-	b := h.all
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h.waits, h.writing, h.pace = true, writing, newPace(slowPeriod, b.now())
-}
-
-// moved notes that the client has sent or read n bytes.
-func (h *holder) moved(n int) {
-	if h.place == nil {
-		return
-	}
-	b := h.all
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h.pace.add(b.now(), n)
-}
-
-// rest notes that the server no longer waits for the client. It reports whether the client was disconnected.
-func (h *holder) rest() bool {
-	if h.place == nil {
-		return false
-	}
-	h.all.mu.Lock()
-	defer h.all.mu.Unlock()
-	h.waits = false
-	return h.cut
 }
 
 // The functions from here on are called with mu held.
@@ -269,7 +237,8 @@ func (b *budget) give(h *holder, more int64) {
 	b.shares[h.caller] += more
 }
 
-// grant gives bytes to the waiting holders whose request fits now.
+// grant gives bytes to the waiting holders whose request fits now, those that came first first. One that does not fit does
+// not hold up those behind it; its patience ends after a second in any case.
 func (b *budget) grant() {
 	var next *list.Element
 	for e := b.waiting.Front(); e != nil; e = next {
@@ -279,88 +248,5 @@ func (b *budget) grant() {
 			b.waiting.Remove(e)
 			close(w.ready)
 		}
-	}
-}
-
-// tick sweeps every second, as long as a holder is recorded.
-func (b *budget) tick() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.armed = b.holders.Len() > 0
-	if b.armed {
-		b.sweep(b.now())
-		time.AfterFunc(sweepEvery, b.tick)
-	}
-}
-
-// sweep disconnects the clients that move no bytes. If holders wait for memory, it also disconnects slow clients that have
-// what they need: first all that are very slow, then the oldest, until enough will be returned.
-func (b *budget) sweep(now time.Time) {
-	b.swept = now
-	need := b.needs()
-	for e := b.holders.Front(); e != nil; e = e.Next() {
-		h := e.Value.(*holder)
-		switch {
-		case !h.waits || h.cut:
-		case h.pace.idle(now) >= mostIdle:
-			need.met(b.end(h))
-		case need.from(h) && h.pace.below(slowRate, now):
-			need.met(b.end(h))
-		}
-	}
-	for e := b.holders.Front(); e != nil && need.left(); e = e.Next() {
-		h := e.Value.(*holder)
-		if h.waits && !h.cut && need.from(h) && now.Sub(h.pace.begun) >= oldHolder && h.pace.average(now) < oldRate {
-			need.met(b.end(h))
-		}
-	}
-}
-
-// end disconnects a client. The goroutine that waits for the client then returns the bytes.
-func (b *budget) end(h *holder) *holder {
-	h.cut = true
-	now := time.Now()
-	if h.writing {
-		_ = h.control.SetWriteDeadline(now) // a writer without deadlines is bounded by its server
-	} else {
-		_ = h.control.SetReadDeadline(now)
-	}
-	return h
-}
-
-// needs is how many bytes the waiting holders lack: in the budget, and in the shares of their callers.
-type needs struct {
-	all    int64
-	shares map[string]int64
-}
-
-// needs adds up what the waiting holders lack.
-func (b *budget) needs() needs {
-	n := needs{shares: map[string]int64{}}
-	for e := b.waiting.Front(); e != nil; e = e.Next() {
-		w := e.Value.(*waiter)
-		if !b.fitsAll(w.h, w.bytes) {
-			n.all += w.bytes
-		}
-		if !b.fitsShare(w.h, w.bytes) {
-			n.shares[w.h.caller] += w.bytes
-		}
-	}
-	return n
-}
-
-// left reports whether some holder still lacks bytes.
-func (n *needs) left() bool { return n.all > 0 || len(n.shares) > 0 }
-
-// from reports whether a holder waits for bytes that h has.
-func (n *needs) from(h *holder) bool { return n.all > 0 || n.shares[h.caller] > 0 }
-
-// met subtracts the bytes that h will return.
-func (n *needs) met(h *holder) {
-	n.all -= h.bytes
-	if needed, ok := n.shares[h.caller]; ok && needed > h.bytes {
-		n.shares[h.caller] = needed - h.bytes
-	} else {
-		delete(n.shares, h.caller)
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Observer is told of every request once it is answered, for a log or for figures. It runs in the
-// goroutine of the request, many at a time, and the next request of that connection waits for it.
-// ctx is the request's.
+// Observer is told of every request once it is answered, for a log or for figures: also of those that were refused, of
+// OPTIONS, and of those whose connection was dropped. It runs in the goroutine of the request, many at a time, and the next
+// request of that connection waits for it. ctx is the request's, and may be done. A panic of an Observer drops the
+// connection.
 type Observer func(ctx context.Context, e Exchange)
 
 // Exchange is a request and what became of it. It holds no token and nothing of the query, where a
@@ -44,7 +45,8 @@ func AccessLog(log *slog.Logger) Observer {
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions, http.MethodConnect, http.MethodTrace}
 
-// observe tells the Observer of a call that has ended.
+// observe tells the Observer of a call that has ended. The caller is known from authenticate on, and the route from find on;
+// both are "" for a request that was refused before. Status stays 0 where the connection was dropped before a response.
 func (h *handler) observe(c *call) {
 	if h.Observer == nil {
 		return

@@ -21,6 +21,7 @@ var openAPI []byte
 // endpoints of domains that are left out.
 type description struct{ json []byte }
 
+// table has the endpoint of the description, which needs no token: it says nothing about what is stored.
 func (d *description) table() []route {
 	return []route{{method: "GET", path: "/openapi.json", status: 200, public: true, call: d.get}}
 }
@@ -31,8 +32,9 @@ func (d *description) get(c *call) error {
 	return nil
 }
 
-// describe makes the description of a server with these endpoints. base is the address of the base
-// path, and root that of the root, where the asset manager is.
+// describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
+// the root, where the asset manager is. It is made once, by New. The rest of openapi.json, such as the schemas, is served as
+// it is, also where no path refers to it any more.
 func (d *description) describe(base, root string, tables []table) error {
 	served := map[string]bool{}
 	for _, t := range tables {
@@ -86,7 +88,8 @@ func servedPaths(paths []byte, served map[string]bool, root []byte) ([]strictjso
 	return kept, nil
 }
 
-// atServer returns the member "servers" of OpenAPI for one address.
+// atServer returns the member "servers" of OpenAPI for one address. An address that is a path is relative to the address of
+// the description itself.
 func atServer(url string) []byte {
 	text, _ := json.Marshal([]struct { // nothing that Marshal could refuse
 		URL string `json:"url"`
@@ -94,7 +97,8 @@ func atServer(url string) []byte {
 	return text
 }
 
-// writeMembers writes an object, each member on a line that begins with indent.
+// writeMembers writes an object, each member on a line that begins with indent. The values keep their text, so the served
+// description looks like openapi.json.
 func writeMembers(members []strictjson.Member, indent string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')

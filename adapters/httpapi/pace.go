@@ -3,16 +3,18 @@ package httpapi
 import "time"
 
 // pace measures how fast a client sends or reads bytes. It counts the bytes of the last period, with the precision of a
-// tenth of the period.
+// tenth of the period: marks holds the count at the beginning of each tenth, so the bytes of the last ten tenths are a
+// subtraction. It reads no clock, so the time can stand still while nobody waits for the client.
 type pace struct {
 	period time.Duration
 	begun  time.Time
 	last   time.Time // of the last byte, or begun
 	bytes  int64
 	tenth  int64     // how many tenths of the period have passed
-	marks  [11]int64 // bytes at the begin of the last tenths, by number modulo 11
+	marks  [11]int64 // bytes at the beginning of the last tenths, by number modulo 11
 }
 
+// newPace returns a pace that begins to measure now.
 func newPace(period time.Duration, now time.Time) pace {
 	return pace{period: period, begun: now, last: now}
 }
@@ -24,7 +26,8 @@ func (p *pace) add(now time.Time, n int) {
 	p.last = now
 }
 
-// turn goes on to the tenth of now.
+// turn goes on to the tenth of now, and sets the marks of those that have begun since the last call. After a long pause
+// only the last eleven are set.
 func (p *pace) turn(now time.Time) {
 	to := int64(now.Sub(p.begun) * 10 / p.period)
 	for p.tenth = max(p.tenth, to-int64(len(p.marks))); p.tenth < to; {
@@ -33,8 +36,8 @@ func (p *pace) turn(now time.Time) {
 	}
 }
 
-// below reports whether a period has passed and the last one had fewer bytes than rate, in bytes a
-// second.
+// below reports whether a period has passed and the last one had fewer bytes than rate, in bytes a second. Before a period
+// has passed nobody is too slow.
 func (p *pace) below(rate int64, now time.Time) bool {
 	return now.Sub(p.begun) >= p.period && p.recent(now) < float64(rate)
 }

@@ -2,10 +2,11 @@ package httpapi
 
 import "net/http"
 
+// What pages of other origins may send, besides the headers that need no permission.
 var (
 	allowMethods  = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
 	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key"}
-	preflightKept = []string{"86400"} // seconds
+	preflightKept = []string{"86400"} // how long browsers may keep the answer, in seconds
 )
 
 // preflight answers OPTIONS: 204 with the methods and headers that pages of other origins may use. The answer is the

@@ -3,9 +3,10 @@ package httpapi
 import "time"
 
 // Principal is the user who sends a request, with the rights of that user. Config.Authenticate returns it, and each domain
-// gets the fields that it knows as its own Caller.
+// gets the fields that it knows as its own Caller. What a right allows is said in the documentation of the domains; the
+// handler itself judges only TagsOnly.
 type Principal struct {
-	URN       string   // of the user
+	URN       string   // of the user, urn:<vendor>:<network>:user=<id>; required
 	Moderates []string // URNs of networks and sites
 	Reads     []string // URNs of networks and sites whose apps the caller may read and not change
 

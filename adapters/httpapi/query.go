@@ -52,7 +52,10 @@ func parseBrokenQuery(raw string) query {
 	return q
 }
 
-func (q query) has(name string) bool     { return q.values.Has(name) }
+// has reports whether a parameter is given, be it empty.
+func (q query) has(name string) bool { return q.values.Has(name) }
+
+// all returns the values of a parameter that may be repeated.
 func (q query) all(name string) []string { return q.values[name] }
 
 // check refuses a known parameter that cannot be decoded or is not UTF-8. If the endpoint writes or has knownOnly set,
@@ -81,7 +84,8 @@ func (q query) check(rt *route) error {
 	return nil
 }
 
-// one returns the value of a parameter that is given once at most.
+// one returns the value of a parameter that is given once at most. A repeated one is refused and not guessed at: programs
+// disagree about whether the first or the last value counts.
 func (q query) one(name string) (string, error) {
 	switch values := q.values[name]; len(values) {
 	case 0:
@@ -92,7 +96,8 @@ func (q query) one(name string) (string, error) {
 	return "", refuseParameter(name, "given more than once")
 }
 
-// cursor returns a parameter that is an opaque cursor. An empty value is an error.
+// cursor returns a parameter that is an opaque cursor. An empty value is an error: a program that has lost its cursor would
+// start from the beginning again without noticing. The service refuses a cursor that it has not given.
 func (q query) cursor(name string) (string, error) {
 	cursor, err := q.one(name)
 	if err == nil && cursor == "" && q.has(name) {
@@ -118,7 +123,8 @@ func (q query) limit() (int, error) {
 	return int(n), nil
 }
 
-// flag returns a parameter that is true or false, false when it is not given.
+// flag returns a parameter that is true or false, false when it is not given. Nothing else is taken, neither 1 nor an empty
+// value.
 func (q query) flag(name string) (bool, error) {
 	s, err := q.one(name)
 	if err != nil || !q.has(name) {
@@ -130,7 +136,8 @@ func (q query) flag(name string) (bool, error) {
 	return s == "true", nil
 }
 
-// iso8601 is a date, or a date with a time of day, with or without a zone.
+// iso8601 is a date, or a date with a time of day, with or without a zone. time.Parse is more generous: it takes an hour of one
+// digit, for instance.
 var iso8601 = regexp.MustCompile(`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$`)
 
 // time returns a parameter that is a time in ISO 8601, the zero time when it is not given. Without a zone it is in UTC,
@@ -174,7 +181,8 @@ func (q query) cursors() (since, until string, err error) {
 	return since, until, nil
 }
 
-// integer returns a parameter that is a whole number, nil when it is not given.
+// integer returns a parameter that is a whole number, nil when it is not given. Only one spelling of each number is taken:
+// no plus sign and no leading zeros.
 func (q query) integer(name string) (*int64, error) {
 	s, err := q.one(name)
 	if err != nil || !q.has(name) {
@@ -187,8 +195,8 @@ func (q query) integer(name string) (*int64, error) {
 	return &n, nil
 }
 
-// list returns the items of a parameter that may be repeated and may hold items joined by commas,
-// nil when there are none.
+// list returns the items of a parameter that may be repeated and may hold items joined by commas, nil when there are none.
+// Empty items are left out. An item cannot have a comma.
 func (q query) list(name string) []string {
 	var out []string
 	for _, value := range q.all(name) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// mostRefusals is how many refused requests are logged in a second.
+// mostRefusals is how many refused requests are logged in a second. It is enough to see who is refused and why; how many there
+// are is a figure of the Observer.
 const mostRefusals = 10
 
 // refusalLog logs the requests that are answered with 401 or 403: who sent them, and why they were refused. It
@@ -22,7 +23,8 @@ type refusalLog struct {
 	more    int       // refused requests without a line, since the last count
 }
 
-// refused logs a request that is answered with this refusal, if it is a 401 or a 403.
+// refused logs a request that is answered with this refusal, if it is a 401 or a 403. The reason is c.reason where the client
+// is told less, as for a token that is not signed well. No token is in the line, wherever the client has put it.
 func (l *refusalLog) refused(c *call, r *refusal) {
 	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.admit() {
 		return
@@ -56,7 +58,7 @@ func (l *refusalLog) admit() bool {
 	return false
 }
 
-// count logs how many refused requests got no line.
+// count logs how many refused requests got no line. Their second is over by then.
 func (l *refusalLog) count() {
 	l.mu.Lock()
 	more := l.more

@@ -130,7 +130,7 @@ var refusals = []struct {
 	{"the difference to no number", "GET /apps/{id}/versions/0/diff/x", "", 404, "not_found", ""},
 	{"the difference from no number", "GET /apps/{id}/versions/latest/diff/0", "", 404, "not_found", ""},
 	{"history before no version", "GET /apps/{id}/history/?before=x", "", 400, "invalid", "before"},
-	{"limit of the history", "GET /apps/{id}/history/?limit=101", "", 400, "invalid", "limit"},
+	{"limit of the history", "GET /apps/{id}/history/?limit=501", "", 400, "invalid", "limit"},
 	{"history of no app", "GET /apps/none/history/", "", 404, "not_found", ""},
 	{"limit of versions", "GET /apps/{id}/versions/?limit=501", "", 400, "invalid", "limit"},
 

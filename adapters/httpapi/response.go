@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -12,30 +11,29 @@ import (
 )
 
 // commonHeaders are the headers that every response has, errors too: pages of all origins may read it, and no browser
-// guesses its type, frames it or repeats its address. The slices are shared between responses, so a header is replaced
-// and never added to.
+// guesses its type, frames it or repeats its address. There is no Access-Control-Allow-Credentials, so a page of another
+// origin cannot use the cookies of its visitor. The slices are shared between responses, so a header is replaced and never
+// added to.
 var commonHeaders = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After"},
-	"Cache-Control":                 {"private, no-cache"},
+	"Cache-Control":                 revalidate,
 	"Content-Security-Policy":       {"default-src 'none'; frame-ancestors 'none'"},
 	"Referrer-Policy":               {"no-referrer"},
 	"X-Content-Type-Options":        {"nosniff"},
 }
 
+// Values of single headers, which responses share.
 var (
-	noStore      = []string{"no-store"}
-	immutable    = []string{"private, max-age=31536000, immutable"}
-	jsonType     = []string{"application/json; charset=utf-8"}
-	gzipCoding   = []string{"gzip"}
-	varyEncoding = []string{"Accept-Encoding"}
-	varyCaller   = []string{"Authorization, Cookie"}
-
+	jsonType        = []string{"application/json; charset=utf-8"}
+	gzipCoding      = []string{"gzip"}
+	varyEncoding    = []string{"Accept-Encoding"}
 	closeConnection = []string{"close"}
 )
 
 // send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
-// it.
+// it. A 204 and a 304 have neither a body nor the headers that describe one. HEAD has the headers of GET, with the length
+// of the body that is left out. Before an error is sent, the rest of the request is read: see drain.
 func (c *call) send() {
 	if c.status >= http.StatusBadRequest {
 		c.drain()
@@ -56,14 +54,40 @@ func (c *call) send() {
 	}
 }
 
-// json makes the JSON of v the body of the response.
+// piece is how many bytes of a response are written at a time, so that the pace of the client can be measured.
+const piece = 32 << 10
+
+// write writes the body of a response, or a part of it, and reports whether all of it was written. A small body is written
+// at once, since the buffers of the operating system take it: only a request that is on record in the memory budget can be
+// disconnected for its pace.
+func (c *call) write(body []byte) bool {
+	c.room.begin(true)
+	for len(body) > 0 {
+		n := len(body)
+		if c.room.place != nil {
+			n = min(n, piece)
+		}
+		n, err := c.w.Write(body[:n])
+		c.written += int64(n)
+		if err != nil {
+			return false // the client has disconnected or was disconnected
+		}
+		c.room.moved(n)
+		body = body[n:]
+	}
+	return !c.room.rest()
+}
+
+// json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small ones;
+// stored bytes are copied, see apps.
 func (c *call) json(v any) error {
 	out, err := json.Marshal(v)
 	c.out = append(c.out[:0], out...)
 	return err
 }
 
-// apps puts {"apps":[App]} into the answer. The stored bytes of an app are copied as they are and not decoded.
+// apps makes {"apps":[App]} the body of the response. The stored bytes of an app are copied as they are and not decoded, so
+// that numbers in configs keep their text and a read costs little more than a copy.
 func (c *call) apps(apps ...appsvc.App) error {
 	size := len(`{"apps":[]}`)
 	for _, app := range apps {
@@ -76,7 +100,7 @@ func (c *call) apps(apps ...appsvc.App) error {
 	return nil
 }
 
-// appendApps appends "apps":[App], a member without the braces around it.
+// appendApps appends "apps":[App], a member without the braces around it, so that it can stand beside others.
 func appendApps(dst []byte, apps []appsvc.App) []byte {
 	dst = append(dst, `"apps":[`...)
 	for i, app := range apps {
@@ -92,33 +116,24 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 // than mostForDefaults. A quarter of the budget is counted at most, so that one request always finds room.
 const (
 	defaultsFactor  = 64
-	mostForDefaults = 96 << 20
-	// mostDefaultsByTag is how long an answer with defaults is at most for a token that anybody may have.
+	mostForDefaults = 96 << 20 // bytes
+	// mostDefaultsByTag is how many bytes a response with defaults may have for a delivery token, which anybody may have.
 	mostDefaultsByTag = 1 << 20
 )
 
-// version answers a read of one version of an app with an ETag; send makes it a 304 if the client has that ETag
-// already. cache is the Cache-Control for the version, nil for the usual one. The ETag says whether defaults are filled
-// in and whether people are left out, since each makes another body. Vary makes a browser ask again when its user has
-// changed.
+// version answers a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
+// already. cache is the Cache-Control of the response. With defaults, the configs are completed with the defaults of
+// their schemas, which may make the response as large as 16 MiB, and 1 MiB for a delivery token, which anybody may have.
 func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
-	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
-	mostBytes := 0
-	if c.by.TagsOnly { // then the app comes without people
-		etag += "-tagged"
-		mostBytes = mostDefaultsByTag
-	}
-	if defaults {
-		etag += "-defaults"
-	}
-	etag += `"`
 	header := c.header()
-	header["Etag"] = []string{etag}
+	header["Etag"] = []string{etagOf(app, c.by.TagsOnly, defaults)}
 	header["Vary"] = varyCaller
-	if cache != nil && !c.query.has(tokenParameter) {
-		header["Cache-Control"] = cache
-	}
+	c.cacheAs(cache)
 	if defaults {
+		mostBytes := 0 // that of the service
+		if c.by.TagsOnly {
+			mostBytes = mostDefaultsByTag
+		}
 		if err := memlimit.Reserve(c.ctx(), min(defaultsFactor*len(app.Body), mostForDefaults, int(c.h.memory.total/4))); err != nil {
 			return err
 		}
@@ -128,18 +143,4 @@ func (c *call) version(app appsvc.App, cache []string, defaults bool) error {
 		}
 	}
 	return c.apps(app)
-}
-
-// holds reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly, as RFC 9110,
-// section 13.1.2, asks.
-func holds(lists []string, etag string) bool {
-	for _, list := range lists {
-		for tag := range strings.SplitSeq(list, ",") {
-			tag = strings.Trim(tag, " \t")
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-				return true
-			}
-		}
-	}
-	return false
 }

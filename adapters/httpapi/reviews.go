@@ -20,10 +20,15 @@ type reviewRoutes struct {
 
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
 var recordsBody = body{
-	types:  []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
-	stream: true,
+	types: []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
+	// A form of another site can send text/plain without asking, with the cookie of its visitor. The browser asks with a
+	// preflight request before it sends application/x-ndjson.
+	ambientTypes: []string{"application/x-ndjson"},
+	stream:       true,
 }
 
+// table lists the endpoints. admit is asked first by each of them, so nobody learns about the reviews of a network, or sends a
+// file in vain, who does not moderate it.
 func (v reviewRoutes) table() []route {
 	return []route{
 		{method: "POST", path: "/x/reviews/import", status: 200, call: v.load, admit: v.admit,
@@ -36,7 +41,7 @@ func (v reviewRoutes) table() []route {
 	}
 }
 
-// caller returns the principal as the reviews know it.
+// caller returns the principal as the reviews know it. Operator is never set, since it stands for whoever runs the program.
 func (v reviewRoutes) caller(c *call) reviews.Caller {
 	return reviews.Caller{URN: c.by.URN, Moderates: c.by.Moderates, TagsOnly: c.by.TagsOnly}
 }
@@ -169,6 +174,7 @@ func (v reviewRoutes) reviews(c *call) error {
 	}{page.Items})
 }
 
+// recordsType is the media type of an export. It is one of those that an import takes.
 var recordsType = []string{"application/x-ndjson"}
 
 // export serves GET /x/reviews/export: all reviews of the network as NDJSON, in the format that load takes. It is the
@@ -196,4 +202,5 @@ type inPart struct {
 	kept string // says what is done
 }
 
+// Unwrap returns the error of the store.
 func (p *inPart) Unwrap() error { return p.error }

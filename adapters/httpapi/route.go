@@ -14,24 +14,31 @@ import (
 // endpoint.
 type route struct {
 	method  string
-	path    string // "/apps/{id}", below where its table is mounted
+	path    string // "/apps/{id}", below where its table is mounted; parameters are read with (*call).param
 	pattern string // the same from the root of the server; set by newRouter
 	call    func(*call) error
 
-	eitherSlash    bool              // the path is the same with and without a slash at its end
-	public         bool              // needs no token
-	query          []string          // parameters it knows
-	knownOnly      bool              // refuses other parameters, as every write does: a misspelt filter must not answer everything
-	body           body              // what it takes
-	admit          func(*call) error // refuses a caller before the request is read; nil = the endpoint does
-	admitBody      func(*call) error // refuses a caller before the body is read, when the head of the request is in order; nil = the endpoint does
-	byTag          bool              // takes callers who may read by tags only
-	idempotencyKey bool              // takes an Idempotency-Key
-	reserves       bool              // its domain reserves memory for what it reads, see memlimit
-	status         int               // of success
+	// The zero values of public, query, byTag and idempotencyKey are the strict ones: a token is needed, no parameter is known,
+	// delivery tokens and idempotency keys are refused.
+
+	eitherSlash bool     // the path is the same with and without a slash at its end
+	public      bool     // needs no token
+	query       []string // parameters it knows
+	knownOnly   bool     // refuses other parameters, as every write does: a misspelt filter must not answer everything
+	body        body     // what it takes
+	// admit refuses a caller before the request is read, and admitBody before the body is read, when the head of the request
+	// is in order. nil = the endpoint does.
+	admit, admitBody func(*call) error
+	byTag            bool // takes callers who may read by tags only
+	idempotencyKey   bool // takes an Idempotency-Key
+	reserves         bool // its domain reserves memory for what it reads, see memlimit
+	// status is that of a success: 201 for POST /apps/, POST /components/, a restore, and a PUT of a tag; 204 if a tag or a component
+	// is deleted; else 200, also for a PATCH.
+	status int
 }
 
-// writes reports whether the endpoint changes something.
+// writes reports whether the endpoint changes something. A POST that only reads, such as the check of a component, counts as a
+// write here: it refuses unknown parameters and an Idempotency-Key too.
 func (r *route) writes() bool { return r.method != http.MethodGet }
 
 // described returns the path of the route as openapi.json has it. Collections stand there without the
@@ -50,7 +57,8 @@ type resource struct {
 	allowHeader string // value of the Allow header
 }
 
-// add adds the endpoint of another method and renews the Allow header, which names HEAD beside GET and always OPTIONS.
+// add adds the endpoint of another method and renews the Allow header, which names HEAD beside GET and always OPTIONS. The
+// handler answers OPTIONS before it looks for the resource.
 func (r *resource) add(rt *route) {
 	r.routes = append(r.routes, rt)
 	methods := []string{http.MethodOptions}
@@ -64,7 +72,8 @@ func (r *resource) add(rt *route) {
 	r.allowHeader = strings.Join(methods, ", ")
 }
 
-// public reports whether the path needs no token.
+// public reports whether the path needs no token. That is the same for all methods of a path, since a token is asked for
+// before the method is looked at.
 func (r *resource) public() bool { return r.routes[0].public }
 
 // route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
@@ -89,6 +98,7 @@ type table struct {
 // mount is the place below which the paths of a table lie.
 type mount int
 
+// What is mounted at the root stays there whatever Config.BasePath is.
 const (
 	atRoot   mount = iota // the root of the server
 	atBase                // Config.BasePath

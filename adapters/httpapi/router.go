@@ -37,7 +37,8 @@ func newRouter(base string, tables []table) *router {
 }
 
 // match is the resource that a path names, and the parameters in the path. It receives them from a handle of
-// httprouter, which passes nothing on but a ResponseWriter. No method of the ResponseWriter is ever called.
+// httprouter, which passes nothing on but a ResponseWriter, so a match has to be one. No method of the ResponseWriter is
+// ever called, and the embedded one is nil.
 type match struct {
 	resource *resource         // nil if the path names none
 	params   httprouter.Params // unescaped, in the order of the pattern
@@ -47,7 +48,8 @@ type match struct {
 
 // find looks up the path of u and sets m to its resource; m.resource is nil if there is none. Everything below
 // the prefix of the asset manager belongs to it, with one slash after the prefix or with two. Other paths are looked up
-// at the root first, and then below the base path.
+// at the root first, and then below the base path. No path is redirected: a redirect would repeat a token in the query, and
+// a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
 	if rest, ok := strings.CutPrefix(path, assetPrefix[:len(assetPrefix)-1]); ok && strings.HasPrefix(rest, "/") {
@@ -102,7 +104,8 @@ func otherSlash(path string) string {
 	return path + "/"
 }
 
-// resource returns the resource of a path or pattern. It makes the resource on the first call.
+// resource returns the resource of a path or pattern. It makes the resource on the first call, so the endpoints of one path
+// share it, whatever order their tables have.
 func (t *pathTable) resource(pattern string) *resource {
 	index := t.fixed
 	if strings.Contains(pattern, "{") {

@@ -8,6 +8,10 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
+// The handler knows the domains by these three interfaces and not by their types, so that a program can put a type of its own
+// before a service, for an audit or another rule. The interfaces may get more methods in a minor version; a type that embeds
+// the service has them then.
+
 // Apps is what the handler needs of the app service; *appsvc.Service implements it, and its documentation says what
 // each method does and which errors it returns. A program that wants to see or change what passes embeds
 // *appsvc.Service in a type of its own and overrides single methods. The status of an error follows from the sentinel

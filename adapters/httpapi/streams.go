@@ -99,6 +99,7 @@ func (s *Streams) enter(one *stream, caller string, l Limits) error {
 	return nil
 }
 
+// leave takes back what enter has counted.
 func (s *Streams) leave(one *stream, caller string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,6 +121,7 @@ type feedEvent struct {
 // read at once.
 type feedPage func(after string) (events []feedEvent, next string, more bool, err error)
 
+// The sizes and times of a stream.
 const (
 	// streamPage is how many events are read at a time, and streamBytes where a page ends, in bytes that its events take: a
 	// stream holds so much in memory while its client does not read, or one event that is larger.
@@ -127,9 +129,11 @@ const (
 	streamBytes = 256 << 10
 	// A comment goes out when nothing else does for so long, so that both sides notice a connection that is gone.
 	commentEvery = 15 * time.Second
-	// authenticateEvery is how often Authenticate is asked about a stream.
+	// authenticateEvery is how often Authenticate is asked about a stream. A caller whose rights are taken away keeps an open
+	// stream for so long at most.
 	authenticateEvery = time.Minute
-	// streamPatience is how long a client may take for a write.
+	// streamPatience is how long a client may take for a write. A page has streamBytes at most, so this is a rate of some KiB a
+	// second.
 	streamPatience = 30 * time.Second
 )
 
@@ -140,6 +144,7 @@ const (
 // changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
 // that is closed when there may be more.
 func (c *call) stream(after string, changed func(after string) (from string, wake <-chan struct{}), page feedPage) error {
+	// A delivery token reads no feed, so each stream has a caller with a name.
 	all, caller := c.h.Streams, c.by.URN
 	s := &stream{call: c, control: http.NewResponseController(c.w), next: after, sentID: after}
 	s.fallBehind()
@@ -160,6 +165,8 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	}
 	s.begin()
 	defer s.timers()()
+	// Each round sends what was read, waits if there is no more, and reads. Memory that is short is waited for once; then
+	// the stream ends, and its client connects again.
 	for s.send() && !s.over() {
 		if !more && !s.wait(changed, wake) {
 			break
@@ -209,13 +216,15 @@ func (s *stream) take(n int) bool {
 	return true
 }
 
-// begins moves the stream to where it reads on, and returns the channel to wait for.
+// begins moves the stream to where it reads on, and returns the channel to wait for. The channel is taken before the feed is
+// read, so a change that comes between the two is not missed.
 func (s *stream) begins(changed func(after string) (from string, wake <-chan struct{})) (wake <-chan struct{}) {
 	s.next, wake = changed(s.next)
 	return wake
 }
 
-// read reads a page of the feed into out.
+// read reads a page of the feed into out, and reports whether there is more to read at once. Each event has its cursor as its
+// id, which a client that connects again sends as Last-Event-ID.
 func (s *stream) read(page feedPage) (more bool, err error) {
 	s.held, s.room.planned = 0, 0
 	events, next, more, err := page(s.next)
@@ -232,12 +241,12 @@ func (s *stream) read(page feedPage) (more bool, err error) {
 	return more, nil
 }
 
-// begin sends the headers.
+// begin sends the headers. From here on no error can be answered.
 func (s *stream) begin() {
 	s.sent, s.streamed = true, true
 	header := s.header()
 	header["Content-Type"] = []string{eventStream}
-	header["Cache-Control"] = noStore
+	s.cacheAs(noStore)
 	header["X-Accel-Buffering"] = []string{"no"} // a proxy shall pass events on at once
 	_ = s.control.SetReadDeadline(time.Time{})   // the client has sent everything; a writer without deadlines has none
 	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
@@ -267,7 +276,8 @@ func (s *stream) expire() {
 	s.expiry.Reset(left)
 }
 
-// send sends out. It reports whether the stream goes on.
+// send sends out. It reports whether the stream goes on. Between two pages a stream has no memory of the budget, so thousands
+// of quiet streams cost none.
 func (s *stream) send() bool {
 	if len(s.out) == 0 {
 		return true

@@ -7,7 +7,29 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
-// tags puts {"tags":[Tag]} into the answer. With embed it adds "apps":[App], the version that each tag points to, in
+// tagTable lists the endpoints of this file. A PUT is answered with 201 whether it creates the tag, moves it, or finds it where it
+// is to be.
+func (a appRoutes) tagTable() []route {
+	embed := []string{"embedApps"}
+	return []route{
+		{method: "GET", path: "/apps/{id}/tags/", eitherSlash: true, status: 200, call: a.tags, reserves: true,
+			query: []string{"embedApps", "limit", "after"}},
+		{method: "GET", path: "/apps/{id}/tags/{tag}", status: 200, call: a.tag, reserves: true,
+			query: embed},
+		{method: "PUT", path: "/apps/{id}/tags/{tag}", status: 201, call: a.putTag, reserves: true,
+			query: embed, body: jsonBody, admitBody: a.admitTagChange, idempotencyKey: true},
+		{method: "DELETE", path: "/apps/{id}/tags/{tag}", status: 204, call: a.deleteTag,
+			query: embed, idempotencyKey: true},
+		{method: "GET", path: "/apps/{id}/tags/{tag}/history/", eitherSlash: true, status: 200, call: a.tagMoves,
+			query: []string{"limit", "before"}},
+		{method: "GET", path: "/apps/{id}/tagged/{tag}", status: 200, call: a.tagged, byTag: true, reserves: true,
+			query: []string{"withDefaults"}},
+		{method: "GET", path: "/tags/{name}", status: 200, call: a.tagsNamed,
+			query: []string{"appId"}},
+	}
+}
+
+// tags makes {"tags":[Tag]} the body of the response. With embed it adds "apps":[App], the version that each tag points to, in
 // the order of the tags; each tag then has its App set.
 func (c *call) tags(tags []appsvc.Tag, embed bool) error {
 	if err := c.json(map[string][]appsvc.Tag{"tags": tags}); err != nil || !embed {
@@ -141,7 +163,7 @@ func (a appRoutes) tagged(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.version(app, nil, defaults)
+	return c.version(app, revalidate, defaults)
 }
 
 // tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with

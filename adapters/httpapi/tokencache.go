@@ -15,6 +15,7 @@ type verified struct {
 	young, old map[digest]grant
 }
 
+// digest is the SHA-256 of a token. So the cache holds no token that could be read from memory.
 type digest = [sha256.Size]byte
 
 // grant is what a verified token says. The entry counts until expires.
@@ -23,11 +24,13 @@ type grant struct {
 	expires   time.Time
 }
 
+// newVerified returns a cache that has no entry yet.
 func newVerified(limit int) *verified {
 	return &verified{limit: limit, young: map[digest]grant{}}
 }
 
-// get returns who the token stands for, as long as it has not expired.
+// get returns who the token stands for, as long as it has not expired. An entry that is found among the old ones is young
+// again, so a token is forgotten only if at least limit others were put since its last use.
 func (v *verified) get(d digest, now time.Time) (Principal, bool) {
 	v.mu.RLock()
 	g, ok := v.young[d]

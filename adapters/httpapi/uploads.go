@@ -24,8 +24,9 @@ type uploads struct {
 	left   chan struct{} // closed and replaced when a slot becomes free
 }
 
+// The rates are in bytes a second. slotPatience is how long an upload or an export waits for a slot.
 const (
-	uploadRate   = 1 << 10  // bytes a second that an upload gives at least
+	uploadRate   = 1 << 10  // that an upload gives at least, over Limits.Pause
 	uploadSafe   = 64 << 10 // from which no other upload displaces it
 	slotPatience = time.Second
 )
@@ -35,7 +36,8 @@ func newUploads(l Limits) *uploads {
 	return &uploads{limits: l, now: time.Now, active: map[*upload]struct{}{}, left: make(chan struct{})}
 }
 
-// errEnded is the error that ends the body of a client that is too slow.
+// errEnded is the error that ends the body of a client that is too slow. The import stores what came before, and load answers
+// 200 with the report of it.
 var errEnded = errors.New("the upload was too slow and was ended")
 
 // upload is the body of an import: a reader of the plain text of a file of any size. Its pace counts only the time in
@@ -75,7 +77,8 @@ func (a *uploads) enter(u *upload) error {
 }
 
 // tryEnter takes a slot. If all are taken, it ends the slowest upload and returns a channel that is closed when a slot
-// becomes free.
+// becomes free. A caller or a network that has all of its own slots is refused at once: it displaces nobody, and its uploads
+// may take hours.
 func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +123,7 @@ func (a *uploads) slowest() (slowest *upload) {
 	return slowest
 }
 
-// leave returns the slot.
+// leave returns the slot and wakes all that wait for one.
 func (a *uploads) leave(u *upload) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,8 +164,10 @@ type unpacked struct {
 // codingError is a fault of a body whose Content-Encoding says that it is gzip.
 type codingError struct{ error }
 
+// Unwrap returns the error of the decoder.
 func (e codingError) Unwrap() error { return e.error }
 
+// Read reads the plain text.
 func (u *unpacked) Read(p []byte) (int, error) {
 	if u.plain == nil {
 		plain, err := gunzip.NewReader(u.packed)
@@ -174,8 +179,10 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return u.plain.Read(p)
 }
 
+// readerFunc is a function as an io.Reader.
 type readerFunc func([]byte) (int, error)
 
+// Read calls f.
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // readBody reads from the client and measures how long that takes. The first error of the body stays: a reader that
@@ -209,7 +216,8 @@ func (u *upload) begin() error {
 	return nil
 }
 
-// took counts bytes that the client has given. The error is errEnded for a client that is too slow.
+// took counts bytes that the client has given. The error is errEnded for a client that is too slow, and for one that has lost
+// its slot to a new upload meanwhile. The end of the body is never too slow.
 func (u *upload) took(n int, err error) error {
 	u.all.mu.Lock()
 	defer u.all.mu.Unlock()
@@ -241,7 +249,8 @@ func (u *upload) end() {
 	_ = u.control.SetReadDeadline(time.Now())
 }
 
-// fault returns what was wrong with the body, "" if err is nil or an error of the store.
+// fault returns what was wrong with the body, as the sentence of a 400, "" if err is nil or an error of the store. An error of
+// the connection comes first: a file that was cut off is damaged gzip as well, and that would not be its fault.
 func (u *upload) fault(err error) string {
 	var damaged *gunzip.Error
 	var coding codingError

@@ -9,6 +9,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urlpath"
 )
 
+// versionTable lists the endpoints of this file and of history.go. No app has the id "versions".
+func (a appRoutes) versionTable() []route {
+	return []route{
+		{method: "GET", path: "/apps/versions/", eitherSlash: true, status: 200, call: a.versionsOfQuery, reserves: true,
+			query: []string{"appId", "id", "limit", "before"}},
+		{method: "GET", path: "/apps/{id}/versions/", eitherSlash: true, status: 200, call: a.versionsOfPath, reserves: true,
+			query: []string{"limit", "before"}},
+		{method: "GET", path: "/apps/{id}/versions/{version}", status: 200, call: a.version, reserves: true,
+			query: []string{"withDefaults"}},
+		{method: "GET", path: "/apps/{id}/versions/{from}/diff/{to}", status: 200, call: a.diff, reserves: true},
+		{method: "GET", path: "/apps/{id}/history/", eitherSlash: true, status: 200, call: a.history, reserves: true,
+			query: []string{"limit", "before"}},
+		{method: "POST", path: "/apps/versions/restore", status: 201, call: a.restore, reserves: true,
+			body: jsonBody, idempotencyKey: true},
+	}
+}
+
 // versionsOfQuery serves GET /apps/versions/?appId={id}, an older address of versionsOfPath. The parameter id is
 // another name of appId. 400 unless exactly one of them is given, once and not empty.
 func (a appRoutes) versionsOfQuery(c *call) error {
@@ -23,7 +40,8 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 	return a.versions(c, ids[0], "/apps/versions/")
 }
 
-// versionsOfPath serves GET /apps/{id}/versions/.
+// versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the other
+// one, so a client that walks through the pages stays at the address that it knows.
 func (a appRoutes) versionsOfPath(c *call) error {
 	return a.versions(c, c.param(0), "/apps/"+urlpath.Escape(c.param(0))+"/versions/")
 }
@@ -50,7 +68,8 @@ func (a appRoutes) versions(c *call, id, path string) error {
 	return c.apps(page.Items...)
 }
 
-// before returns the version that the parameter before names, the zero Version when it is not given.
+// before returns the version that the parameter before names, the zero Version when it is not given. Versions are numbers, so
+// a version serves as the cursor of this list; it need not exist.
 func (q query) before() (appsvc.Version, error) {
 	s, err := q.one("before")
 	if err != nil || !q.has("before") {
@@ -84,7 +103,8 @@ func (a appRoutes) version(c *call) error {
 	return c.version(app, immutable, defaults)
 }
 
-// restoreBody is what restore is asked with. Each member has two names; one of them is given.
+// restoreBody is what restore is asked with. The app is named by appId or id, and the version by appVersion or version, or by
+// latest.
 type restoreBody struct {
 	AppID      *string `json:"appId"`
 	ID         *string `json:"id"`
@@ -154,9 +174,9 @@ func under(name, pointer string, err error) error {
 	return &moved
 }
 
-// latestVersion reads the member latest of a body, which names the version that is the latest when the
-// request is carried out. So a repeat with an idempotency key has the same body though the app has moved
-// on. It stands in place of the names of a version.
+// latestVersion reads the member latest of a body, which names the version that is the latest when the request is carried
+// out. A client then needs no read before the write, and a repeat with an idempotency key has the same body even if the app
+// has got another version meanwhile. It stands in place of the names of a version, and only true is taken.
 func latestVersion(latest bool, names ...*string) (appsvc.Version, error) {
 	if !latest || slices.ContainsFunc(names, func(name *string) bool { return name != nil }) {
 		return appsvc.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")

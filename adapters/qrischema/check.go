@@ -21,6 +21,7 @@ func check(doc any) error {
 // progress is how far the walk has come with one object of the schema.
 type progress int
 
+// An object without an entry was not met yet.
 const (
 	open progress = iota + 1
 	done
@@ -130,7 +131,7 @@ func lookup(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// name names a place in a sentence.
+// name names a place in a sentence: its JSON pointer, or in words for the root, whose pointer is empty.
 func name(pointer string) string {
 	if pointer == "" {
 		return "the schema"

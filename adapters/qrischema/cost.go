@@ -11,9 +11,9 @@ import (
 // reaches it or not.
 const (
 	budget     = 100_000_000
-	visitPrice = 2_500
-	valuePrice = 300
-	stepPrice  = 12
+	visitPrice = 2_500 // of applying one subschema to one value
+	valuePrice = 300   // of comparing or quoting a value
+	stepPrice  = 12    // of one instruction of a pattern at one byte
 )
 
 // affordable reports whether the library validates config within the budget. check must have found that the schema has

@@ -6,8 +6,9 @@
 // guard takes and qri-io/jsonschema cannot bear, Compile refuses itself: references that form a
 // cycle, even through properties (the library follows some of them for ever), references that are
 // not a plain JSON pointer into the document ("#/$defs/name"), $recursiveRef, and subschemas with
-// an $id of their own. It refuses "format": "regex" too, which compiles what a config holds. So nothing is ever fetched, from the network or from files, and nothing
-// passes from one schema to another through the library's process-wide registry. One lock for the
+// an $id of their own. It refuses "format": "regex" too, which compiles what a config holds. So
+// nothing is ever fetched, from the network or from files, and nothing passes from one schema to
+// another through the library's process-wide registry. One lock for the
 // whole process is held while a schema is compiled and while a config is validated, since the
 // library's registries are not safe for concurrent use.
 //

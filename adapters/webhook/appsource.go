@@ -16,6 +16,7 @@ import (
 // appSource is the source of the changes of apps, tags and components. It has one feed.
 type appSource struct{ apps *appsvc.Service }
 
+// name is the name of the feed in stored positions, so it is never changed.
 func (appSource) name() string { return "apps" }
 
 // wants reports whether the endpoint asks for a type of change that the source has.
@@ -23,10 +24,13 @@ func (appSource) wants(e Endpoint) bool {
 	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType })
 }
 
-func (appSource) scope(Endpoint) string { return "" } // there is one feed for all
+// scope is the same for all endpoints, since there is one feed.
+func (appSource) scope(Endpoint) string { return "" }
 
+// changed returns a channel that is closed by the next change.
 func (s appSource) changed() <-chan struct{} { return s.apps.Changed() }
 
+// feeds returns the one feed.
 func (s appSource) feeds(context.Context, Endpoint) ([]feed, error) {
 	return []feed{{s.name(), s.read}}, nil
 }

@@ -15,6 +15,7 @@ import (
 // assetSource is the source of the changes of all libraries, each of which has a feed of its own.
 type assetSource struct{ assets *assets.Service }
 
+// name begins the names of the feeds in stored positions, so it is never changed.
 func (assetSource) name() string { return "assets" }
 
 // wants reports whether the endpoint asks for changes of assets. Its groups may name networks that have no library yet.
@@ -30,6 +31,7 @@ func (assetSource) scope(e Endpoint) string {
 	return strings.Join(e.Groups, " ")
 }
 
+// changed returns a channel that is closed by the next change of any library.
 func (s assetSource) changed() <-chan struct{} { return s.assets.Changed() }
 
 // feeds returns the feeds of the libraries whose networks the endpoint asks for.
@@ -49,7 +51,8 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 	return out, nil
 }
 
-// read reads the outbox of a library.
+// read reads the outbox of a library: every change, whatever folders its assets are in. An endpoint has the rights of whoever
+// runs the program.
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
 	read, err := s.assets.Outbox(ctx, lib, assets.ChangesRequest{After: after})
 	if e, ok := errors.AsType[*assets.Error](err); ok && e.Parameter == "after" { // too old, or of another feed

@@ -1,10 +1,17 @@
 package webhook
 
-import "time"
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
 
 // Outcome is what became of an attempt to deliver a change.
 type Outcome string
 
+// The outcomes. Every attempt has one of them, and so has a change that is skipped without an attempt of its own.
 const (
 	Delivered Outcome = "delivered" // the receiver has accepted it
 	Retried   Outcome = "retried"   // it failed and is repeated later
@@ -12,12 +19,13 @@ const (
 	Disabled  Outcome = "disabled"  // the receiver answered 410 and gets nothing more
 )
 
-// Attempt is an attempt to deliver a change to an endpoint.
+// Attempt is an attempt to deliver a change to an endpoint. Options.Observer is told of each, for logs and figures. Endpoint,
+// Type and Outcome take few values and can be labels of a metric.
 type Attempt struct {
-	Endpoint string // its name
-	Type     string // of the change, such as "tag.set"
-	At       time.Time
-	Status   int // of the response; 0 = there was none
+	Endpoint string    // its name
+	Type     string    // of the change, such as "tag.set"
+	At       time.Time // of the change, not of the attempt
+	Status   int       // of the response; 0 = there was none
 	Outcome  Outcome
 }
 
@@ -26,4 +34,70 @@ func (w *worker) observe(c change, status int, o Outcome) {
 	if w.d.observer != nil {
 		w.d.observer(Attempt{Endpoint: w.e.Name, Type: c.Type, At: c.At, Status: status, Outcome: o})
 	}
+}
+
+// Retries.
+const (
+	firstWait    = 5 * time.Second
+	longestWait  = 8 * time.Hour
+	jitter       = 0.2
+	keepTrying   = 3 * 24 * time.Hour // from the change on
+	mostRefusals = 5
+)
+
+// wait returns the time between a failed attempt and the next, without the jitter: it doubles with each failure.
+func wait(failed int) time.Duration {
+	d := firstWait
+	for range failed - 1 {
+		if d = 2 * d; d >= longestWait {
+			return longestWait
+		}
+	}
+	return d
+}
+
+// judge moves the position according to the result of an attempt, and returns the outcome: delivered, switched off,
+// given up, or to be tried again after a pause.
+func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
+	switch {
+	case err == nil && status >= 200 && status <= 299:
+		log.Debug("webhook: delivered")
+		w.p.Failed, w.p.Until = 0, 0
+		w.pass(q)
+		return Delivered
+	case err == nil && status == http.StatusGone:
+		log.Warn("webhook: the receiver answered 410: nothing more is delivered until its url or its secret changes")
+		w.p.Off = true
+		return Disabled
+	}
+	w.p.Failed++
+	if err == nil && refuses(status) {
+		w.p.Refused++
+	}
+	pause := time.Duration(float64(wait(w.p.Failed)) * (1 - jitter + 2*jitter*rand.Float64()))
+	w.p.Until = time.Now().Add(pause).UnixMilli()
+	switch {
+	case w.p.Refused >= mostRefusals:
+		// The endpoint is well, it does not want this change.
+		w.p.Failed, w.p.Until = 0, 0
+		w.skip(q, fmt.Sprintf("refused %d times", mostRefusals))
+		return Skipped
+	case time.Since(q.ahead[0].At) >= keepTrying:
+		w.skip(q, "too old")
+		return Skipped
+	}
+	log.Warn("webhook: not delivered, trying again", "in", pause.Round(time.Millisecond))
+	return Retried
+}
+
+// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem.
+func refuses(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
+}
+
+// skip gives up the first change of a queue.
+func (w *worker) skip(q *queue, why string) {
+	c := q.ahead[0].change
+	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
+	w.pass(q)
 }

@@ -53,8 +53,8 @@
 // changes that come after Set, and a name that the store knows goes on where it was, also after it was missing from
 // the endpoints for a while. An endpoint that asks for more types or groups gets the changes that come. If the feed
 // no longer has the entries after the position, or has a new identity because the store was copied or its feed was reset,
-// deliveries go on with the changes since five minutes before the last delivery, and the log says so. A backup has the positions, an archive
-// does not.
+// deliveries go on with the changes since five minutes before the last delivery, and the log says so. A backup has the
+// positions, an archive does not.
 //
 // # Several processes
 //

@@ -46,7 +46,8 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allows reports whether deliveries may go to an address.
+// allows reports whether deliveries may go to an address: those of allow first, which may lie in a range that is not public.
+// An IPv4 address that is written as an IPv6 one is judged as what it stands for.
 func (g guard) allows(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	for _, p := range g.allow {
@@ -69,6 +70,7 @@ func (g guard) allows(a netip.Addr) bool {
 	return a.IsValid()
 }
 
+// Ranges of IPv6 that have a rule of their own.
 var (
 	// nat64 stands for the IPv4 address in the last four bytes.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")

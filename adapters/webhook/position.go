@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // position is what is stored of an endpoint: how far its deliveries are, and when the next attempt is due. It is
@@ -97,24 +96,4 @@ func (p *position) forget(source string, but []feed) {
 			delete(p.Marks, name)
 		}
 	}
-}
-
-// Retries.
-const (
-	firstWait    = 5 * time.Second
-	longestWait  = 8 * time.Hour
-	jitter       = 0.2
-	keepTrying   = 3 * 24 * time.Hour // from the change on
-	mostRefusals = 5
-)
-
-// wait returns the time between a failed attempt and the next, without the jitter: it doubles with each failure.
-func wait(failed int) time.Duration {
-	d := firstWait
-	for range failed - 1 {
-		if d = 2 * d; d >= longestWait {
-			return longestWait
-		}
-	}
-	return d
 }

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
+// Bounds of one attempt, from the connection to the end of the response.
 const (
 	answerWithin = 15 * time.Second
 	answerMost   = 64 << 10 // bytes of a response's header, and of its body
 )
 
-// newTransport returns a transport that connects to allowed addresses only and uses no proxy. A RoundTripper follows no
-// redirects.
+// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since the proxy would connect
+// in its place, to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: answerWithin, Control: guard{o.Allow}.control}
 	return &http.Transport{

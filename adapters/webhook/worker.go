@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net/http"
 	"slices"
 	"time"
 )
 
+// When feeds are read, and when positions are stored.
 const (
 	readRetry = time.Second            // after a feed could not be read, doubling
 	readPause = time.Minute            // at most between two attempts to read
@@ -288,7 +287,8 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	return nil
 }
 
-// pass removes the first change from a queue and moves the position past it.
+// pass removes the first change from a queue and moves the position past it. The position is stored afterwards. If the
+// process is killed before that, the change is delivered again, with the same id.
 func (w *worker) pass(q *queue) {
 	w.p.Marks[q.name] = q.ahead[0].after
 	w.p.Refused = 0
@@ -325,52 +325,6 @@ func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 	}
 	w.observe(c, status, w.judge(q, log, status, err))
 	return w.save(held)
-}
-
-// judge moves the position according to the result of an attempt, and returns the outcome: delivered, switched off,
-// given up, or to be tried again after a pause.
-func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
-	switch {
-	case err == nil && status >= 200 && status <= 299:
-		log.Debug("webhook: delivered")
-		w.p.Failed, w.p.Until = 0, 0
-		w.pass(q)
-		return Delivered
-	case err == nil && status == http.StatusGone:
-		log.Warn("webhook: the receiver answered 410: nothing more is delivered until its url or its secret changes")
-		w.p.Off = true
-		return Disabled
-	}
-	w.p.Failed++
-	if err == nil && refuses(status) {
-		w.p.Refused++
-	}
-	pause := time.Duration(float64(wait(w.p.Failed)) * (1 - jitter + 2*jitter*rand.Float64()))
-	w.p.Until = time.Now().Add(pause).UnixMilli()
-	switch {
-	case w.p.Refused >= mostRefusals:
-		// The endpoint is well, it does not want this change.
-		w.p.Failed, w.p.Until = 0, 0
-		w.skip(q, fmt.Sprintf("refused %d times", mostRefusals))
-		return Skipped
-	case time.Since(q.ahead[0].At) >= keepTrying:
-		w.skip(q, "too old")
-		return Skipped
-	}
-	log.Warn("webhook: not delivered, trying again", "in", pause.Round(time.Millisecond))
-	return Retried
-}
-
-// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem.
-func refuses(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
-}
-
-// skip gives up the first change of a queue.
-func (w *worker) skip(q *queue, why string) {
-	c := q.ahead[0].change
-	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
-	w.pass(q)
 }
 
 // now is the time in milliseconds since the epoch.

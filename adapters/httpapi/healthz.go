@@ -14,6 +14,7 @@ const healthPath = "/healthz"
 // healthPatience is how long Config.Ready may take before /healthz says that the store does not answer.
 const healthPatience = 800 * time.Millisecond
 
+// healthTable has the endpoint that load balancers and supervisors ask.
 func (h *handler) healthTable() []route {
 	return []route{
 		{method: "GET", path: healthPath, status: 200, public: true, call: h.health},
@@ -21,7 +22,8 @@ func (h *handler) healthTable() []route {
 }
 
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
-// milliseconds, else 503.
+// milliseconds, else 503. It asks for no memory and waits for no lock of the domains, so it answers whatever else the
+// process does.
 func (h *handler) health(c *call) error {
 	if err := h.readiness.check(h.Ready); err != nil {
 		c.log("not ready", err)
@@ -84,6 +86,7 @@ func (r *readiness) ask(a *asking, ready func(context.Context) error) {
 	a.err = ready(ctx)
 }
 
+// overloadedKey is the key of the mark in a context.
 type overloadedKey struct{}
 
 // Overloaded marks the requests of a context as more than the server can take: each is answered with 503
@@ -93,6 +96,7 @@ func Overloaded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, overloadedKey{}, true)
 }
 
+// errOverloaded is the response to a request that Overloaded marks.
 var errOverloaded = &refusal{status: http.StatusServiceUnavailable, text: "the server has as many requests under way as it takes: try again"}
 
 // overloaded reports whether a request is one too many.
