@@ -43,7 +43,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 	case err != nil:
 		return fmt.Errorf("import: %w", err)
 	case inFile(*db) && !absent(*db):
-		return fmt.Errorf("import: %s: there is a file already: name one that is not there", *db)
+		return fmt.Errorf("import: %s: the file exists already: want the path of a new store", *db)
 	}
 	in, err := openArchive(ctx, p, f.Arg(0))
 	if err != nil {

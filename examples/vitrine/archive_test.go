@@ -73,7 +73,7 @@ func TestImportLeavesAStoreOrNothing(t *testing.T) {
 		{[]string{"import", "-db", "w.db", "good"}, 1, "good: this is no archive"},
 		{[]string{"import", "-db", "w.db", "none"}, 1, "none: this is no archive"},
 		{[]string{"import", "-db", "w.db", "absent"}, 1, "absent"},
-		{[]string{"import", "-db", "v.db", "good-one"}, 1, "there is a file already"},
+		{[]string{"import", "-db", "v.db", "good-one"}, 1, "the file exists already"},
 		{[]string{"import", "-db", "memory:", "good-one"}, 2, "memory"},
 		{[]string{"import", "good-one"}, 2, "-db"},
 		{[]string{"import", "-db", "w.db"}, 2, "FILE"},

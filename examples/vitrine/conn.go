@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// net/http hands an answer to its connection in pieces of its buffer of 4 KB, each a system call
-// that wakes the client. An answer of 5 KB, the usual size of an app, costs a quarter less when
-// its two pieces go out together, so the server holds a full piece back until the next one comes
-// or the answer ends.
+// net/http writes a response to its connection in pieces, as large as its buffer of 4 KB. Each piece is a system call and
+// wakes the client. A response of 5 KB, the usual size of an app, costs a quarter less when its two pieces go out together. So
+// the server delays a full piece until the next one comes or the response ends.
 
 // piece is the size of the buffer. If net/http changes it, no piece is delayed.
 const piece = 4 << 10
@@ -26,8 +25,11 @@ type pieceConn struct {
 	streams atomic.Bool // nothing is delayed as long as it sends an event stream
 }
 
+// pieces are buffers for delayed pieces, used again.
 var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 
+// Write sends p, after the delayed piece if there is one, or delays p if it is a full piece. A full piece is followed by
+// another write of the same response, or by its end, at which the connection is flushed.
 func (c *pieceConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,6 +37,7 @@ type connections struct {
 	closed bool
 }
 
+// newConnections returns a listener for at most so many connections, and the spare ones.
 func newConnections(l net.Listener, most int) *connections {
 	all := &connections{Listener: l, most: most, spare: spareConnections}
 	all.fewer.L = &all.mu

@@ -83,6 +83,7 @@ type demoTime struct{ days, hour, minute int }
 // demoClock is the clock of the services that fill the store, so that the sample data has a past of nine days.
 type demoClock struct{ filled, now time.Time }
 
+// newDemoClock returns the clock of a store that is filled at this time.
 func newDemoClock(filled time.Time) *demoClock { return &demoClock{filled: filled.UTC()} }
 
 // Now is the time of the change that is being made.

@@ -10,7 +10,7 @@ import (
 func feedCommand(ctx context.Context, p *program, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageError{errors.New("feed: want reset after it")}
+		return usageError{errors.New("feed: the command is missing: want vitrine feed reset")}
 	case isHelp(args[0]):
 		p.usage(p.stdout, "feed ")
 		return nil

@@ -18,7 +18,7 @@ import (
 func healthz(ctx context.Context, p *program, args []string) error {
 	f := flags("healthz")
 	addr := f.String("addr", defaultAddr, "`address` of the server, host:port")
-	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or the one that vouches for it: the server is asked over TLS")
+	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or with that of the authority that signed it: the server is asked over TLS")
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func vouchedBy(file string) (*tls.Config, error) {
 		config.RootCAs = roots
 	}
 	if config.RootCAs == nil {
-		return nil, errors.New("there is no certificate in PEM")
+		return nil, errors.New("the file has no certificate in PEM form")
 	}
 	return config, nil
 }

@@ -11,6 +11,7 @@ import (
 // helpError is the error of a command line that asks for the help of one command.
 type helpError struct{ flags *flag.FlagSet }
 
+// Error is for the interface alone: main prints the help of the command in place of it.
 func (helpError) Error() string { return flag.ErrHelp.Error() }
 
 // isHelp reports whether an argument asks for help.

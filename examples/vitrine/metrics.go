@@ -35,6 +35,7 @@ var secondsOfRequests = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, 
 // when the collector runs, so that it shows a leak.
 var heapLive = collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/gc/heap/live:bytes$")}
 
+// newMetrics returns the figures of requests, and those of the Go runtime and of the process.
 func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
@@ -91,6 +92,7 @@ type figure struct {
 	value      func() float64
 }
 
+// register adds figures. Their names are a part of what programs rely on, so a name is never changed.
 func (m *metrics) register(all ...figure) {
 	for _, f := range all {
 		if f.total {
@@ -114,7 +116,7 @@ func (m *metrics) serve(l net.Listener, log *slog.Logger) (stop func()) {
 	s.WriteTimeout = 30 * time.Second
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("no metrics are served any more", "cause", err.Error())
+			log.Error("metrics can no longer be served", "cause", err.Error())
 		}
 	}()
 	log.Info("metrics are served", "url", "http://"+dialable(l.Addr().String())+"/metrics")

@@ -95,6 +95,7 @@ func (m *metrics) ofWebhooks() func(webhook.Attempt) {
 	}
 }
 
+// The figures of webhooks are made when they are read, since SIGHUP changes which webhooks there are.
 var (
 	webhookLag      = prometheus.NewDesc("vitrine_webhook_lag_seconds", "Age of the oldest change that is yet to be delivered, in the process that delivers; 0 when all are delivered.", []string{"webhook"}, nil)
 	webhookDisabled = prometheus.NewDesc("vitrine_webhook_disabled", "1 where the receiver answered 410 and gets nothing until its url or secret changes, in the process that delivers; 0 otherwise.", []string{"webhook"}, nil)
@@ -117,6 +118,7 @@ func (m *metrics) ofDeliveries(progress func() []webhook.Progress) {
 	}))
 }
 
+// oneIf is a condition as the value of a figure.
 func oneIf(is bool) float64 {
 	if is {
 		return 1
@@ -150,6 +152,7 @@ func (m *metrics) ofStore(driver any) {
 	}
 }
 
+// commitUpdates says how well updates that come at the same time share their commits.
 var commitUpdates = prometheus.NewDesc("vitrine_sqlite_commit_updates", "Updates that shared a commit, and so a sync of the disk.", nil, nil)
 
 // commitSizes is the histogram of how many updates shared a commit.

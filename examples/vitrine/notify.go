@@ -20,6 +20,6 @@ func (p *program) notify(log *slog.Logger, state string) {
 		err = errors.Join(err, conn.Close())
 	}
 	if err != nil {
-		log.Warn("the service manager was not told", "state", state, "cause", err.Error())
+		log.Warn("the service manager could not be notified", "state", state, "cause", err.Error())
 	}
 }

@@ -41,7 +41,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 	}
 	s = start(t, dir, []string{"NOTIFY_SOCKET=" + filepath.Join(dir, "nobody")}, "-db", "memory:")
 	s.stop(syscall.SIGTERM)
-	if !strings.Contains(s.stderr.String(), "the service manager was not told") {
+	if !strings.Contains(s.stderr.String(), "the service manager could not be notified") {
 		t.Errorf("a manager that is not there: %s", s.stderr.String())
 	}
 }

@@ -36,6 +36,7 @@ func escaped(text string, escape func(rune) string) string {
 // comes in one piece.
 type escaper struct{ out io.Writer }
 
+// Write writes a line. The result counts the bytes of line, as an io.Writer must.
 func (e escaper) Write(line []byte) (int, error) {
 	text := escaped(string(line), func(r rune) string {
 		switch high, low := utf16.EncodeRune(r); {

@@ -24,7 +24,7 @@ var reviewCommands = map[string]func(ctx context.Context, p *program, args []str
 // reviewCommand carries out the command whose name follows the word reviews.
 func reviewCommand(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
-		return usageError{errors.New("reviews: want a command after it, such as check or import")}
+		return usageError{errors.New("reviews: the command is missing: want one such as vitrine reviews check")}
 	}
 	if isHelp(args[0]) {
 		p.usage(p.stdout, "reviews ")

@@ -23,6 +23,7 @@ import (
 )
 
 const (
+	// defaultAddr can be reached from this machine alone, so a first try opens nothing to a network.
 	defaultAddr = "127.0.0.1:8080"
 	// lastRequests is how long requests that are under way may take once the server is to stop.
 	lastRequests = 30 * time.Second
@@ -45,16 +46,16 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
 	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
 	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
-	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and those above it, in PEM; read again at SIGHUP")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and its intermediate certificates, in PEM; read again at SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM; read again at SIGHUP")
-	f.StringVar(&o.trustProxy, "trust-proxy", "", "`networks` of proxies, with commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
+	f.StringVar(&o.trustProxy, "trust-proxy", "", "`networks` of proxies, separated by commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
 	f.StringVar(&o.log, "log", "text", "`form` of the log on standard error: text or json")
 	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
-	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, with commas, that only a moderator of every group of the app may set or delete")
+	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete")
 	o.keepChanges = lifetime(30 * 24 * time.Hour)
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
-	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which GET /metrics answers Prometheus, without a token: one that clients cannot reach")
+	f.StringVar(&o.metricsAddr, "metrics-addr", "", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
 	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
 }

@@ -186,7 +186,7 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{[]string{"-base-path", "/a//b", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-path"},
 		{[]string{"-protect-tags", "a b", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-protect-tags"},
 		{[]string{"-base-url", "x", "-db", "memory:", "-addr", "127.0.0.1:0"}, "-base-url"},
-		{[]string{"reviews", "check", "-spam"}, "-spam"}, {[]string{"reviews"}, "want a command"}, {[]string{"spam"}, "spam"},
+		{[]string{"reviews", "check", "-spam"}, "-spam"}, {[]string{"reviews"}, "the command is missing"}, {[]string{"spam"}, "spam"},
 	} {
 		out := run(t, dir, nil, c.args...)
 		lines := strings.Split(strings.TrimSpace(out.stderr), "\n")

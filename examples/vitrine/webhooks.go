@@ -14,7 +14,7 @@ import (
 // Usages of the flags of serve that are about webhooks.
 const (
 	webhooksUsage      = "`file` with a JSON array of webhooks {name, url, secret, types, groups}, which changes are posted to; SIGHUP has it read again"
-	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, that webhooks may lead into beside public addresses"
+	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, to which webhooks may post, besides public addresses"
 )
 
 // webhookSettings are what the flags say about webhooks.
