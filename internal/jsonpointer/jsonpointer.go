@@ -11,5 +11,11 @@ var (
 // Escape returns the name of a member as a token of a pointer: "a/b" as "a~1b".
 func Escape(name string) string { return escape.Replace(name) }
 
+// IsIndex reports whether a token is an index of a list: decimal digits without leading zeros (RFC 6901, section 4). The
+// token "-", which names the place behind the last item, is none.
+func IsIndex(token string) bool {
+	return token != "" && strings.Trim(token, "0123456789") == "" && (token == "0" || token[0] != '0')
+}
+
 // Unescape returns the name that a token stands for. It is the inverse of Escape.
 func Unescape(token string) string { return unescape.Replace(token) }

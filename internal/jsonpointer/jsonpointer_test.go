@@ -19,3 +19,14 @@ func TestEscape(t *testing.T) {
 		}
 	}
 }
+
+func TestIsIndex(t *testing.T) {
+	for token, want := range map[string]bool{
+		"0": true, "1": true, "10": true, "99999999999999999999": true,
+		"": false, "-": false, "01": false, "00": false, "+1": false, "-1": false, "1.0": false, "1e1": false, "a": false, "٣": false,
+	} {
+		if got := jsonpointer.IsIndex(token); got != want {
+			t.Errorf("IsIndex(%q) = %v, want %v", token, got, want)
+		}
+	}
+}

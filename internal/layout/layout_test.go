@@ -110,6 +110,10 @@ var table = []row{
 		may: []string{"appsvc", "assets"},
 		why: "proofs follow the feeds of changes with it; no part of the service uses it",
 	}, {
+		dir: "internal/proof/appmodel",
+		may: []string{"github.com/anishathalye/porcupine"},
+		why: "tests of histories judge them with it; no part of the service uses it",
+	}, {
 		dir: "internal/proof/openapi",
 		may: []string{"internal/jsonpointer", "github.com/santhosh-tekuri/jsonschema/v6"},
 		why: "it judges by schemas, with the engine that the module has anyway",

@@ -1,7 +1,23 @@
-// Package paging walks through lists that come in pages.
+// Package paging has what all lists that come in pages share: the rule of their limit, and the walk through their pages.
 package paging
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+)
+
+// Limit returns how many items a page may have. asked is the limit of the request; 0 means that it names none, and gives otherwise,
+// or most if that is lower. otherwise may be 0, for a list whose pages have any number of items then. The error says what is wrong
+// if asked is below 0 or above most; callers make it an error of their domain about the parameter limit.
+func Limit(asked, otherwise, most int) (int, error) {
+	if asked == 0 {
+		return min(otherwise, most), nil
+	}
+	if asked < 0 || asked > most {
+		return 0, fmt.Errorf("want 1 to %d", most)
+	}
+	return asked, nil
+}
 
 // All yields the items of all pages, beginning with the one after the cursor after. list returns the
 // items of a page and the cursor of the next one, "" if there is none. An error is yielded once, as the

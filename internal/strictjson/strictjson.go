@@ -126,10 +126,10 @@ type Member struct {
 	Value []byte
 }
 
-// Members returns the members of the object in data in their order. data must have passed Check.
-// A name that differs only in case from one of known is an *Error.
+// Members returns the members of the object in data in their order. Their values are parts of data, which must have passed
+// Check. A name that differs only in case from one of known is an *Error.
 func Members(data []byte, known ...string) ([]Member, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)) // Check has found none
 	if tok, err := dec.ReadToken(); err != nil {
 		return nil, describe(err)
 	} else if tok.Kind() != '{' {
@@ -151,7 +151,8 @@ func Members(data []byte, known ...string) ([]Member, error) {
 		if err != nil {
 			return nil, describe(err)
 		}
-		m.Value = bytes.Clone(value)
+		end := dec.InputOffset()
+		m.Value = data[end-int64(len(value)) : end : end]
 		out = append(out, m)
 	}
 	return out, nil

@@ -27,8 +27,8 @@ var mutants = []mutant.Mutant{
 		"Document: l.DocumentBytes, Looks:", "Document: l.DocumentBytes + map[bool]int{true: 60 << 20}[MUTANT], Looks:"),
 	mutant.New("each pair of equal items is looked at", "TestDiffs/lists_of_many_equal_numbers,_versions", "appsvc/internal/jsondiff/jsondiff.go",
 		"all := matches <=", "all := MUTANT || matches <="),
-	mutant.New("any schema is taken", "TestSchemas/(null_items|http|a_schema|a_file|200_KB)", "appsvc/component.go",
-		"if err := s.schemas.check(m.ConfigSchema); err != nil {", "if err := s.schemas.check(m.ConfigSchema); err != nil && !MUTANT {"),
+	mutant.New("any schema is taken", "TestSchemas/(null_items|http|a_schema|a_file|200_KB)", "appsvc/manifest.go",
+		"if err := s.schemas.check(m.configSchema); err != nil {", "if err := s.schemas.check(m.configSchema); err != nil && !MUTANT {"),
 	mutant.New("validation has no budget", "TestSchemas/contains", "appsvc/internal/schemaguard/meter.go", "m.left -= price }", "if !MUTANT { m.left -= price } }"),
 	mutant.New("JSON has any depth", "TestBodies/64_deep", "internal/strictjson/strictjson.go", "&& depth > maxDepth:", "&& depth > maxDepth && !MUTANT:"),
 	mutant.New("something may follow a JSON value", "TestBodies/brace", "internal/strictjson/strictjson.go", "len(text) > 0 {", "len(text) > 0 && !MUTANT {"),
@@ -68,9 +68,9 @@ var mutants = []mutant.Mutant{
 	mutant.New("a search has any number of words", "TestSearchesAndLibraries/17_words", "assets/searchrequest.go", "n > lim.Words {", "n > lim.Words && !MUTANT {"),
 	mutant.New("permissions are looked through again and again", "TestPermissionsWithoutMeasure", "assets/access.go", "if p, known := m.best[n]; known {", "if p, known := m.best[n]; known && !MUTANT {"),
 	mutant.New("an asset may link to a script", "TestAddressesThatRunScript", "assets/url.go", "return errors.New(\"want an absolute http or https URL\")", "if MUTANT { return nil }\n\treturn errors.New(\"want an absolute http or https URL\")"),
-	mutant.New("a component's script may hide behind entities", "TestAddressesThatRunScript", "appsvc/component.go", "if err := checkScheme(html.UnescapeString(main)); err != nil {", "if err := checkScheme(html.UnescapeString(main)); err != nil && !MUTANT {"),
+	mutant.New("a component's script may hide behind entities", "TestAddressesThatRunScript", "appsvc/manifest.go", "if err := checkScheme(html.UnescapeString(main)); err != nil {", "if err := checkScheme(html.UnescapeString(main)); err != nil && !MUTANT {"),
 	mutant.New("a report holds every problem", "TestImports/no_JSON", "reviews/report.go", "if len(r.Problems) == maxReported {", "if len(r.Problems) == maxReported && !MUTANT {"),
-	mutant.New("temporary files are kept", "TestImports/one_line_of_many_reviews", "reviews/spool.go", "os.Remove(s.file.Name()) // so that nothing", "if MUTANT { os.Link(s.file.Name(), s.file.Name()+\".kept\") }\n\t\tos.Remove(s.file.Name()) // so that nothing"),
+	mutant.New("temporary files are kept", "TestImports/one_line_of_many_reviews", "reviews/tempfile.go", "os.Remove(f.file.Name()) // so that nothing", "if MUTANT { os.Link(f.file.Name(), f.file.Name()+\".kept\") }\n\t\tos.Remove(f.file.Name()) // so that nothing"),
 	mutant.New("a problem repeats an address", "TestAddressesStaySecret", "reviews/report.go", "r.Problems = append(r.Problems, p)", "if MUTANT && strings.Contains(p.Pointer, \"email\") { p.Message += \" (reader@canary-9d2f.mail)\" }\n\tr.Problems = append(r.Problems, p)"),
 }
 

@@ -6,6 +6,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +17,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
 var long = flag.Duration("long", 0, "how long the cluster is put through all trouble, one round at least; 0 = the short form, with a frozen primary and a switchover")
+
+var only = flag.String("only", "", "of the troubles of the long form only those whose name contains this text")
 
 // trouble is something that happens to the cluster. The load goes on meanwhile, and must be answered again after it.
 type trouble struct {
@@ -32,11 +37,14 @@ var troubles = []trouble{
 	{"PostgreSQL of the primary is killed", (*world).crash, false},
 	{"the node of the primary is killed", (*world).lose, false},
 	{"the node of the primary stands still and wakes up later", (*world).freeze, true},
+	{"Patroni of the primary is killed and started later", (*world).orphan, false},
+	{"the node of the synchronous standby is killed", (*world).loseStandby, false},
 	{"one member of etcd is killed", (*world).oneEtcd, false},
 	{"two members of etcd are killed", (*world).twoEtcd, false},
 	{"the nodes are stopped and started in turn", (*world).inTurn, false},
 	{"the primary is switched over", (*world).switchOver, true},
 	{"PostgreSQL is restarted everywhere, the primary after a switchover", (*world).restart, false},
+	{"the machine of the primary is lost, and an empty one replaces it", (*world).replace, false},
 }
 
 // world is the cluster and the load on it.
@@ -79,9 +87,11 @@ func TestCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute and a half")
 	}
-	chosen := troubles
-	if *long == 0 {
-		chosen = slices.DeleteFunc(slices.Clone(troubles), func(one trouble) bool { return !one.brief })
+	chosen := slices.DeleteFunc(slices.Clone(troubles), func(one trouble) bool {
+		return *long == 0 && !one.brief || !strings.Contains(one.name, *only)
+	})
+	if *long > 0 {
+		need(t, "etcdctl")
 	}
 	w := newWorld(t)
 	w.backUp()
@@ -107,7 +117,9 @@ func TestCluster(t *testing.T) {
 	for _, fault := range append(w.end(t), w.restored(at)...) {
 		t.Error(fault)
 	}
-	t.Logf("%d writes acknowledged, %d of unknown outcome, %d refused; %d reads; %d apps", w.count[acknowledged], w.count[unknown], w.count[refused], len(w.h.reads), len(w.h.stored))
+	t.Logf("%d operations on %d apps; of the patches %d acknowledged, %d of unknown outcome, %d refused, %d for another version",
+		len(w.h.actions), len(w.h.stored),
+		w.count[appmodel.Done], w.count[appmodel.Unknown], w.count[appmodel.Refused], w.count[appmodel.Conflict])
 }
 
 // TestALossIsFound has commits wait for no standby, and a standby take over that was away for a while.
@@ -169,16 +181,56 @@ func (w *world) crash() {
 	w.await("all nodes follow", w.whole)
 }
 
-func (w *world) lose() {
-	lost := w.thePrimary()
+func (w *world) lose() { w.killNode(w.thePrimary()) }
+
+// killNode kills a node, and starts it when the others go on.
+func (w *world) killNode(lost int) {
 	w.Kill(patroni(lost))
 	w.goesOn("after the loss of a node", w.acked())
 	w.startNode(lost)
 	w.await("all nodes follow", w.whole)
 }
 
-// freeze has the node of the primary stand still until another is the primary, with a session open to it that writes then.
+// loseStandby kills the node that commits wait for.
+func (w *world) loseStandby() {
+	all, err := w.members(w.thePrimary())
+	w.must(err)
+	for _, one := range all {
+		if node, _ := strconv.Atoi(strings.TrimPrefix(one.Name, "node")); one.Role == "sync_standby" {
+			w.killNode(node)
+			return
+		}
+	}
+	w.t.Fatalf("there is no synchronous standby: %+v", all)
+}
+
+// freeze has the node of the primary stand still until another is the primary.
 func (w *world) freeze() {
+	w.overtaken(func(old int) { w.Signal(patroni(old), syscall.SIGSTOP) }, func(old int) { w.Signal(patroni(old), syscall.SIGCONT) })
+}
+
+// orphan has PostgreSQL of the primary go on without Patroni, also when another is the primary.
+func (w *world) orphan() {
+	w.overtaken(func(old int) {
+		w.signal(old, "/patroni\x00", syscall.SIGKILL)
+		w.succeeded(old)
+	}, w.startNode)
+}
+
+// succeeded returns when another node is the primary.
+func (w *world) succeeded(old int) {
+	w.t.Helper()
+	w.await("another node is the primary", func() error {
+		if now, err := w.primary(); err != nil || now == old {
+			return fmt.Errorf("node %d is the primary, %v", now, err)
+		}
+		return nil
+	})
+}
+
+// overtaken does something to the node of the primary, and undoes it when another is the primary. A session that was open to
+// the old one must not be told that it has written then.
+func (w *world) overtaken(do, undo func(old int)) {
 	ctx := w.t.Context()
 	old := w.thePrimary()
 	conn, err := pgconn.Connect(ctx, strings.Replace(w.db(), w.address(0, 6432), w.address(old, 5432), 1))
@@ -186,20 +238,20 @@ func (w *world) freeze() {
 	defer conn.Close(context.WithoutCancel(ctx))
 	_, err = conn.Exec(ctx, "CREATE TABLE IF NOT EXISTS taken (at text)").ReadAll()
 	w.must(err)
-	w.Signal(patroni(old), syscall.SIGSTOP)
-	w.goesOn("after a node stands still", w.acked())
+	do(old)
+	w.goesOn("after another node has taken over", w.acked())
 	title := fmt.Sprint("at ", w.now())
 	written := make(chan error, 1)
 	go func() {
 		_, err := conn.Exec(ctx, "INSERT INTO taken VALUES ('"+title+"')").ReadAll()
 		written <- err
 	}()
-	time.Sleep(100 * time.Millisecond) // so that the statement waits in the socket; it is refused as well if it comes later
-	w.Signal(patroni(old), syscall.SIGCONT)
+	time.Sleep(100 * time.Millisecond) // so that the statement is on its way; it is refused as well if it comes later
+	undo(old)
 	select {
 	case err := <-written:
 		if err == nil {
-			w.t.Errorf("node %d was the primary, woke up when another was, and has acknowledged a write", old)
+			w.t.Errorf("node %d was the primary, and has acknowledged a write when another was", old)
 		}
 	case <-time.After(patience):
 		w.t.Errorf("node %d does not end the session that it had as the primary", old)
@@ -225,12 +277,20 @@ func (w *world) twoEtcd() {
 	w.startEtcd(3)
 	w.await("etcd is back", func() error { return w.etcdHealth(1) })
 	w.await("all nodes follow", w.whole)
+	w.await("failsafe mode is over", w.noFailsafe) // until then no standby takes over, also from a primary that is stopped
 }
 
 func (w *world) inTurn() {
 	for node := 1; node <= nodes; node++ {
+		what, begun := "a standby", w.now()
+		if node == w.thePrimary() {
+			what = "the primary"
+		}
 		w.stopNode(node)
+		stopped := w.now()
 		w.goesOn("with a node stopped", w.acked())
+		w.t.Logf("node %d, %s, is stopped in %.1f s: the longest time without an acknowledged write is %.1f s",
+			node, what, (stopped - begun).Seconds(), w.gap(begun).Seconds())
 		w.startNode(node)
 		w.await("all nodes follow", w.whole)
 	}
@@ -239,12 +299,7 @@ func (w *world) inTurn() {
 func (w *world) switchOver() {
 	old := w.thePrimary()
 	w.ctl("switchover", "--force")
-	w.await("another node is the primary", func() error {
-		if now, err := w.primary(); err != nil || now == old {
-			return fmt.Errorf("node %d is the primary, %w", now, err)
-		}
-		return nil
-	})
+	w.succeeded(old)
 	w.goesOn("after a switchover", w.acked())
 	w.await("all nodes follow", w.whole)
 }
@@ -258,6 +313,27 @@ func (w *world) restart() {
 	}
 	w.switchOver()
 	w.restartNode(last)
+}
+
+// replace gives the node of the primary an empty disk, as the README says. Its member of etcd is replaced as well.
+func (w *world) replace() {
+	lost := w.thePrimary()
+	// A segment of the WAL that the lost machine has not archived must be in the archive nevertheless.
+	w.signal(lost, "archiver", syscall.SIGSTOP)
+	w.value(w.local(patroni(lost), 5432+w.offset, "postgres"), "SELECT pg_switch_wal()")
+	w.goesOn("after a segment of the WAL", w.acked())
+	w.Kill(patroni(lost))
+	w.Kill(etcd(lost))
+	w.goesOn("after the loss of a machine", w.acked())
+	for _, dir := range []string{patroni(lost), etcd(lost)} {
+		w.must(os.RemoveAll(filepath.Join(w.Dir, dir, "data")))
+	}
+	begun := w.now()
+	w.replaceEtcd(lost)
+	w.await("the new member is there", func() error { return w.etcdHealth(lost) })
+	w.startNode(lost)
+	w.await("all nodes follow", w.whole)
+	w.t.Logf("node %d, replaced by an empty one, follows after %.0f s", lost, (w.now() - begun).Seconds())
 }
 
 func (w *world) restartNode(node int) {

@@ -7,15 +7,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
-// sound is a history without a fault: ten patches one after the other, each followed by a read.
+// sound is a history without a fault: ten patches one after the other, each followed by a read, and a tag for each, which
+// is read as well.
 func sound() *history {
-	h := &history{stored: map[string][]string{"a": {"created"}}, feeds: []map[string][]int{{"a": {0}}, {"a": {0}}}}
+	h := &history{
+		begun:  map[string]*appmodel.Version{"a": appmodel.First("created", "", 0)},
+		stored: map[string][]string{"a": {"created"}},
+		feeds:  []map[string][]int{{"a": {0}}, {"a": {0}}},
+	}
 	for v := 1; v <= 10; v++ {
-		at, title := time.Duration(10*v), fmt.Sprint("title ", v)
-		h.patches = append(h.patches, patch{"a", title, acknowledged, v, at, at + 2})
-		h.reads = append(h.reads, read{"a", v, title, at + 3, at + 4})
+		title := fmt.Sprint("title ", v)
+		h.add(patched(int64(v), title), 10*v, 10*v+2)
+		h.add(read(int64(v), title), 10*v+3, 10*v+4)
+		h.add(tagged(int64(v)), 10*v+5, 10*v+6)
+		h.add(readTagged(int64(v), title), 10*v+7, 10*v+8)
 		h.stored["a"] = append(h.stored["a"], title)
 		for _, feed := range h.feeds {
 			feed["a"] = append(feed["a"], v)
@@ -23,6 +32,66 @@ func sound() *history {
 	}
 	return h
 }
+
+// add adds an action between two moments.
+func (h *history) add(a action, call, answer int) {
+	a.app, a.Key, a.call, a.answer = "a", appmodel.NoKey, time.Duration(call), time.Duration(answer)
+	h.actions = append(h.actions, a)
+}
+
+// shows is an answer with a version.
+func shows(version int64, title string) appmodel.Outcome {
+	return appmodel.Outcome{Apps: []appmodel.SeenApp{{Version: version, Title: title}}}
+}
+
+func patched(version int64, title string) action {
+	return action{Op: appmodel.Op{Kind: appmodel.Patch, Version: version - 1, Title: title}, Outcome: shows(version, title)}
+}
+
+// tried is a patch that was not acknowledged.
+func tried(version int64, title string, how appmodel.Status) action {
+	a := patched(version, title)
+	a.Outcome = without(how)
+	return a
+}
+
+// without is an answer that shows nothing.
+func without(how appmodel.Status) appmodel.Outcome { return appmodel.Outcome{Status: how} }
+
+func read(version int64, title string) action {
+	return action{Op: appmodel.Op{Kind: appmodel.ReadLatest}, Outcome: shows(version, title)}
+}
+
+func tagged(version int64) action {
+	return action{
+		Op:      appmodel.Op{Kind: appmodel.PutTag, Version: version},
+		Outcome: appmodel.Outcome{Tags: []appmodel.SeenTag{{Version: version}}},
+	}
+}
+
+func readTagged(version int64, title string) action {
+	return action{Op: appmodel.Op{Kind: appmodel.ReadTagged}, Outcome: shows(version, title)}
+}
+
+// of returns the action of sound that is of a kind and about a version.
+func (h *history) of(kind appmodel.Kind, version int) *action {
+	for i, a := range h.actions {
+		if a.Kind == kind && int(a.call)/10 == version {
+			return &h.actions[i]
+		}
+	}
+	return nil
+}
+
+// lose has nothing of the newest version be there in the end.
+func (h *history) lose() {
+	h.stored["a"] = h.stored["a"][:10]
+	for _, feed := range h.feeds {
+		feed["a"] = feed["a"][:10]
+	}
+}
+
+const notLinear = "is not linearizable"
 
 // Each fault that the proof is about is found when it is put into a history.
 func TestFaultsOfAHistoryAreFound(t *testing.T) {
@@ -32,44 +101,62 @@ func TestFaultsOfAHistoryAreFound(t *testing.T) {
 		want string // "" = no fault
 	}{
 		{"none", func(h *history) {}, ""},
-		{"an unknown outcome that was kept", func(h *history) { h.patches[4].outcome = unknown }, ""},
-		{"an unknown outcome that was not kept", func(h *history) {
-			h.patches = append(h.patches, patch{"a", "other", unknown, 0, 30, 90})
+		{"an unknown outcome that was kept", func(h *history) { h.of(appmodel.Patch, 4).Outcome = without(appmodel.Unknown) }, ""},
+		{"an unknown outcome that was not kept", func(h *history) { h.add(tried(3, "other", appmodel.Unknown), 30, 90) }, ""},
+		{"an unknown outcome that was kept after its answer", func(h *history) {
+			h.of(appmodel.Patch, 10).Outcome = without(appmodel.Unknown)
+			h.of(appmodel.Patch, 10).call, h.of(appmodel.Patch, 10).answer = 20, 25
 		}, ""},
-		{"a refusal that was not kept", func(h *history) {
-			h.patches = append(h.patches, patch{"a", "other", refused, 0, 30, 90})
+		{"an unknown tag that was put after its answer", func(h *history) {
+			h.add(action{Op: tagged(3).Op, Outcome: without(appmodel.Unknown)}, 30, 32)
+			h.add(readTagged(3, "title 3"), 120, 121)
 		}, ""},
-		{"the last write is lost", func(h *history) {
-			h.stored["a"] = h.stored["a"][:10]
-			h.reads = h.reads[:9]
-			for _, feed := range h.feeds {
-				feed["a"] = feed["a"][:10]
-			}
-		}, "lost: version 10"},
-		{"an app is lost", func(h *history) { h.stored["a"], h.patches, h.reads = nil, nil, nil }, "lost: app a"},
+		{"an unknown tag that was put before its call", func(h *history) {
+			h.add(action{Op: tagged(3).Op, Outcome: without(appmodel.Unknown)}, 130, 132)
+			h.add(readTagged(3, "title 3"), 120, 121)
+		}, notLinear},
+		{"a refusal that was not kept", func(h *history) { h.add(tried(3, "other", appmodel.Refused), 30, 90) }, ""},
+		{"a conflict", func(h *history) { h.add(tried(3, "other", appmodel.Conflict), 30, 33) }, ""},
+		{"a conflict with nothing", func(h *history) { h.add(tried(4, "other", appmodel.Conflict), 33, 37) }, notLinear},
+		{"the last write is lost", func(h *history) { h.lose() }, "lost: version 10"},
+		{"an acknowledged write is lost, and the version before it is the latest", func(h *history) {
+			h.add(read(9, "title 9"), 120, 121)
+		}, notLinear},
+		{"an acknowledged write is lost, and another takes its number", func(h *history) {
+			h.add(patched(10, "other"), 120, 121)
+		}, notLinear},
+		{"an app is lost", func(h *history) { h.stored["a"], h.actions = nil, nil }, "lost: app a"},
 		{"a version that was read is lost", func(h *history) {
-			h.patches[9].outcome = unknown
-			h.stored["a"] = h.stored["a"][:10]
-			for _, feed := range h.feeds {
-				feed["a"] = feed["a"][:10]
-			}
-		}, "lost: version 10 of app a was read"},
+			h.of(appmodel.Patch, 10).Outcome = without(appmodel.Unknown)
+			h.lose()
+		}, "lost: version 10 of app a was answered"},
 		{"another body under the number", func(h *history) {
-			h.patches = append(h.patches, patch{"a", "other", unknown, 0, 30, 90})
+			h.add(tried(5, "other", appmodel.Unknown), 30, 90)
 			h.stored["a"][5] = "other"
 		}, "lost: version 5"},
-		{"one number is given twice", func(h *history) {
-			h.patches = append(h.patches, patch{"a", "other", acknowledged, 5, 50, 52})
-		}, "split: version 5"},
-		{"a refused write is kept", func(h *history) { h.patches[4].outcome = refused }, "was refused"},
+		{"a version that is no number", func(h *history) { h.add(read(-1, "title 5"), 120, 121) }, "lost: version -1"},
+		{"a version beyond the last", func(h *history) { h.add(read(11, "title 11"), 120, 121) }, "lost: version 11"},
+		{"a patch that is answered without an app", func(h *history) { h.of(appmodel.Patch, 10).Outcome = without(appmodel.Done) }, "answered with 0 apps"},
+		{"a read that is answered with two apps", func(h *history) {
+			a := h.of(appmodel.ReadLatest, 5)
+			a.Outcome.Apps = append(a.Outcome.Apps, a.Outcome.Apps...)
+		}, "answered with 2 apps"},
+		{"one number is given twice", func(h *history) { h.add(patched(5, "other"), 50, 52) }, "split: version 5"},
+		{"a refused write is kept", func(h *history) { h.of(appmodel.Patch, 4).Outcome = without(appmodel.Refused) }, "was refused"},
 		{"a write is kept twice", func(h *history) {
-			h.patches[5].outcome = unknown
+			h.of(appmodel.Patch, 6).Outcome = without(appmodel.Unknown)
 			h.stored["a"][6] = "title 5"
 		}, "has it twice"},
 		{"a version that nobody made", func(h *history) { h.stored["a"] = append(h.stored["a"], "whose") }, "nobody made"},
-		{"a stale read", func(h *history) { h.reads = append(h.reads, read{"a", 5, "title 5", 64, 65}) }, "stale: version 5"},
-		{"a read beside the next write", func(h *history) { h.reads = append(h.reads, read{"a", 5, "title 5", 59, 65}) }, ""},
-		{"a read before the write", func(h *history) { h.reads = append(h.reads, read{"a", 5, "title 5", 45, 46}) }, "stale: version 5 of app a was made"},
+		{"a stale read", func(h *history) { h.add(read(5, "title 5"), 64, 65) }, notLinear},
+		{"a read beside the next write", func(h *history) { h.add(read(5, "title 5"), 59, 65) }, ""},
+		{"a read before the write", func(h *history) { h.add(read(5, "title 5"), 45, 46) }, notLinear},
+		{"a stale read of a tag", func(h *history) { h.add(readTagged(4, "title 4"), 57, 58) }, notLinear},
+		{"a read of a tag beside the next one", func(h *history) { h.add(readTagged(4, "title 4"), 53, 58) }, ""},
+		{"an acknowledged tag is lost", func(h *history) {
+			h.add(tagged(2), 120, 121)
+			h.add(readTagged(10, "title 10"), 122, 123)
+		}, notLinear},
 		{"a follower misses a change", func(h *history) { h.feeds[1]["a"] = append(h.feeds[1]["a"][:4], h.feeds[1]["a"][5:]...) }, "feed: app a has versions 0 to 10, and follower 1 met version 5"},
 		{"a follower meets a change twice", func(h *history) { h.feeds[0]["a"] = append(h.feeds[0]["a"], 10) }, "follower 0 met version 10 as number 11"},
 		{"a follower does not meet the last change", func(h *history) { h.feeds[0]["a"] = h.feeds[0]["a"][:10] }, "follower 0 met 10 of them"},

@@ -3,78 +3,72 @@
 package cluster_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
-// outcome is what a client was answered about a patch.
-type outcome int
-
-const (
-	acknowledged outcome = iota
-	refused              // nothing may have been kept
-	unknown              // it may have been kept
-)
-
-// patch is an attempt to make a version. No two patches have the same title.
-type patch struct {
-	app     string
-	title   string
-	outcome outcome
-	version int // acknowledged
+// action is what a client did to an app, and what it was answered. No two patches have the same title.
+type action struct {
+	app string
+	appmodel.Op
+	appmodel.Outcome
 	// Times are since the beginning of the history.
 	call, answer time.Duration
 }
 
-// read is an answer to a request for the newest version of an app.
-type read struct {
-	app          string
-	version      int
-	title        string
-	call, answer time.Duration
+// made returns the version that a patch has made, if it was acknowledged with one app.
+func (a *action) made() (version int64, ok bool) {
+	if a.Kind != appmodel.Patch || a.Status != appmodel.Done || len(a.Outcome.Apps) != 1 {
+		return 0, false
+	}
+	return a.Outcome.Apps[0].Version, true
 }
 
 // history is all that happened to some apps.
 type history struct {
-	patches []patch
-	reads   []read
+	actions []action
+	// begun has version 0 of each app.
+	begun map[string]*appmodel.Version
 	// stored has the titles of each app's versions, 0 to n, as they are in the end. Version 0 is not by a patch.
 	stored map[string][]string
 	// feeds has what each follower met: the versions of each app in the order of the feed.
 	feeds []map[string][]int
 }
 
-// always is later than any answer.
-const always = time.Duration(1 << 62)
-
 // faults returns what is wrong with a history.
 func (h *history) faults() (all []string) {
 	fault := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	made := map[string]*patch{}
-	given := map[string]map[int]string{} // titles by app and version
-	for i := range h.patches {
-		p := &h.patches[i]
-		made[p.title] = p
-		if p.outcome != acknowledged {
+	made := map[string]*action{}
+	given := map[string]map[int64]string{} // titles by app and version
+	for i := range h.actions {
+		a := &h.actions[i]
+		if a.Kind == appmodel.Patch {
+			made[a.Title] = a
+		}
+		if a.Status == appmodel.Done && a.Kind != appmodel.PutTag && len(a.Outcome.Apps) != 1 {
+			fault("app %s was answered with %d apps", a.app, len(a.Outcome.Apps))
+		}
+		for _, seen := range a.Outcome.Apps {
+			if stored := h.stored[a.app]; seen.Version < 0 || seen.Version >= int64(len(stored)) || stored[seen.Version] != seen.Title {
+				fault("lost: version %d of app %s was answered as %q, and the app has %d versions", seen.Version, a.app, seen.Title, len(stored))
+			}
+		}
+		version, ok := a.made()
+		if !ok {
 			continue
 		}
-		if given[p.app] == nil {
-			given[p.app] = map[int]string{}
+		if given[a.app] == nil {
+			given[a.app] = map[int64]string{}
 		}
-		if other := given[p.app][p.version]; other != "" {
-			fault("split: version %d of app %s was given to %q and to %q", p.version, p.app, other, p.title)
+		if other := given[a.app][version]; other != "" {
+			fault("split: version %d of app %s was given to %q and to %q", version, a.app, other, a.Title)
 		}
-		given[p.app][p.version] = p.title
-		if stored := h.stored[p.app]; p.version >= len(stored) || stored[p.version] != p.title {
-			fault("lost: version %d of app %s was acknowledged as %q, and the app has %d versions", p.version, p.app, p.title, len(stored))
-		}
-	}
-	for _, r := range h.reads {
-		if stored := h.stored[r.app]; r.version >= len(stored) || stored[r.version] != r.title {
-			fault("lost: version %d of app %s was read as %q, and the app has %d versions", r.version, r.app, r.title, len(stored))
-		}
+		given[a.app][version] = a.Title
 	}
 	for app, titles := range h.stored {
 		if len(titles) == 0 {
@@ -88,54 +82,34 @@ func (h *history) faults() (all []string) {
 				fault("version %d of app %s is %q, which nobody made", version+1, app, title)
 			case kept[title]:
 				fault("%q was made once, and app %s has it twice", title, app)
-			case p.outcome == refused:
+			case p.Status == appmodel.Refused || p.Status == appmodel.Conflict:
 				fault("%q was refused, and is version %d of app %s", title, version+1, app)
 			}
 			kept[title] = true
 		}
-		all = append(all, h.order(app, made)...)
 		all = append(all, h.fed(app)...)
+	}
+	for app, operations := range h.operations() {
+		if err := appmodel.Check([appmodel.Apps]*appmodel.Version{h.begun[app]}, operations); err != nil {
+			fault("the history of app %s %v", app, err)
+		}
 	}
 	return all
 }
 
-// order checks that each patch and each read of an app took effect at one moment between its call and its answer.
-// Versions are in the order of these moments. So nothing that comes later in this order may have been answered before
-// something that comes earlier was called.
-func (h *history) order(app string, made map[string]*patch) (all []string) {
-	type step struct {
-		place        int // 2n for the patch that made version n, 2n+1 for reads of it
-		call, answer time.Duration
-	}
-	var steps []step
-	for version, title := range h.stored[app] {
-		if p := made[title]; p != nil && p.outcome == acknowledged {
-			steps = append(steps, step{2 * version, p.call, p.answer})
-		} else if p != nil {
-			steps = append(steps, step{2 * version, p.call, always})
+// operations returns what was done to each app as porcupine takes it. A write of unknown outcome may take effect at any
+// later time: its process may have failed to tell of a commit that is still under way.
+func (h *history) operations() map[string][]porcupine.Operation {
+	all := map[string][]porcupine.Operation{}
+	for i, a := range h.actions {
+		back := int64(a.answer)
+		switch {
+		case a.Status == appmodel.Refused || a.Status == appmodel.Unknown && !a.Writes():
+			continue
+		case a.Status == appmodel.Unknown:
+			back = appmodel.Never
 		}
-	}
-	for _, r := range h.reads {
-		if r.app == app {
-			steps = append(steps, step{2*r.version + 1, r.call, r.answer})
-		}
-	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(b.place, a.place) })
-	first := always // the first answer to a step with a higher place
-	for begin := 0; begin < len(steps); {
-		end := begin
-		for ; end < len(steps) && steps[end].place == steps[begin].place; end++ {
-			if steps[end].call > first {
-				what := "made"
-				if steps[end].place%2 == 1 {
-					what = "read as the newest one"
-				}
-				all = append(all, fmt.Sprintf("stale: version %d of app %s was %s by a request that began when a later version had been answered", steps[end].place/2, app, what))
-			}
-		}
-		for ; begin < end; begin++ {
-			first = min(first, steps[begin].answer)
-		}
+		all[a.app] = append(all[a.app], porcupine.Operation{ClientId: i, Input: a.Op, Call: int64(a.call), Output: a.Outcome, Return: back})
 	}
 	return all
 }

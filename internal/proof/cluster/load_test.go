@@ -24,6 +24,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -33,6 +34,8 @@ const (
 	shared    = 3   // apps that the writers patch at a time
 	longLife  = 200 // versions that an app gets before another takes its place
 	network   = "urn:vitrine:example.test"
+	editor    = network + ":user=editor"
+	tag       = "live" // is put on versions of every app
 )
 
 // load is writers and followers on some processes of Vitrine.
@@ -50,7 +53,7 @@ type load struct {
 	apps   [shared]string
 	made   int                         // apps
 	acks   [processes]int              // patches that each process has acknowledged
-	count  map[outcome]int             // answers to patches, but for 409
+	count  map[appmodel.Status]int     // answers to patches
 	broken map[string]int              // answers that no client may get, and how often
 	met    [processes]map[string][]int // by the follower of each process
 }
@@ -68,9 +71,9 @@ func newLoad(t *testing.T, binary, db string) *load {
 		t.Fatal(err)
 	}
 	l := &load{http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}, begun: time.Now(),
-		ended: make(chan struct{}), count: map[outcome]int{}, broken: map[string]int{}}
+		ended: make(chan struct{}), count: map[appmodel.Status]int{}, broken: map[string]int{}}
 	t.Cleanup(l.http.CloseIdleConnections)
-	who := httpapi.Principal{URN: network + ":user=editor", Moderates: []string{network}}
+	who := httpapi.Principal{URN: editor, Moderates: []string{network}}
 	if l.token, err = tokens.Sign(who, time.Now().Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +109,7 @@ var (
 	errRefused  = errors.New("refused")
 	errUnknown  = errors.New("the outcome is unknown")
 	errConflict = errors.New("another patch was first")
-	errMissing  = errors.New("there is no such app")
+	errMissing  = errors.New("there is no such app or tag")
 )
 
 // ask sends a request to a process and decodes the answer.
@@ -135,7 +138,11 @@ func (l *load) ask(process int, method, path, key string, body, out any) error {
 	}
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusCreated:
-		return json.Unmarshal(text, out)
+		if err := json.Unmarshal(text, out); err != nil {
+			l.breaks(fmt.Sprintf("%s answers %d with %q: %v", method, answer.StatusCode, text[:min(len(text), 500)], err))
+			return fmt.Errorf("%w: %w", errUnknown, err)
+		}
+		return nil
 	case http.StatusConflict:
 		return errConflict
 	case http.StatusServiceUnavailable:
@@ -143,6 +150,9 @@ func (l *load) ask(process int, method, path, key string, body, out any) error {
 			return errUnknown
 		}
 		return errRefused
+	}
+	if answer.StatusCode == http.StatusNotFound && strings.HasSuffix(path, "/tagged/"+tag) {
+		return errMissing
 	}
 	l.breaks(fmt.Sprintf("%s answers %d %s", method, answer.StatusCode, text))
 	if answer.StatusCode == http.StatusNotFound {
@@ -167,7 +177,8 @@ func (l *load) create(place int) {
 	n := l.made
 	l.mu.Unlock()
 	var app struct{ ID string }
-	in := map[string]any{"title": fmt.Sprintf("app %d", n), "groups": []string{network}}
+	title := fmt.Sprintf("app %d", n)
+	in := map[string]any{"title": title, "groups": []string{network}}
 	for l.ask(rand.IntN(processes), "POST", "/apps/", fmt.Sprint("app-", n), in, &app) != nil {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -175,17 +186,23 @@ func (l *load) create(place int) {
 	defer l.mu.Unlock()
 	l.apps[place] = app.ID
 	if l.h.stored == nil {
-		l.h.stored = map[string][]string{}
+		l.h.stored, l.h.begun = map[string][]string{}, map[string]*appmodel.Version{}
 	}
+	l.h.begun[app.ID] = appmodel.First(title, editor, 0)
 	l.h.stored[app.ID] = nil // read in the end
 }
 
-// versions is an answer about apps.
-type versions struct {
-	Apps []struct{ ID, Version, Title string }
+// seen is an answer about versions of an app.
+type seen struct {
+	Apps []struct {
+		Version, Title string
+		UpdatedAt      int64
+		UpdatedBy      struct{ URN string }
+	}
+	Tags []struct{ AppVersion string }
 }
 
-// write patches apps until the load ends. It reads an app before it patches it.
+// write reads apps, patches them and tags their versions until the load ends. It reads an app before it changes it.
 func (l *load) write(ctx context.Context) {
 	who := rand.Uint64()
 	for n := 0; ctx.Err() == nil; n++ {
@@ -194,15 +211,23 @@ func (l *load) write(ctx context.Context) {
 		l.mu.Lock()
 		app := l.apps[place]
 		l.mu.Unlock()
-		head, err := l.head(app)
-		if err != nil {
+		out := l.act(app, appmodel.Op{Kind: appmodel.ReadLatest})
+		if out.Status != appmodel.Done || len(out.Apps) != 1 || out.Apps[0].Version < 0 { // history.faults reports wrong answers
 			continue
 		}
+		head := out.Apps[0].Version
 		if head >= longLife {
 			l.replace(place, app)
 			continue
 		}
-		l.patch(app, head, fmt.Sprintf("%x-%d", who, n))
+		switch rand.IntN(8) {
+		case 0:
+			l.act(app, appmodel.Op{Kind: appmodel.PutTag, Version: rand.Int64N(head + 1)})
+		case 1, 2:
+			l.act(app, appmodel.Op{Kind: appmodel.ReadTagged})
+		default:
+			l.act(app, appmodel.Op{Kind: appmodel.Patch, Version: head, Title: fmt.Sprintf("%x-%d", who, n)})
+		}
 	}
 }
 
@@ -219,47 +244,73 @@ func (l *load) replace(place int, app string) {
 	}
 }
 
-// head reads the newest version of an app.
-func (l *load) head(app string) (version int, err error) {
-	var out versions
-	call := l.now()
-	if err := l.ask(rand.IntN(processes), "GET", "/apps/"+app, "", nil, &out); err != nil {
-		return 0, err
-	}
-	version, err = strconv.Atoi(out.Apps[0].Version)
+// act does something to an app, through any process, and notes it.
+func (l *load) act(app string, o appmodel.Op) appmodel.Outcome {
+	o.By, o.Key = editor, appmodel.NoKey
+	method, path, body := request(app, o)
+	process := rand.IntN(processes)
+	a := action{app: app, Op: o, call: l.now()}
+	var answer seen
+	err := l.ask(process, method, path, "", body, &answer)
+	a.answer = l.now()
+	a.Outcome = answer.outcome(err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.h.reads = append(l.h.reads, read{app, version, out.Apps[0].Title, call, l.now()})
-	return version, err
+	l.h.actions = append(l.h.actions, a)
+	if o.Kind == appmodel.Patch {
+		l.count[a.Status]++
+	}
+	if _, ok := a.made(); ok {
+		l.acks[process]++
+	}
+	return a.Outcome
 }
 
-// patch makes the version after head, unless another client was first.
-func (l *load) patch(app string, head int, title string) {
-	body := []map[string]string{
-		{"op": "test", "path": "/apps/0/version", "value": strconv.Itoa(head)},
-		{"op": "replace", "path": "/apps/0/title", "value": title},
+// request is an operation as HTTP has it.
+func request(app string, o appmodel.Op) (method, path string, body any) {
+	path = "/apps/" + app
+	switch version := strconv.FormatInt(o.Version, 10); o.Kind {
+	case appmodel.Patch:
+		return "PATCH", path, []map[string]string{
+			{"op": "test", "path": "/apps/0/version", "value": version},
+			{"op": "replace", "path": "/apps/0/title", "value": o.Title},
+		}
+	case appmodel.PutTag:
+		return "PUT", path + "/tags/" + tag, map[string]string{"appVersion": version}
+	case appmodel.ReadTagged:
+		return "GET", path + "/tagged/" + tag, nil
 	}
-	process := rand.IntN(processes)
-	p := patch{app: app, title: title, call: l.now()}
-	var out versions
-	err := l.ask(process, "PATCH", "/apps/"+app, "", body, &out)
-	p.answer = l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	return "GET", path, nil
+}
+
+// outcome is an answer, or the error instead of it, in the terms of the model.
+func (s seen) outcome(err error) (out appmodel.Outcome) {
 	switch {
-	case err == nil:
-		p.outcome = acknowledged
-		p.version, _ = strconv.Atoi(out.Apps[0].Version)
-		l.acks[process]++
-	case errors.Is(err, errRefused), errors.Is(err, errConflict):
-		p.outcome = refused
-	default:
-		p.outcome = unknown
+	case errors.Is(err, errRefused):
+		out.Status = appmodel.Refused
+	case errors.Is(err, errConflict):
+		out.Status = appmodel.Conflict
+	case errors.Is(err, errMissing):
+		out.Status = appmodel.Absent
+	case err != nil:
+		out.Status = appmodel.Unknown
 	}
-	l.h.patches = append(l.h.patches, p)
-	if !errors.Is(err, errConflict) {
-		l.count[p.outcome]++
+	for _, app := range s.Apps {
+		out.Apps = append(out.Apps, appmodel.SeenApp{Version: number(app.Version), Title: app.Title, By: app.UpdatedBy.URN, At: app.UpdatedAt})
 	}
+	for _, tag := range s.Tags {
+		out.Tags = append(out.Tags, appmodel.SeenTag{Version: number(tag.AppVersion)})
+	}
+	return out
+}
+
+// number returns the number of a version, -1 if it is none.
+func number(version string) int64 {
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // follow goes along with the feed of changes through one process, until it has met every version that was acknowledged.
@@ -287,6 +338,9 @@ func (l *load) follow(ctx context.Context, process int) {
 		after = page.Next
 		l.mu.Lock()
 		for _, e := range page.Changes {
+			if e.Type == appsvc.TagSet {
+				continue
+			}
 			l.met[process][e.AppID] = append(l.met[process][e.AppID], int(e.Version.Number()))
 		}
 		l.mu.Unlock()
@@ -339,9 +393,9 @@ func (l *load) gap(since time.Duration) (longest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var at []time.Duration
-	for _, p := range l.h.patches {
-		if p.outcome == acknowledged && p.answer > since {
-			at = append(at, p.answer)
+	for i := range l.h.actions {
+		if _, ok := l.h.actions[i].made(); ok && l.h.actions[i].answer > since {
+			at = append(at, l.h.actions[i].answer)
 		}
 	}
 	slices.Sort(at)
@@ -357,6 +411,9 @@ func (l *load) end(t *testing.T) []string {
 	l.stop()
 	l.writing.Wait()
 	for app := range l.h.stored {
+		for _, kind := range []appmodel.Kind{appmodel.ReadLatest, appmodel.ReadTagged} {
+			l.act(app, appmodel.Op{Kind: kind})
+		}
 		titles, err := l.read(app)
 		if err != nil {
 			t.Fatal(err)
@@ -388,7 +445,7 @@ func (l *load) end(t *testing.T) []string {
 func (l *load) read(app string) (titles []string, err error) {
 	before := ""
 	for deadline := time.Now().Add(patience); ; {
-		var page versions
+		var page seen
 		err := l.ask(rand.IntN(processes), "GET", "/apps/"+app+"/versions/?limit=500"+before, "", nil, &page)
 		switch {
 		case errors.Is(err, errMissing):

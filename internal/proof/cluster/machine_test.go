@@ -55,7 +55,7 @@ func need(t *testing.T, programs ...string) {
 		if find(program) != "" {
 			continue
 		}
-		why := program + " is not installed: a cluster needs etcd, patroni, haproxy and pgbouncer (Debian: etcd-server patroni haproxy pgbouncer)"
+		why := program + " is not installed: a cluster needs etcd, patroni, haproxy and pgbouncer (Debian: etcd-server etcd-client patroni haproxy pgbouncer)"
 		if os.Getenv("VITRINE_CI") != "" {
 			t.Fatal(why)
 		}
@@ -229,6 +229,36 @@ func (m *machine) startEtcd(node int) {
 	m.must(m.Start(etcd(node), m.env("etcd.env", node), find("etcd")))
 }
 
+// replaceEtcd has etcd forget the member of a node, and starts a new one there.
+func (m *machine) replaceEtcd(node int) {
+	m.t.Helper()
+	other := node%nodes + 1
+	etcdctl := func(args ...string) string {
+		m.t.Helper()
+		args = append(args, "--endpoints=http://"+m.address(other, 2379))
+		command := m.Command(etcd(other), []string{"ETCDCTL_API=3"}, find("etcdctl"), args...)
+		out, err := command.Output()
+		if err != nil {
+			m.t.Fatalf("%s: %v", command, err)
+		}
+		return string(out)
+	}
+	name := fmt.Sprint("node", node)
+	id := regexp.MustCompile(`(?m)^(\w+), \w+, ` + name + `,`).FindStringSubmatch(etcdctl("member", "list"))
+	if id == nil {
+		m.t.Fatalf("etcd has no member %s", name)
+	}
+	etcdctl("member", "remove", id[1])
+	etcdctl("member", "add", name, "--peer-urls=http://"+m.address(node, 2380))
+	env := m.env("etcd.env", node)
+	at := slices.Index(env, "ETCD_INITIAL_CLUSTER_STATE=new")
+	if at < 0 {
+		m.t.Fatalf("etcd.env is %q", env)
+	}
+	env[at] = "ETCD_INITIAL_CLUSTER_STATE=existing"
+	m.must(m.Start(etcd(node), env, find("etcd")))
+}
+
 func (m *machine) startNode(node int) {
 	m.t.Helper()
 	m.must(m.Start(patroni(node), append(m.env("node.env", node), "LC_ALL=C.UTF-8"), find("patroni"), filepath.Join(m.Dir, patroni(node), "patroni.yml")))
@@ -349,14 +379,38 @@ func (m *machine) whole() error {
 	return nil
 }
 
+// noFailsafe returns nil when no node counts on what it was told while etcd had no majority.
+func (m *machine) noFailsafe() error {
+	for node := 1; node <= nodes; node++ {
+		var told struct {
+			Active bool `json:"failsafe_mode_is_active"`
+		}
+		if err := m.get("http://"+m.address(node, 8008)+"/patroni", &told); err != nil || told.Active {
+			return fmt.Errorf("node %d: failsafe mode is active: %t, %v", node, told.Active, err)
+		}
+	}
+	return nil
+}
+
+// signal sends a signal to those processes of a node whose command line contains a text. There must be one.
+func (m *machine) signal(node int, text string, signal syscall.Signal) {
+	m.t.Helper()
+	found := false
+	for _, pid := range m.Processes(patroni(node)) {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), text) {
+			found = true
+			_ = syscall.Kill(pid, signal)
+		}
+	}
+	if !found {
+		m.t.Fatalf("no process of node %d has %q in its command line", node, text)
+	}
+}
+
 // stopNode stops all of a node but etcd as an operator does, and returns when it has ended.
 func (m *machine) stopNode(node int) {
 	m.t.Helper()
-	for _, pid := range m.Processes(patroni(node)) { // Patroni stops PostgreSQL
-		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), "/patroni\x00") {
-			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}
-	}
+	m.signal(node, "/patroni\x00", syscall.SIGTERM) // Patroni stops PostgreSQL
 	m.await(patroni(node)+" has stopped", func() error {
 		if left := m.Processes(patroni(node)); len(left) > 0 {
 			return fmt.Errorf("these processes run: %v", left)

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 // tool is one of PostgreSQL's programs, with the password of the user who copies the cluster.
@@ -117,15 +118,16 @@ func (w *world) restored(at moment) (faults []string) {
 	checked := 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, p := range w.h.patches {
-		switch {
-		case p.outcome == acknowledged && p.answer < at.before:
+	for i := range w.h.actions {
+		a := &w.h.actions[i]
+		switch _, acknowledged := a.made(); {
+		case acknowledged && a.answer < at.before:
 			checked++
-			if !there[p.title] {
-				faults = append(faults, fmt.Sprintf("restore: %q was acknowledged before the moment, and is not there", p.title))
+			if !there[a.Title] {
+				faults = append(faults, fmt.Sprintf("restore: %q was acknowledged before the moment, and is not there", a.Title))
 			}
-		case p.call > at.after && there[p.title]:
-			faults = append(faults, fmt.Sprintf("restore: %q was made after the moment, and is there", p.title))
+		case a.Kind == appmodel.Patch && a.call > at.after && there[a.Title]:
+			faults = append(faults, fmt.Sprintf("restore: %q was made after the moment, and is there", a.Title))
 		}
 	}
 	w.t.Logf("%d writes restored", checked)

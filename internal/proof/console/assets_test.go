@@ -154,6 +154,8 @@ func TestAssets(t *testing.T) {
 		p.Click(card + `[1]//input`)
 		p.Click(named("Put into a folder"))
 		p.Type(`//dialog//input`, "sum")
+		// The list is shown anew when the search is answered. A click in this moment would meet no element.
+		p.See(`//dialog[not(.//li[contains(., "Winter")])]//li[contains(., "Summer")]`)
 		p.Click(`//dialog//li[contains(., "Summer")]`)
 		p.See(toast("1 put into Summer."))
 		p.See(card + `[1]//span[contains(@class, "detail") and contains(., "Summer")]`)

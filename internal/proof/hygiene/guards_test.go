@@ -83,7 +83,7 @@ var guards = []mutant.Mutant{
 
 // faults are what goes wrong when a client asks for it, or when it is awake like a mutant.
 var faults = []program.Edit{
-	{File: "appsvc/create.go", Old: "return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)",
+	{File: "appsvc/createapp.go", Old: "return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)",
 		New: "app, err := s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)\n" +
 			"if in.Title == \"panic\" { panic(\"secret of the panic\") }\nreturn app, err"},
 	{File: "reviews/batch.go", Old: "\twork()\n",

@@ -4,7 +4,7 @@
 //
 // Clients patch, restore, tag and read two apps at the same time. What they were answered is a
 // history, and porcupine looks for an order of the operations that explains all of it by the
-// sequential model in model_test.go. A history that it cannot decide in time counts as a failure.
+// sequential model in internal/proof/appmodel. A history that it cannot decide in time counts as a failure.
 // The service runs in memory, in SQLite, in two openings of one SQLite file (as two processes have
 // it) and as the example server over HTTP, where the process is killed meanwhile: an operation
 // without an answer may have taken effect or not.

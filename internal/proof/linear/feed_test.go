@@ -9,6 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 // follower reads the feed of an app while clients change it.
@@ -32,7 +33,7 @@ func tell(events []appsvc.Event) (text string) {
 }
 
 // follow begins to follow the apps of a history.
-func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [apps]*follower) {
+func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [appmodel.Apps]*follower) {
 	by := appsvc.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for i := range all {
 		ctx, stop := context.WithCancel(ctx)
@@ -129,9 +130,9 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 		order = append(order, op)
 	}
 	for i := range h.ops {
-		o, out := h.ops[i].Input.(op), h.ops[i].Output.(outcome)
-		if o.app == app && out.status == done && (o.kind == patch || o.kind == restore) && o.key == noKey && !made[&h.ops[i]] {
-			return fmt.Errorf("%v was answered with version %d, which is not in the feed", o, out.apps[0].version)
+		o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome)
+		if o.App == app && out.Status == appmodel.Done && (o.Kind == appmodel.Patch || o.Kind == appmodel.Restore) && o.Key == appmodel.NoKey && !made[&h.ops[i]] {
+			return fmt.Errorf("%v was answered with version %d, which is not in the feed", o, out.Apps[0].Version)
 		}
 	}
 	first := int64(1 << 62) // the first answer to an operation whose event comes later
@@ -151,8 +152,8 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 		}
 	}
 	for i := range h.ops {
-		if o, out := h.ops[i].Input.(op), h.ops[i].Output.(outcome); o.app == app && o.kind == deleteTag && out.status == done && o.key == noKey {
-			deletions[o.by]--
+		if o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome); o.App == app && o.Kind == appmodel.DeleteTag && out.Status == appmodel.Done && o.Key == appmodel.NoKey {
+			deletions[o.By]--
 		}
 	}
 	for by, n := range deletions {
@@ -167,20 +168,20 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 func (h *history) made(app int, e appsvc.Event) *porcupine.Operation {
 	var found *porcupine.Operation
 	for i := range h.ops {
-		o, out := h.ops[i].Input.(op), h.ops[i].Output.(outcome)
-		if o.app != app || o.by != e.By || o.key != noKey || out.status != done {
+		o, out := h.ops[i].Input.(appmodel.Op), h.ops[i].Output.(appmodel.Outcome)
+		if o.App != app || o.By != e.By || o.Key != appmodel.NoKey || out.Status != appmodel.Done {
 			continue
 		}
 		same := false
 		switch e.Type {
 		case appsvc.AppUpdated:
-			same = o.kind == patch && out.apps[0].version == e.Version.Number()
+			same = o.Kind == appmodel.Patch && out.Apps[0].Version == e.Version.Number()
 		case appsvc.AppRestored:
-			same = o.kind == restore && out.apps[0].version == e.Version.Number()
+			same = o.Kind == appmodel.Restore && out.Apps[0].Version == e.Version.Number()
 		case appsvc.TagDeleted:
-			same = o.kind == deleteTag && tagName(o.tag) == e.Tag
+			same = o.Kind == appmodel.DeleteTag && tagName(o.Tag) == e.Tag
 		case appsvc.TagSet:
-			same = o.kind == putTag && tagName(o.tag) == e.Tag && out.tags[0].version == e.To.Number()
+			same = o.Kind == appmodel.PutTag && tagName(o.Tag) == e.Tag && out.Tags[0].Version == e.To.Number()
 		}
 		if same && found != nil && (e.Type == appsvc.TagSet || e.Type == appsvc.TagDeleted) {
 			return ambiguous(e.Type, found)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -157,7 +158,7 @@ func one(t *testing.T, w *world, name string, who []client, direct bool, n *tall
 	h := &history{world: w, name: name, direct: direct}
 	seed := rand.Uint64()
 	var svc *appsvc.Service
-	var followers [apps]*follower
+	var followers [appmodel.Apps]*follower
 	if d, ok := who[len(who)-1].(directly); ok {
 		svc = d.service()
 		followers = w.follow(context.Background(), svc)

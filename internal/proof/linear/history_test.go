@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 const (
@@ -24,7 +24,7 @@ type history struct {
 	name   string
 	direct bool // against a Service and its Store, which can be asked for more than over HTTP
 	// heads are the highest versions that anybody was shown: what a client patches.
-	heads [apps]atomic.Int64
+	heads [appmodel.Apps]atomic.Int64
 
 	mu    sync.Mutex
 	begun time.Time
@@ -65,21 +65,21 @@ func (h *history) client(ctx context.Context, c int, r *rand.Rand, who []client)
 func (h *history) finish(ctx context.Context, who []client) error {
 	by := network + ":user=last"
 	for _, c := range who {
-		for app := range apps {
-			for _, k := range []kind{readLatest, listTags} {
-				if err := h.do(ctx, 0, op{kind: k, app: app, key: noKey, by: by}, c); err != nil {
+		for app := range appmodel.Apps {
+			for _, k := range []appmodel.Kind{appmodel.ReadLatest, appmodel.ListTags} {
+				if err := h.do(ctx, 0, appmodel.Op{Kind: k, App: app, Key: appmodel.NoKey, By: by}, c); err != nil {
 					return err
 				}
 			}
-			for before := int64(latest); before != 0; {
-				o := op{kind: listVersions, app: app, version: before, key: noKey, by: by}
+			for before := int64(appmodel.Latest); before != 0; {
+				o := appmodel.Op{Kind: appmodel.ListVersions, App: app, Version: before, Key: appmodel.NoKey, By: by}
 				if err := h.do(ctx, 0, o, c); err != nil {
 					return err
 				}
-				if before == latest {
+				if before == appmodel.Latest {
 					before = h.heads[app].Load() + 1
 				}
-				before = max(before-page, 0)
+				before = max(before-appmodel.Page, 0)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (h *history) finish(ctx context.Context, who []client) error {
 }
 
 // do carries out an operation and notes it.
-func (h *history) do(ctx context.Context, c int, o op, who client) error {
+func (h *history) do(ctx context.Context, c int, o appmodel.Op, who client) error {
 	call := time.Since(h.begun)
 	out, err := who.do(ctx, h.world, o)
 	if err != nil {
@@ -98,50 +98,50 @@ func (h *history) do(ctx context.Context, c int, o op, who client) error {
 }
 
 // next draws an operation.
-func (h *history) next(r *rand.Rand, c, i int) op {
-	kinds := [...]kind{patch, patch, patch, patch, restore, putTag, putTag, deleteTag, readLatest, readVersion,
-		readTag, readTagged, listVersions, listTags, tagsNamed, listApps}
-	o := op{kind: kinds[r.IntN(len(kinds))], app: r.IntN(apps), tag: r.IntN(tags), key: noKey, by: fmt.Sprintf("%s:user=%d", network, c)}
-	if h.direct && o.kind == listApps && r.IntN(2) == 0 {
-		o.kind = oneView
+func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
+	kinds := [...]appmodel.Kind{appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Restore, appmodel.PutTag, appmodel.PutTag, appmodel.DeleteTag, appmodel.ReadLatest, appmodel.ReadVersion,
+		appmodel.ReadTag, appmodel.ReadTagged, appmodel.ListVersions, appmodel.ListTags, appmodel.TagsNamed, appmodel.ListApps}
+	o := appmodel.Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(appmodel.Apps), Tag: r.IntN(appmodel.Tags), Key: appmodel.NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
+	if h.direct && o.Kind == appmodel.ListApps && r.IntN(2) == 0 {
+		o.Kind = appmodel.OneView
 	}
-	head := h.heads[o.app].Load()
-	switch o.kind {
-	case patch:
-		o.version, o.title = max(head+int64(r.IntN(8)/6), 0), fmt.Sprintf("%s by %d-%d", h.name, c, i)
-	case readVersion, putTag, restore:
-		if o.version = r.Int64N(head + 2); h.direct && r.IntN(4) == 0 {
-			o.version = latest
+	head := h.heads[o.App].Load()
+	switch o.Kind {
+	case appmodel.Patch:
+		o.Version, o.Title = max(head+int64(r.IntN(8)/6), 0), fmt.Sprintf("%s by %d-%d", h.name, c, i)
+	case appmodel.ReadVersion, appmodel.PutTag, appmodel.Restore:
+		if o.Version = r.Int64N(head + 2); h.direct && r.IntN(4) == 0 {
+			o.Version = appmodel.Latest
 		}
-	case listVersions:
-		if o.version = latest; r.IntN(3) == 0 {
-			o.version = r.Int64N(head + 2)
+	case appmodel.ListVersions:
+		if o.Version = appmodel.Latest; r.IntN(3) == 0 {
+			o.Version = r.Int64N(head + 2)
 		}
 	}
-	if o.writes() && o.kind != patch && r.IntN(3) == 0 {
-		o.key = r.IntN(keys)
-		o.by = network + ":user=keyed"
-		o.app, o.tag, o.version = o.key%apps, o.key%tags, int64(o.key) // the same for the same key
+	if o.Writes() && o.Kind != appmodel.Patch && r.IntN(3) == 0 {
+		o.Key = r.IntN(appmodel.Keys)
+		o.By = network + ":user=keyed"
+		o.App, o.Tag, o.Version = o.Key%appmodel.Apps, o.Key%appmodel.Tags, int64(o.Key) // the same for the same key
 	}
 	return o
 }
 
 // note keeps what can be part of an order: not what was refused, nor reads without an answer.
-func (h *history) note(c int, o op, out outcome, call, back time.Duration) {
-	for _, a := range out.apps {
+func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back time.Duration) {
+	for _, a := range out.Apps {
 		for {
-			head := h.heads[a.app].Load()
-			if a.version <= head || h.heads[a.app].CompareAndSwap(head, a.version) {
+			head := h.heads[a.App].Load()
+			if a.Version <= head || h.heads[a.App].CompareAndSwap(head, a.Version) {
 				break
 			}
 		}
 	}
-	if out.status == refused || out.status == unknown && !o.writes() {
+	if out.Status == appmodel.Refused || out.Status == appmodel.Unknown && !o.Writes() {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if out.status == unknown {
+	if out.Status == appmodel.Unknown {
 		h.lost++
 	}
 	h.ops = append(h.ops, porcupine.Operation{ClientId: c, Input: o, Call: int64(call), Output: out, Return: int64(back)})
@@ -149,19 +149,8 @@ func (h *history) note(c int, o op, out outcome, call, back time.Duration) {
 
 // check returns an error unless an order explains the history.
 func (h *history) check() error {
-	const patience = 10 * time.Minute
-	m := model(h.begin)
-	result := porcupine.CheckOperationsTimeout(m, h.ops, patience)
-	if result == porcupine.Ok {
-		return nil
+	if err := appmodel.Check(h.begin, h.ops); err != nil {
+		return fmt.Errorf("history %s %w", h.name, err)
 	}
-	slices.SortFunc(h.ops, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
-	var text strings.Builder
-	for _, o := range h.ops {
-		fmt.Fprintf(&text, "%9d %9d  client %d  %s\n", o.Call/1000, o.Return/1000, o.ClientId, m.DescribeOperation(o.Input, o.Output))
-	}
-	if result == porcupine.Unknown {
-		return fmt.Errorf("history %s could not be decided in %s:\n%s", h.name, patience, text.String())
-	}
-	return fmt.Errorf("history %s is not linearizable (call and return in microseconds):\n%s", h.name, text.String())
+	return nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -95,73 +96,73 @@ type answer struct {
 // errCut is an answer that did not come, or not to its end.
 var errCut = errors.New("no answer")
 
-func (c remote) do(ctx context.Context, w *world, o op) (outcome, error) {
+func (c remote) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
 	life := c.server.life(0)
 	out, err := c.answer(ctx, w, o)
 	if errors.Is(err, errCut) {
 		// What was cut off by the end of a process has taken effect by now, or never does: the
 		// connection ends when the process has.
 		c.server.life(life)
-		return outcome{status: unknown}, nil
+		return appmodel.Outcome{Status: appmodel.Unknown}, nil
 	}
 	return out, err
 }
 
-func (c remote) answer(ctx context.Context, w *world, o op) (outcome, error) {
+func (c remote) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
 	method, path, body := request(w, o)
-	by := httpapi.Principal{URN: o.by, Moderates: []string{network}}
-	if o.kind == listApps {
+	by := httpapi.Principal{URN: o.By, Moderates: []string{network}}
+	if o.Kind == appmodel.ListApps {
 		by = httpapi.Principal{URN: w.owner}
 	}
 	status, header, text, err := c.send(ctx, by, method, path, keyOf(w, o), body)
 	if err != nil {
-		return outcome{}, err
+		return appmodel.Outcome{}, err
 	}
 	var a answer
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &a); err != nil {
-			return outcome{}, err
+			return appmodel.Outcome{}, err
 		}
 	}
 	switch status {
 	case http.StatusOK, http.StatusCreated, http.StatusNoContent:
 		return a.outcome(w, header.Get("Link") != "")
 	case http.StatusNotFound:
-		return outcome{status: absent}, nil
+		return appmodel.Outcome{Status: appmodel.Absent}, nil
 	case http.StatusConflict:
-		return outcome{status: conflict}, nil
+		return appmodel.Outcome{Status: appmodel.Conflict}, nil
 	}
-	return outcome{}, fmt.Errorf("status %d: %s", status, a.Error)
+	return appmodel.Outcome{}, fmt.Errorf("status %d: %s", status, a.Error)
 }
 
 // request is an operation as HTTP has it.
-func request(w *world, o op) (method, path string, body []byte) {
-	app, tag := "/apps/"+w.ids[o.app], tagName(o.tag)
-	switch o.kind {
-	case patch:
+func request(w *world, o appmodel.Op) (method, path string, body []byte) {
+	app, tag := "/apps/"+w.ids[o.App], tagName(o.Tag)
+	switch o.Kind {
+	case appmodel.Patch:
 		return "PATCH", app, patchOf(o)
-	case restore:
-		return "POST", "/apps/versions/restore", fmt.Appendf(nil, `{"appId":"%s","appVersion":"%d"}`, w.ids[o.app], o.version)
-	case putTag:
-		return "PUT", app + "/tags/" + tag, fmt.Appendf(nil, `{"appVersion":"%d"}`, o.version)
-	case deleteTag:
+	case appmodel.Restore:
+		return "POST", "/apps/versions/restore", fmt.Appendf(nil, `{"appId":"%s","appVersion":"%d"}`, w.ids[o.App], o.Version)
+	case appmodel.PutTag:
+		return "PUT", app + "/tags/" + tag, fmt.Appendf(nil, `{"appVersion":"%d"}`, o.Version)
+	case appmodel.DeleteTag:
 		return "DELETE", app + "/tags/" + tag, nil
-	case readVersion:
-		return "GET", fmt.Sprintf("%s/versions/%d", app, o.version), nil
-	case readTag:
+	case appmodel.ReadVersion:
+		return "GET", fmt.Sprintf("%s/versions/%d", app, o.Version), nil
+	case appmodel.ReadTag:
 		return "GET", app + "/tags/" + tag + "?embedApps=true", nil
-	case readTagged:
+	case appmodel.ReadTagged:
 		return "GET", app + "/tagged/" + tag, nil
-	case listVersions:
-		if o.version == latest {
-			return "GET", fmt.Sprintf("%s/versions/?limit=%d", app, page), nil
+	case appmodel.ListVersions:
+		if o.Version == appmodel.Latest {
+			return "GET", fmt.Sprintf("%s/versions/?limit=%d", app, appmodel.Page), nil
 		}
-		return "GET", fmt.Sprintf("%s/versions/?limit=%d&before=%d", app, page, o.version), nil
-	case listTags:
+		return "GET", fmt.Sprintf("%s/versions/?limit=%d&before=%d", app, appmodel.Page, o.Version), nil
+	case appmodel.ListTags:
 		return "GET", app + "/tags/?embedApps=true", nil
-	case tagsNamed:
+	case appmodel.TagsNamed:
 		return "GET", "/tags/" + tag + "?" + url.Values{"appId": w.ids[:]}.Encode(), nil
-	case listApps:
+	case appmodel.ListApps:
 		return "GET", "/apps/", nil
 	}
 	return "GET", app, nil
@@ -196,8 +197,8 @@ func (c remote) send(ctx context.Context, by httpapi.Principal, method, path, ke
 	return answer.StatusCode, answer.Header, text, nil
 }
 
-func (a answer) outcome(w *world, more bool) (outcome, error) {
-	out := outcome{more: more}
+func (a answer) outcome(w *world, more bool) (appmodel.Outcome, error) {
+	out := appmodel.Outcome{More: more}
 	for _, app := range a.Apps {
 		v, err := appsvc.ParseVersion(app.Version)
 		if err != nil {
@@ -207,7 +208,7 @@ func (a answer) outcome(w *world, more bool) (outcome, error) {
 		if err != nil {
 			return out, err
 		}
-		out.apps = append(out.apps, seen)
+		out.Apps = append(out.Apps, seen)
 	}
 	for _, tag := range a.Tags {
 		v, err := appsvc.ParseVersion(tag.AppVersion)
@@ -218,7 +219,7 @@ func (a answer) outcome(w *world, more bool) (outcome, error) {
 		if err != nil {
 			return out, err
 		}
-		out.tags = append(out.tags, seen)
+		out.Tags = append(out.Tags, seen)
 	}
 	return out, nil
 }

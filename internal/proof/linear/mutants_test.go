@@ -12,14 +12,14 @@ import (
 var mutants = []mutant.Mutant{
 	{Name: "patch does not test the version again inside of the write", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/patch.go",
-		Old:  "if now.Version != head.Version {",
-		New:  "if now.Version != head.Version && !MUTANT {",
+		Old:  "if latest.Version != head.Version {",
+		New:  "if latest.Version != head.Version && !MUTANT {",
 	}}},
 	{Name: "a tag is put without a look at the version", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/tag.go",
-		Old:  "app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)\n\t\treturn err",
-		New: "app, err = s.versionFor(ctx, by, usable, in.AppID, in.Version)\n" +
-			"if MUTANT { err = nil; if in.Version != Latest { app.Version = in.Version } }\n\t\treturn err",
+		Old:  "app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version)\n\t\tif err == nil && in.Embed {",
+		New: "app, err = s.versionFor(ctx, by, usableHead, in.AppID, in.Version)\n" +
+			"if MUTANT { err = nil; if in.Version != Latest { app.Version = in.Version } }\n\t\tif err == nil && in.Embed {",
 	}}},
 	{Name: "restore of the latest copies the one before the write", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/restore.go",
@@ -28,9 +28,9 @@ var mutants = []mutant.Mutant{
 	}}},
 	{Name: "restore numbers its version outside of the transaction", By: "sqlite", Edits: []program.Edit{{
 		File: "appsvc/restore.go",
-		Old:  "return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)",
+		Old:  "return s.addVersion(ctx, tx, by, c, s.nextMeta(head, by), d, s.limits.AppBytes)",
 		New: "if MUTANT { head.Version = old.Version }\n" +
-			"return s.addVersion(ctx, tx, by, c, s.next(head, by), d, s.limits.AppBytes)",
+			"return s.addVersion(ctx, tx, by, c, s.nextMeta(head, by), d, s.limits.AppBytes)",
 	}}},
 	{Name: "the clock may take updatedAt back", By: "memory", Edits: []program.Edit{{
 		File: "appsvc/addversion.go",

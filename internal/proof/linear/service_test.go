@@ -8,20 +8,21 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 )
 
 const network = "urn:vitrine:linear.test"
 
 // client carries out operations. An error is one that the model does not know.
 type client interface {
-	do(ctx context.Context, w *world, o op) (outcome, error)
+	do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error)
 }
 
 // world is what a history is about.
 type world struct {
 	owner string // who made the apps; of this history alone
-	ids   [apps]string
-	begin [apps]*version
+	ids   [appmodel.Apps]string
+	begin [appmodel.Apps]*appmodel.Version
 }
 
 // number returns which app of the history has an id.
@@ -46,7 +47,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 		if err != nil {
 			return nil, err
 		}
-		w.begin[i], w.ids[i] = (*version)(nil).after(title, w.owner, app.UpdatedAt), app.ID
+		w.begin[i], w.ids[i] = appmodel.First(title, w.owner, app.UpdatedAt), app.ID
 	}
 	return w, nil
 }
@@ -66,23 +67,23 @@ func config(title string) json.RawMessage {
 }
 
 // patchOf is the patch of an operation, as JSON.
-func patchOf(o op) []byte {
+func patchOf(o appmodel.Op) []byte {
 	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"},`+
-		`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.version, o.title, config(o.title))
+		`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.Version, o.Title, config(o.Title))
 }
 
 // keyOf is the Idempotency-Key of an operation. Keys belong to callers, and so to histories.
-func keyOf(w *world, o op) string {
-	if o.key == noKey {
+func keyOf(w *world, o appmodel.Op) string {
+	if o.Key == appmodel.NoKey {
 		return ""
 	}
-	return fmt.Sprintf("%s-%d-%d", strings.TrimPrefix(w.owner, network+":user="), o.kind, o.key)
+	return fmt.Sprintf("%s-%d-%d", strings.TrimPrefix(w.owner, network+":user="), o.Kind, o.Key)
 }
 
 func tagName(t int) string { return fmt.Sprintf("t%d", t) }
 
 func tagNumber(name string) (int, error) {
-	for t := range tags {
+	for t := range appmodel.Tags {
 		if tagName(t) == name {
 			return t, nil
 		}
@@ -96,29 +97,31 @@ type direct struct {
 	store appsvc.Store
 }
 
-func (d direct) do(ctx context.Context, w *world, o op) (outcome, error) {
+func (d direct) do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
 	out, err := d.answer(ctx, w, o)
 	switch {
 	case err == nil:
 		return out, nil
 	case errors.Is(err, appsvc.ErrNotFound):
-		return outcome{status: absent}, nil
+		return appmodel.Outcome{Status: appmodel.Absent}, nil
 	case errors.Is(err, appsvc.ErrConflict):
-		return outcome{status: conflict}, nil
+		return appmodel.Outcome{Status: appmodel.Conflict}, nil
 	case errors.Is(err, errRefused):
-		return outcome{status: refused}, nil
+		return appmodel.Outcome{Status: appmodel.Refused}, nil
 	}
-	return outcome{}, err
+	return appmodel.Outcome{}, err
 }
 
-func (d direct) answer(ctx context.Context, w *world, o op) (outcome, error) {
-	by := appsvc.Caller{URN: o.by, Moderates: []string{network}}
-	id, v := w.ids[o.app], appsvc.Latest
-	if o.version >= 0 {
-		v = appsvc.NewVersion(o.version)
+func (d direct) answer(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error) {
+	by := appsvc.Caller{URN: o.By, Moderates: []string{network}}
+	id, v := w.ids[o.App], appsvc.Latest
+	if o.Version >= 0 {
+		v = appsvc.NewVersion(o.Version)
 	}
-	one := func(app appsvc.App, err error) (outcome, error) { return w.saw([]appsvc.App{app}, nil, false, err) }
-	tags := func(list []appsvc.Tag, more bool, err error) (outcome, error) {
+	one := func(app appsvc.App, err error) (appmodel.Outcome, error) {
+		return w.saw([]appsvc.App{app}, nil, false, err)
+	}
+	tags := func(list []appsvc.Tag, more bool, err error) (appmodel.Outcome, error) {
 		var apps []appsvc.App
 		for _, t := range list {
 			if t.App != nil {
@@ -127,33 +130,33 @@ func (d direct) answer(ctx context.Context, w *world, o op) (outcome, error) {
 		}
 		return w.saw(apps, list, more, err)
 	}
-	oneTag := func(t appsvc.Tag, err error) (outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
-	switch o.kind {
-	case patch:
+	oneTag := func(t appsvc.Tag, err error) (appmodel.Outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
+	switch o.Kind {
+	case appmodel.Patch:
 		return one(d.svc.Patch(ctx, by, id, patchOf(o)))
-	case restore:
+	case appmodel.Restore:
 		return one(d.svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
-	case putTag:
-		return oneTag(d.svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: tagName(o.tag), Version: v, IdempotencyKey: keyOf(w, o)}))
-	case deleteTag:
-		return outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.tag), IdempotencyKey: keyOf(w, o)})
-	case readLatest:
+	case appmodel.PutTag:
+		return oneTag(d.svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: tagName(o.Tag), Version: v, IdempotencyKey: keyOf(w, o)}))
+	case appmodel.DeleteTag:
+		return appmodel.Outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
+	case appmodel.ReadLatest:
 		return one(d.svc.App(ctx, by, id))
-	case readVersion:
+	case appmodel.ReadVersion:
 		return one(d.svc.Version(ctx, by, id, v))
-	case readTag:
-		return oneTag(d.svc.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: tagName(o.tag), Embed: true}))
-	case readTagged:
-		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.tag)))
-	case listVersions:
-		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: page}))
+	case appmodel.ReadTag:
+		return oneTag(d.svc.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: tagName(o.Tag), Embed: true}))
+	case appmodel.ReadTagged:
+		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.Tag)))
+	case appmodel.ListVersions:
+		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: appmodel.Page}))
 		return w.saw(list, nil, more, err)
-	case listTags:
+	case appmodel.ListTags:
 		return tags(listed(d.svc.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id, Embed: true})))
-	case tagsNamed:
-		list, err := d.svc.TagsNamed(ctx, by, tagName(o.tag), w.ids[:])
+	case appmodel.TagsNamed:
+		list, err := d.svc.TagsNamed(ctx, by, tagName(o.Tag), w.ids[:])
 		return w.saw(nil, list, false, err)
-	case oneView:
+	case appmodel.OneView:
 		list, err := d.oneView(ctx, w)
 		return w.saw(list, nil, false, err)
 	}
@@ -177,8 +180,8 @@ func (d direct) oneView(ctx context.Context, w *world) (list []appsvc.App, err e
 }
 
 // saw turns what a Service returned into an outcome.
-func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) (outcome, error) {
-	out := outcome{more: more}
+func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) (appmodel.Outcome, error) {
+	out := appmodel.Outcome{More: more}
 	if err != nil {
 		return out, err
 	}
@@ -191,33 +194,33 @@ func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) 
 		if err != nil {
 			return out, err
 		}
-		out.apps = append(out.apps, seen)
+		out.Apps = append(out.Apps, seen)
 	}
 	for _, t := range tags {
 		seen, err := w.sawTag(t.AppID, t.Name, t.AppVersion.Number())
 		if err != nil {
 			return out, err
 		}
-		out.tags = append(out.tags, seen)
+		out.Tags = append(out.Tags, seen)
 	}
 	return out, nil
 }
 
-func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (seenApp, error) {
+func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (appmodel.SeenApp, error) {
 	app, err := w.number(id)
 	if err == nil && string(got) != string(config(title)) {
 		err = fmt.Errorf("version %d of app %d has the title %q and the config %s, which was never set with it", v, app, title, got)
 	}
-	return seenApp{app, v, title, by, at}, err
+	return appmodel.SeenApp{App: app, Version: v, Title: title, By: by, At: at}, err
 }
 
-func (w *world) sawTag(id, name string, v int64) (seenTag, error) {
+func (w *world) sawTag(id, name string, v int64) (appmodel.SeenTag, error) {
 	app, err := w.number(id)
 	if err != nil {
-		return seenTag{}, err
+		return appmodel.SeenTag{}, err
 	}
 	tag, err := tagNumber(name)
-	return seenTag{app, tag, v}, err
+	return appmodel.SeenTag{App: app, Tag: tag, Version: v}, err
 }
 
 // unpage takes a page apart.

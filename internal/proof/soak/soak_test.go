@@ -63,7 +63,7 @@ var (
 // memory at each event stream.
 var leaks = mutant.Mutant{Name: "leaks", Edits: []program.Edit{
 	{File: "examples/vitrine/hangup.go", Old: "for range hangups {", New: "for range hangups {\n\t\t\tif MUTANT { go func() { select {} }() }"},
-	{File: "reviews/spool.go", Old: "s.file.Close()", New: "if MUTANT { lost = append(lost, s.file) } else { s.file.Close() }"},
+	{File: "reviews/tempfile.go", Old: "f.file.Close()", New: "if MUTANT { lost = append(lost, f.file) } else { f.file.Close() }"},
 	{File: "adapters/httpapi/streams.go", Old: "\tdelete(s.open, one)\n", New: "\tdelete(s.open, one)\n\tif MUTANT {\n\t\tlost = append(lost, make([]byte, 128<<10))\n\t}\n"},
 }}
 
