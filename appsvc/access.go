@@ -53,7 +53,7 @@ func (c Caller) moderates(group string) bool {
 }
 
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
-// may use an app may also read it.
+// may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
 func (c Caller) mayUse(h Head) bool {
 	return !c.TagsOnly && (c.URN == h.Owner || slices.ContainsFunc(h.Groups, c.moderates))
 }
@@ -67,8 +67,9 @@ func (c Caller) mayRead(h Head) bool {
 }
 
 // mayCreateIn is the rule for creating an app in groups, and for adding groups to an app: the caller moderates each
-// of them. Groups that the app had before are not checked. at is the JSON pointer of the groups in the request, into
-// which the error points; it is "" if the request has no groups.
+// of them. It returns ErrForbidden for the first group of which this is not true. had are the groups that the app had before;
+// they are not checked. at is the JSON pointer of the groups in the request, and the error points to the group below it. at is
+// "" if the request has no groups.
 func (c Caller) mayCreateIn(at string, groups, had []string) error {
 	for i, g := range groups {
 		if c.moderates(g) || slices.Contains(had, g) {
@@ -85,9 +86,10 @@ func (c Caller) mayCreateIn(at string, groups, had []string) error {
 
 // mayRegroup is the rule for changing the groups of an app to these. To add a group, the caller must moderate it. To
 // remove a group, the caller must moderate it or own the app, since the removal hides the app from that group. The order
-// of groups does not matter. at is the JSON pointer of the groups in the request, "" if the request has none.
+// of groups does not matter. It returns ErrForbidden for the first group that breaks the rule. at is the JSON pointer of the
+// groups in the request, "" if the request has none.
 //
-// Service.mayRegroup adds the rule of protected tags.
+// Only Service.mayRegroup calls it, which adds the rule of protected tags.
 func (c Caller) mayRegroup(at string, h Head, groups []string) error {
 	if err := c.mayCreateIn(at, groups, h.Groups); err != nil {
 		return err

@@ -13,7 +13,8 @@ func (s *Service) addVersion(ctx context.Context, tx Tx, by Caller, c Change, me
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that record has it all.
+	// The Change is complete before the write, so that record has it all. Patch has set its Old, and so has Restore if there is an
+	// Options.Check, which alone looks at it.
 	c.AppID, c.After, c.New = meta.ID, Head{Meta: meta, Groups: d.groups, Components: components}, body
 	c.From, c.To = c.Before.Version, meta.Version
 	if err := tx.AddVersion(ctx, c.After, body); err != nil {

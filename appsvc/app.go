@@ -18,7 +18,7 @@ import (
 // Meta describes one version of an app: which app and version it is, who made it and when. The service sets
 // all of it; a patch cannot change it.
 type Meta struct {
-	ID        string  // UUID v4, given by the service, never changes
+	ID        string  // given by Options.NewID, by default a random UUID (version 4); never changes
 	Version   Version // 0, 1, 2 …
 	Owner     string  // URN of the user who created the app; "" as a caller with TagsOnly reads it
 	CreatedAt int64   // of the app; milliseconds since the epoch
@@ -32,6 +32,8 @@ type Meta struct {
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
 //
 // To read the content in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
+//
+// An App is a value: it does not change when the app gets another version. Copies of it share the Body.
 type App struct {
 	Meta
 	Body Body
@@ -114,6 +116,7 @@ func (m Meta) appendJSON(dst []byte) []byte {
 // tells nobody who works on it. The elements are copied as they are. The JSON has the same members as that of any app: owner
 // and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
 func (a App) withoutPeople() (App, error) {
+	// The elements come last in a body, so what begins with them can be appended as a whole.
 	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
 	if err != nil || at < 0 {
 		return App{}, errors.New("stored body: no elements")
@@ -154,6 +157,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	if head.ID == "" || head.Version.IsZero() {
 		return errors.New("an app lacks its id or its version")
 	}
+	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members, err := rawjson.Members(compact(text))
 	if err != nil {
 		return err

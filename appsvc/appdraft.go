@@ -11,7 +11,12 @@ import (
 )
 
 // draft is the content of an app before it is stored as a version. CreateApp makes it from the request, Patch from the
-// patched document, and Restore from a stored body.
+// patched document, and Restore from a stored body. It belongs to one call, in these states:
+//
+//   - checked: checkDraft has found no mistake in it. A draft from a stored body was checked when it was first written.
+//   - validated: validateDraft has validated the configs of its written elements, and has given these their manifests. A draft
+//     from a stored body has no written elements.
+//   - stored: addVersion has written it, in the form that draft.body returns.
 type draft struct {
 	title    string
 	groups   []string
@@ -20,8 +25,8 @@ type draft struct {
 
 // draftElement is an element of a draft: either a kept one or a written one.
 //
-//   - A kept element is stored already, in the version before, at any index, with the same component and config. Its text
-//     is copied, and nothing in it is checked again.
+//   - A kept element is stored already, at any index, with the same component and config: for Patch in the version before, and
+//     for Restore in the version that is restored. Its text is copied, and nothing in it is checked again.
 //   - A written element is new, or has another component or config than before. Its config must conform to the
 //     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
 type draftElement struct {
@@ -62,10 +67,13 @@ func (d draft) sameContent(old draft) bool {
 // body may nest as deep as strictjson.MaxDepth. What CreateApp accepts is accepted by Patch too.
 const configDepth = strictjson.MaxDepth - 3
 
-// checkDraft returns ErrUnprocessable for the first mistake in the content of an app: CodeLimit for a size, or the name of a
-// component, that breaks a limit, and CodeNotApplicable for anything else that is malformed. It checks the sizes of title, groups
-// and elements first, and then what is in them: the title is text, each group is the URN of a network or a site and is there once,
-// and each written element is well formed. Kept elements are not checked again, since they were checked when they were written.
+// checkDraft returns ErrUnprocessable for the first mistake in the content of an app. It checks in this order:
+//
+//   - The title has 1 to Limits.Title characters, there are 1 to Limits.Groups groups, and at most Limits.Elements elements
+//     (CodeLimit).
+//   - The title is UTF-8 without U+0000. Each group is the URN of a network or a site, and is there once (CodeNotApplicable).
+//   - Each written element is well formed; see checkWritten. Kept elements are not checked again, since they were checked when
+//     they were written.
 //
 // It reads no store. So it checks neither the rights of the caller to the groups nor whether the components exist and the
 // configs conform to them: mayCreateIn, mayRegroup and validateDraft do this later.
@@ -111,7 +119,8 @@ func (l Limits) checkDraft(at string, d draft) error {
 }
 
 // checkWritten returns ErrUnprocessable unless the written element e names a component and has a config that is an object of
-// strict JSON, at most configDepth deep. The pointers of its errors begin at the element.
+// strict JSON, at most configDepth deep. The code is CodeLimit if the name or the version of the component breaks the rule of
+// checkName, and CodeNotApplicable if the config is wrong. The pointers of its errors begin at the element.
 func (l Limits) checkWritten(e draftElement) error {
 	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name}, {"/component/version", e.ref.Version}} {
 		if wrong := l.checkName(f.value); wrong != "" {

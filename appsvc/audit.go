@@ -111,8 +111,8 @@ func (a *Auditor) Version(app App) error {
 	return nil
 }
 
-// Restoration checks the restoration of the version that was given last. Its content is that of the version that it
-// names, which is not checked.
+// Restoration checks the restoration of the version that was given last: it must name an older version of the app. It does not
+// check that the two versions have the same content.
 func (a *Auditor) Restoration(r Restoration) error {
 	switch {
 	case a.head.ID == "" || r.AppID != a.head.ID || r.Version != a.head.Version:
@@ -124,7 +124,11 @@ func (a *Auditor) Restoration(r Restoration) error {
 }
 
 // checkMeta returns an error unless m can follow the version that was checked last: as the next version of the same app,
-// with the same owner and time of creation, or as version 0 of an app with a higher id.
+// with the same owner and time of creation, or as version 0 of an app with a higher id. Beyond that
+//
+//   - the id keeps the rule of checkName, and owner and editor that of checkStoredURN;
+//   - both times are in the years 1 to 9999;
+//   - UpdatedAt is not before that of the version before, and in version 0 not before CreatedAt.
 func (a *Auditor) checkMeta(m Meta) error {
 	if wrong := a.limits.checkName(m.ID); wrong != "" {
 		return fmt.Errorf("id: %s", wrong)
@@ -134,6 +138,7 @@ func (a *Auditor) checkMeta(m Meta) error {
 			return err
 		}
 	}
+	// Before version 0 there is no version, so it is compared with one that it may follow.
 	before := a.head
 	if m.Version == NewVersion(0) {
 		if before.ID != "" && m.ID <= before.ID {
@@ -210,7 +215,7 @@ func (a *Auditor) checkElement(e draftElement) error {
 	if err != nil {
 		return err
 	}
-	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most elements have that of the version before
+	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // most manifests were checked with an earlier version
 		if err := a.limits.checkCopied(manifest); err != nil {
 			return fmt.Errorf("component: %w", err)
 		}
@@ -306,14 +311,15 @@ func (a *Auditor) checkMove(m TagMoveRecord) error {
 }
 
 // checkOrder returns an error if m cannot follow the move that was checked last: as the next move of the same tag, from where the
-// move before led and no earlier, or as move 1 of the next tag.
+// move before led and no earlier, or as move 1 of the next tag. Move 1 may come from any version: a tag of the first release,
+// which recorded no moves, may have pointed there.
 func (a *Auditor) checkOrder(m TagMoveRecord) error {
 	older := a.move
 	switch {
 	case m.Name < older.Name:
 		return fmt.Errorf("comes after a move of tag %q, want the order of names", older.Name)
 	case m.Name > older.Name:
-		older = TagMoveRecord{TagMove: TagMove{At: m.At, To: m.From}} // of a tag of the first release no moves are known
+		older = TagMoveRecord{TagMove: TagMove{At: m.At, To: m.From}} // number 0, before move 1 of the next tag
 	}
 	switch {
 	case m.Number != older.Number+1:
@@ -386,7 +392,8 @@ func (a *Auditor) checkResult(text []byte) error {
 	var nothing struct{}
 	var ref versionRef
 	var tag keptTag
-	var component Component // of which an earlier release kept all
+	type allFields Component // without its UnmarshalJSON, which takes members of any names
+	var component allFields  // an earlier release stored all of them
 	switch {
 	case isResult(text, &nothing), isResult(text, &component) && component.ID != "":
 		return nil
@@ -398,12 +405,12 @@ func (a *Auditor) checkResult(text []byte) error {
 	return errors.New("is none that a write has")
 }
 
-// isResult decodes text into result, and reports whether this succeeds and result has a field for every member of text. Members
+// isResult decodes text into result, and reports whether text is an object and result has a field for every member of it. Members
 // may be missing: so {} is a result of every form, and checkResult asks for the form without members first.
 func isResult(text []byte, result any) bool {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(result) == nil
+	return text[0] == '{' && d.Decode(result) == nil
 }
 
 // checkVersionExists returns an error unless the store has this version of the app. Versions have no gaps, so the latest tells.

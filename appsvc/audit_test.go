@@ -9,15 +9,18 @@ import (
 // An answer is one that a write stores, and names a version that the store has.
 func TestAuditOfAnswers(t *testing.T) {
 	for result, fits := range map[string]bool{
-		`{}`:                       true,
-		`{"ID":"a component"}`:     true,
-		`{"ID":"app","Version":0}`: true,
-		`{"ID":"app","Version":1}`: false,
+		`{}`:                   true,
+		`{"ID":"a component"}`: true,
+		`{"ID":"a component","Name":"poll","Version":"1.0.0","Main":"/poll.js","Manifest":"e30="}`: true, // of an earlier release
+		`{"ID":"a component","Other":1}`:                       false,
+		`{"ID":"app","Version":0}`:                             true,
+		`{"ID":"app","Version":1}`:                             false,
 		`{"AppID":"app","Name":"production","AppVersion":0}`:   true,
 		`{"AppID":"app","Name":"production","AppVersion":1}`:   false,
 		`{"AppID":"other","Name":"production","AppVersion":0}`: false,
 		`{"Other":1}`: false,
 		`[]`:          false,
+		`null`:        false,
 	} {
 		a := appsvc.NewAuditor(appsvc.Limits{})
 		app := appsvc.App{Meta: appsvc.Meta{ID: "app", Version: appsvc.NewVersion(0), Owner: editor.URN, UpdatedBy: editor.URN},

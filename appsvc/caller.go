@@ -2,7 +2,8 @@ package appsvc
 
 // Caller is the user on whose behalf a method is called, with the rights of that user. The embedding program makes
 // it from what it knows of a request, and passes it right after ctx. It is a value: the service keeps no users, and
-// rights that are given to a user count from the next call with a new Caller.
+// rights that are given to a user count from the next call with a new Caller. No method changes the slices of a Caller, so
+// several goroutines may use one, as long as nobody changes it.
 //
 // A Caller with a URN alone may create nothing and may use the apps that it owns. Every method returns ErrInvalid for a
 // Caller with a malformed URN, so a mistake in a URN never gives a right. The package comment says under "Rights"

@@ -50,9 +50,9 @@ type Change struct {
 	Component Component
 }
 
-// record finishes a change that passed all other rules: it asks the rule of the embedding program, and writes the
-// change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
-// so the order of the feed is the order of the commits.
+// record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
+// the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
+// so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
 func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error {
 	if err := s.permit(ctx, by, c); err != nil {
 		return err
@@ -60,7 +60,8 @@ func (s *Service) record(ctx context.Context, tx Tx, by Caller, c Change) error 
 	return s.addToFeed(ctx, tx, by, c)
 }
 
-// permit asks the rule of the embedding program about a change.
+// permit asks Options.Check about a change. It returns nil if there is no such rule, or if the rule allows the change, and
+// otherwise what asRefusal makes of the error.
 func (s *Service) permit(ctx context.Context, by Caller, c Change) error {
 	if s.check == nil {
 		return nil
@@ -84,17 +85,22 @@ var checkKinds = []struct {
 var undecided = []error{ErrBusy, ErrFull, ErrUnknown, context.Canceled, context.DeadlineExceeded}
 
 // refusedChange is the error of a change that Options.Check refused. errors.As finds the *Error in it;
-// errors.Is and errors.As also find the error of the check.
+// errors.Is and errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check
+// from one of the store.
 type refusedChange struct {
-	as    *Error
-	cause error
+	as    *Error // what the caller gets
+	cause error  // what Options.Check has returned
 }
 
 func (r *refusedChange) Error() string   { return r.as.Error() }
 func (r *refusedChange) Unwrap() []error { return []error{r.as, r.cause} }
 
-// asRefusal returns an error of Options.Check as an error of this package: ErrForbidden, unless it has another
-// kind.
+// asRefusal returns an error of Options.Check as an error of this package. The first rule that fits applies:
+//
+//   - nil, and an error that wraps one of undecided, is returned unchanged.
+//   - An error that wraps an *Error with a Kind is refused with this *Error.
+//   - An error that wraps one of checkKinds is refused with this kind.
+//   - Any other error is refused with ErrForbidden.
 func asRefusal(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	if err == nil || slices.ContainsFunc(undecided, is) {

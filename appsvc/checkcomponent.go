@@ -89,7 +89,7 @@ func (c *ComponentCheck) UnmarshalJSON(text []byte) error {
 }
 
 // Bounds of one answer of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long, so it
-// is answered in parts: a server needs no long request for it, and the caller sees how far it is.
+// is answered in parts: no request takes long, and the caller sees how far the check is.
 const (
 	maxBroken = 1000            // elements in Broken
 	checkTime = 5 * time.Second // after which an answer ends, by the clock of Options.Now
@@ -99,7 +99,8 @@ const (
 // every tagged version, each once, of each app that the caller may read. An element is judged by itself, as a patch
 // judges it that changes only the version of its component. Nothing is stored.
 //
-// An answer ends after 1,000 broken elements, 16 MiB or 5 seconds. Each answer sees the apps as they are at its time.
+// An answer ends after 1,000 broken elements, after Limits.PageBytes of them (by default 16 MiB), or after 5 seconds. So an
+// answer may have no broken elements although Next is set. Each answer sees the apps as they are at its time.
 //
 // It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has
 // another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
@@ -172,7 +173,10 @@ func absentComponent(ctx context.Context, r Reader, c Component) error {
 	return nil
 }
 
-// checker validates elements and collects those that are broken, for one answer of a check.
+// checker validates elements and collects those that are broken, for one answer of a check. CheckComponent makes it in its
+// View, and one goroutine uses it. It walks in the order of cursors: users goes through the apps, app through the versions of
+// one, and version through the elements of one. Each of them ends with errPageEnds when the answer must end, and at is then the
+// place where the next answer begins.
 type checker struct {
 	r      Reader
 	name   string // of the component
@@ -213,8 +217,7 @@ func (k *checker) users(ctx context.Context, q UserQuery) error {
 // tags, is checked once. In the app where the answer before ended, it goes on at k.from.
 //
 // The store has found the app because some version of it has used the component. Whether the latest version does is in its Head;
-// the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up; k.at is
-// where the next one begins.
+// the bodies of tagged versions are read to find out. app returns errPageEnds if the answer is full or its time is up.
 func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	tags := map[Version][]string{user.Version: {}}
 	for _, tag := range user.Tags {
@@ -228,6 +231,7 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 	slices.SortFunc(versions, Version.Compare)
 	seen := false
 	for _, v := range versions {
+		// What comes before k.from was checked in an earlier answer.
 		first := 0
 		if user.ID == k.from.app {
 			if v.Number() < k.from.version {
@@ -263,6 +267,7 @@ func (k *checker) app(ctx context.Context, user ComponentUser) error {
 		if err != nil {
 			return err
 		}
+		// After all elements of the version: a check that goes on from here begins with the next version.
 		k.at = checkPosition{user.ID, v.Number(), math.MaxInt32}
 	}
 	return nil
@@ -320,7 +325,7 @@ func (k *checker) config(element []byte, index int) ([]byte, error) {
 	return config, err
 }
 
-// size estimates the bytes of a broken element in the JSON of an answer, of which the page has a bounded number.
+// size estimates the bytes of a broken element in the JSON of an answer. By them the answer ends at Limits.PageBytes.
 func (b BrokenElement) size() int {
 	n := 200 + len(b.App)
 	for _, tag := range b.Tags {
@@ -333,7 +338,8 @@ func (b BrokenElement) size() int {
 }
 
 // violations returns what is wrong with a config as it is stored: what a write would refuse it with. A config that cannot
-// be judged, since that would take too long for instance, has one violation.
+// be judged has one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would
+// take too long, and "" otherwise, as when the engine returns an error.
 func (c *compiledSchema) violations(config []byte) []Violation {
 	err := c.validateWithin(new(schemaguard.Budget), config)
 	if err == nil {
@@ -376,7 +382,8 @@ func parseCheckPosition(s, name string) (p checkPosition, err error) {
 	if err == nil && len(b) > 16 {
 		p = checkPosition{string(b[16:]), int64(binary.BigEndian.Uint64(b[4:])), int(binary.BigEndian.Uint32(b[12:]))}
 	}
-	// The decoder skips line ends, and a store need not take every string as an ID.
+	// Encoding the position again finds a damaged cursor, one of another component, and one with line ends, which the decoder
+	// skips. A store need not take every string as an ID.
 	if p.app == "" || p.version < 0 || p.cursor(name) != s || !isText(p.app) {
 		return checkPosition{}, invalidParameter("after", "not a cursor of a check of this component")
 	}

@@ -22,6 +22,8 @@ import (
 // all versions of a name can be deleted, and created anew.
 //
 // An element copies the Manifest when it is written. So apps read the same after their components are gone.
+//
+// A Component is a value. Its Manifest may be shared with a cache and with the store: nobody changes its bytes.
 type Component struct {
 	ID       string // unique among all components
 	Name     string
@@ -38,7 +40,8 @@ func (c Component) MarshalJSON() ([]byte, error) {
 	return json.Marshal(brief{c.ID, c.Name, c.Version, c.Main})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Manifest stays nil if the text has no configSchema.
+// UnmarshalJSON reads what MarshalJSON writes. The text becomes the Manifest if it has a configSchema; otherwise it is that of a
+// component in a list, and Manifest stays nil.
 func (c *Component) UnmarshalJSON(text []byte) error {
 	var b brief
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -94,9 +97,10 @@ type CreateComponentRequest struct {
 //
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
-//   - ErrTooLarge if the manifest has more than 1 MiB;
-//   - ErrInvalid if the manifest is malformed, if its configSchema is refused (the package comment says under "Components
-//     and configs" what it may be), or if there is a component with the same id or with the same name and version;
+//   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
+//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is refused (the package comment says
+//     under "Components and configs" what it may be), or if there is a component with the same id or with the same name and
+//     version;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
@@ -114,6 +118,7 @@ func (s *Service) CreateComponent(ctx context.Context, by Caller, in CreateCompo
 	var made componentID
 	repeated, err := s.write(ctx, write, &made, prepare, func(tx Tx) error {
 		made.ID = c.ID
+		// The store finds out whether the id, or the name and version, are taken: it keeps each of them once.
 		err := tx.AddComponent(ctx, c)
 		if errors.Is(err, ErrExists) {
 			return takenComponent(c)
@@ -157,6 +162,7 @@ func (s *Service) Component(ctx context.Context, by Caller, name string) (Compon
 		return best, noComponent(name)
 	}
 	err := s.store.View(ctx, func(r Reader) error {
+		// Which version is the latest shows without manifests, so only the manifest of that one is read.
 		var versions latestComponent
 		for c, err := range r.Components(ctx, ComponentQuery{Name: name, Brief: true}) {
 			if err != nil {
@@ -188,7 +194,8 @@ type ListComponentsRequest struct {
 }
 
 // ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
-// Component returns it. A page ends when it has about 16 MiB. Every caller may read components.
+// Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has about
+// Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Service) ListComponents(ctx context.Context, by Caller, in ListComponentsRequest) (Page[Component], error) {
 	if err := by.check(); err != nil {
 		return Page[Component]{}, err
@@ -239,9 +246,10 @@ func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponent
 func (c Component) size() int { return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64 }
 
 // latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
-// one created last. Versions are added in the order of their creation.
+// one created last. Versions are added in the order of their creation, which is that in which a store yields them. The zero value
+// is one without versions.
 type latestComponent struct {
-	any             bool
+	any             bool // a version was added
 	odd             bool // some version is no semantic version
 	highest, newest Component
 }
@@ -267,7 +275,8 @@ func (l *latestComponent) best() Component {
 	return l.highest
 }
 
-// isSemver reports whether v is a whole semantic version; the library also takes "1" and "1.2".
+// isSemver reports whether v is a whole semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also takes "1" and
+// "1.2", which are none.
 func isSemver(v string) bool {
 	core, _, _ := strings.Cut(v, "+")
 	core, _, _ = strings.Cut(core, "-")
@@ -307,7 +316,7 @@ func (s *Service) DeleteComponent(ctx context.Context, by Caller, in DeleteCompo
 	return err
 }
 
-// ComponentRef names a version of a component. Both strings have 1 to 128 characters.
+// ComponentRef names a version of a component. Both strings have 1 to Limits.Name characters, by default 128.
 type ComponentRef struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

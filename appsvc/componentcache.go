@@ -44,7 +44,8 @@ func (c *componentCache) put(used map[ComponentRef]Component) {
 	}
 }
 
-// drop removes components of which at least one is not as it is in the store.
+// drop removes components of which at least one is not as it is in the store. The caller does not know which one, so all are
+// read again.
 func (c *componentCache) drop(used map[ComponentRef]Component) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,6 +88,7 @@ func (s *Service) validateDraftCached(ctx context.Context, at string, d draft) (
 		if err == nil {
 			return completed, used, true, nil
 		}
+		// The error stands if the components of the store are the same. Otherwise the configs are validated against those.
 		stored, readErr := s.readComponents(ctx, at, d)
 		if readErr != nil {
 			s.components.drop(used)

@@ -18,8 +18,9 @@ type ListComponentVersionsRequest struct {
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
-// has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller may read
-// them. A page also ends when its manifests have reached 16 MiB. Next is the last version of the page, or "" on the last page.
+// has only id, name, version, main and description; ComponentVersion returns the whole manifest. Every caller without TagsOnly
+// may read them. A page also ends when these short manifests have reached Limits.PageBytes. Next is the last version of the page,
+// or "" on the last page.
 //
 // It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not a
 // version of the component: for instance, because the component was deleted, and created anew with other versions, between
@@ -34,6 +35,7 @@ func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListC
 		return out, err
 	}
 	err = s.store.View(ctx, func(r Reader) error {
+		// A store has no query for a part of the versions. So all their names are read, and the components of this page alone.
 		versions, err := componentVersions(ctx, r, in.Name)
 		if err != nil {
 			return err
@@ -114,8 +116,8 @@ func (s *Service) AllComponentVersions(ctx context.Context, by Caller, in ListCo
 }
 
 // ComponentVersion returns one version of a component. Its Manifest has all members that CreateComponent
-// got, and also id and description if CreateComponent got none. Every caller may read it. It returns
-// ErrNotFound if there is no such version.
+// got, and also id and description if CreateComponent got none: a random id, and null. Every caller without TagsOnly may read it.
+// It returns ErrNotFound if there is no such version.
 func (s *Service) ComponentVersion(ctx context.Context, by Caller, name, version string) (Component, error) {
 	if err := by.check(); err != nil {
 		return Component{}, err

@@ -51,11 +51,12 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (used 
 	return used, err
 }
 
-// validateDraftWith is validateDraft for components that were read before. All configs of the draft share one budget. The result
-// has elements of its own: those of d stay as they are, so that the caller can call it again with other components.
+// validateDraftWith is validateDraft for components that were read before, among which must be those of all written elements. All
+// configs of the draft share one budget. The result has elements of its own: those of d stay as they are, so that the caller can
+// call it again with other components.
 func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
-	parsed := map[ComponentRef][]byte{}
+	parsed := map[ComponentRef][]byte{} // the configSchema of each component, cut out of its manifest once
 	var budget schemaguard.Budget
 	for i := range d.elements {
 		e := &d.elements[i]
@@ -76,7 +77,7 @@ func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, 
 }
 
 // nonconforming returns the error err of validateWithin as ErrUnprocessable: CodeCost if the budget was spent, and
-// otherwise CodeSchema, with the violations that were found.
+// otherwise CodeSchema, with the violations that were found. There are none if the engine could not judge the config.
 func nonconforming(ref ComponentRef, err error) error {
 	e := unprocessable(CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
 	if errors.Is(err, schemaguard.ErrCostly) {
@@ -102,6 +103,7 @@ func findComponent(ctx context.Context, r Reader, ref ComponentRef) (Component, 
 // it again and does the work once more.
 type componentChanged struct{ error }
 
+// Unwrap returns the *Error.
 func (e componentChanged) Unwrap() error { return e.error }
 
 // checkUnchanged runs in the transaction that stores a draft. It returns a componentChanged if a component that the

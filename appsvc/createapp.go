@@ -27,12 +27,12 @@ type NewElement struct {
 // replaced meanwhile, nothing is stored, and the caller may repeat the call.
 //
 // It returns:
-//   - ErrInvalid if the input breaks a limit;
-//   - ErrForbidden unless the caller moderates each of the groups;
-//   - ErrUnprocessable if a component is unknown, a config breaks its schema, validating the configs would take too long
-//     (CodeCost), or the idempotency key was used for another request;
+//   - ErrInvalid if the caller has a malformed URN, or if the input or the idempotency key is malformed or breaks a limit;
+//   - ErrForbidden unless the caller moderates each of the groups, or if Options.Check refuses the change;
+//   - ErrUnprocessable if a component is unknown or was deleted meanwhile, a config breaks its schema, validating the configs
+//     would take too long (CodeCost), or the idempotency key was used for another request;
 //   - ErrConflict if a component was replaced meanwhile;
-//   - ErrTooLarge if the app with the manifests of its components has more than 16 MiB.
+//   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
 func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -57,6 +57,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 		return err
 	}
 	return s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
+		// The zero Version: a conflict has no version of an app to name, since there is no app yet.
 		if err := checkUnchanged(ctx, tx, used, Version{}); err != nil {
 			return App{}, err
 		}

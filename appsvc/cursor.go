@@ -36,7 +36,8 @@ func parseCursor(s string, sort Sort) (AppPosition, error) {
 	if err == nil && len(b) > 13 {
 		p = AppPosition{int64(binary.BigEndian.Uint64(b[5:])), string(b[13:])}
 	}
-	// The decoder skips line ends, and a store need not take every string as an ID.
+	// Encoding the position again finds a damaged cursor, one of another order, and one with line ends, which the decoder skips.
+	// A store need not take every string as an ID.
 	if p.ID == "" || p.cursor(sort) != s || !isText(p.ID) {
 		return AppPosition{}, invalidParameter("after", "not a cursor of this list in this order")
 	}

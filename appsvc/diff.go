@@ -57,12 +57,13 @@ const diffSteps = 100_000_000
 //
 // A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
 // one remove. An element that was inserted, removed or moved is one operation too, since elements are matched by
-// content. Numbers keep their text. The patch has at most 1,000 operations. If it would need more, if it would be
-// longer than a replacement of all that differs by a fifth, or if the comparison takes too long, the operations
-// are coarser: they replace whole configs, or all elements.
+// content. Numbers keep their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more,
+// if it would be more than a fifth longer than one that replaces all groups or all elements, or if the comparison takes too many
+// steps, the operations are coarser: they replace whole configs, all groups, or all elements.
 //
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the
-// patch: if it is longer than 1 MiB, if a component of To is gone, or if the caller may not change the groups.
+// patch: if it has more than Limits.PatchBytes, if a component of To is gone, if a component was made anew and a config breaks
+// its present configSchema, or if the caller may not make the change.
 func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, error) {
 	if err := by.check(); err != nil {
 		return Diff{}, err
@@ -88,6 +89,7 @@ func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, er
 	if err != nil {
 		return Diff{}, err
 	}
+	// About what it takes to compare the two bodies and to write the patch.
 	if err := memlimit.Reserve(ctx, 2*len(from.Body)+3*len(to.Body)); err != nil {
 		return Diff{}, err
 	}
@@ -112,13 +114,14 @@ func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, er
 }
 
 // diff returns the operations that turn the version a into b, without the test of the version. There are at most as many
-// as Patch accepts besides the test: the limit of operations, and fewer if the work of applying them would exceed the
-// limits of a patch. One operation for each of title, groups and elements is always allowed.
+// as Patch accepts besides the test: Limits.PatchOps less one, and fewer if the work of applying them would exceed
+// Limits.patchWork. The fewest that diffWithin needs are always allowed.
 func (l Limits) diff(a, b comparedVersion, budget *jsondiff.Budget) ([]jsondiff.Op, error) {
 	ops, err := diffWithin(a, b, l.PatchOps-1, budget)
 	if err != nil {
 		return nil, err
 	}
+	// How many operations may be applied depends on the longest list or object in the two bodies.
 	most := jsonpatch.MostEdits(a.body, len(ops), l.patchWork(), b.body)
 	if most < len(ops) {
 		return diffWithin(a, b, most, budget)
@@ -144,11 +147,12 @@ func diffWithin(a, b comparedVersion, most int, budget *jsondiff.Budget) (ops []
 }
 
 // comparedVersion is the content of a version that is compared: the title, the groups and the elements as JSON. They
-// share the bytes of the body.
+// share the bytes of the body. Body.compared makes one for each of the two versions. A history makes one for each version, and
+// each helps to take the next one apart.
 type comparedVersion struct {
 	body          Body
 	title, groups []byte
-	starts        []int    // where in the body each element begins, and at the end where another one would begin
+	starts        []int    // where in the body each element begins, and last where one more would begin, after its comma
 	elements      [][]byte // as draftElement.kept
 	scanned       int      // about how many bytes were read to find the elements
 }
@@ -186,7 +190,8 @@ func (b Body) compared(before comparedVersion) (comparedVersion, error) {
 	return v, nil
 }
 
-// findElements fills v.starts. The list of elements begins at at, and the body ends behind it.
+// findElements fills v.starts. The list of elements begins at the index at of the body; after the list comes only the brace that
+// ends the body. It returns an error if the elements are not such a list of compact JSON.
 //
 // The starts in the common prefix of the two bodies are those of before. So are the starts in the common suffix, shifted
 // by the difference in length, once an element begins at the same place in both. Only what lies between is scanned.
@@ -202,11 +207,13 @@ func (v *comparedVersion) findElements(at int, before comparedVersion) error {
 		v.starts = append(v.starts, end)
 		return nil
 	}
+	// The elements that lie in the common prefix as a whole, each with the comma after it.
 	same := commonPrefix(before.body, b)
-	for n := 0; n+1 < len(old) && old[n+1] <= same; n++ { // with the comma behind it
+	for n := 0; n+1 < len(old) && old[n+1] <= same; n++ {
 		v.starts, pos = append(v.starts, old[n]), old[n+1]
 	}
 	v.scanned = len(b) / 16 // comparing is faster than scanning
+	// From tail on the two bodies are equal: what is at pos in b is at pos+shift in the other body.
 	tail, shift := len(b)-commonSuffix(before.body, b), len(before.body)-len(b)
 	for pos < end {
 		if pos >= tail {

@@ -250,6 +250,7 @@ func TestDiffFindsEditedTexts(t *testing.T) {
 	const a = "Tea was first carried to the coast on mules, and a cup of it cost as much as a day of work."
 	const b = "The harbour is closed on Mondays. Boats for the islands leave from the small pier behind the market."
 	const c = "Every guest receives one key; lost keys are replaced at the reception desk between nine and five."
+	const rain = "rain rain rain rain rain rain"
 	edited := strings.Replace(a, "mules", "donkeys", 1)
 	for _, test := range []struct {
 		name     string
@@ -259,6 +260,8 @@ func TestDiffFindsEditedTexts(t *testing.T) {
 		{"one inserted in front of one that is edited", newPage(text(a)), newPage(text(c), text(edited)), []string{"add /apps/0/elements/0", "replace /apps/0/elements/1/config/text"}},
 		{"one removed in front of one that is edited", newPage(text(c), text(a)), newPage(text(edited)), []string{"remove /apps/0/elements/0", "replace /apps/0/elements/0/config/text"}},
 		{"moved and edited", newPage(text(a), text(b), text(c)), newPage(text(b), text(c), text(edited)), []string{"move /apps/0/elements/2", "replace /apps/0/elements/2/config/text"}},
+		{"another one, which shares a word that both repeat", newPage(text(rain+" and then the harbour was closed for seven weeks"), text(b)),
+			newPage(text(b), text(rain+" on every second boat that leaves under lanterns")), []string{"remove /apps/0/elements/0", "add /apps/0/elements/1"}},
 		{"all replaced", newPage(text(a), text(b)), newPage(text("Nothing of it is left here."), text(c)), []string{"replace /apps/0/elements/0/config/text", "replace /apps/0/elements/1/config/text"}},
 	} {
 		w := newWorkshop(t)

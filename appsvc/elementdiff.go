@@ -16,15 +16,18 @@ import (
 //
 //  1. Elements with equal content, along a longest common subsequence; then the others with equal content, which
 //     have moved.
-//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first.
-//  3. What remains in a gap, that is between the same two elements that need not move: pairs in their order, first those
-//     with the same component, then any.
+//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first. Two elements
+//     of the same component that are in the same gap, which is between the same two elements that need not move, may share
+//     less.
+//  3. What remains in a gap: pairs in their order, first those with the same component, then any.
 //
 // Elements of a without a partner are removed, and elements of b without one are added. The fewest possible elements are
 // moved. The operations come in this order: removals, moves, additions, and then the changes inside elements, so
 // that additions and changes have the indices of b.
 //
 // The steps of all comparisons come from one budget. When it is spent, one operation replaces all elements.
+//
+// diffWithin makes an elementDiff for one comparison, and calls ops once. One goroutine uses it.
 type elementDiff struct {
 	a, b   []comparedElement // the two lists without the equal elements at both ends
 	first  int               // how many equal elements at the beginning were left out
@@ -83,6 +86,7 @@ func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 	if len(d.a) == 0 && len(d.b) == 0 {
 		return nil, nil
 	}
+	// If the budget does not suffice for pairing or for the operations on whole elements, one operation replaces all elements.
 	if !d.pair() {
 		return d.coarse(), d.err
 	}
@@ -90,6 +94,7 @@ func (d *elementDiff) ops() ([]jsondiff.Op, error) {
 	if !ok {
 		return d.coarse(), d.err
 	}
+	// The changes inside the elements that have a partner. If the budget is spent on the way, the rest of the changes are coarse.
 	var changes []elementChange
 	for j, i := range d.from {
 		if i >= 0 && !bytes.Equal(d.a[i].kept, d.b[j].kept) {
@@ -198,6 +203,7 @@ func (d *elementDiff) pairSimilar() {
 	if len(left) == 1 && len(right) == 1 && gapsA[left[0]] == gapsB[right[0]] {
 		return // pairInPlace pairs them anyway
 	}
+	// The index of the traits of a: which elements have each, and what all traits of an element weigh together.
 	seed := maphash.MakeSeed()
 	having := map[uint64][]int{} // indices into left of the elements that have a trait
 	weights := make([]int, len(left))
@@ -207,8 +213,9 @@ func (d *elementDiff) pairSimilar() {
 			weights[n] += m.weight
 		}
 	}
+	// For each element of b the elements of a that share enough with it. The budget pays for looking through shared.
 	var found []candidate
-	shared := make([]int, len(left))
+	shared := make([]int, len(left)) // for each element of a, what it shares with the element of b that is looked at
 	for _, j := range right {
 		clear(shared)
 		weight := 0
@@ -234,6 +241,7 @@ func (d *elementDiff) pairSimilar() {
 			return
 		}
 	}
+	// The order is total, so that the same versions always have the same diff.
 	slices.SortFunc(found, func(x, y candidate) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.shared, x.shared),
 			cmp.Compare(distance(x), distance(y)), cmp.Compare(x.j, y.j), cmp.Compare(x.i, y.i))
@@ -257,6 +265,7 @@ type trait struct {
 	weight int // about its bytes
 }
 
+// What traits are made of, and what they cost.
 const (
 	stepsPerTrait = 96 // what it costs to hash a trait and to note who has it, in steps of a budget
 	longText      = 32 // bytes from which the words of a text count
@@ -266,10 +275,15 @@ const (
 	commonTrait   = 64 // a trait that more elements have says nothing about which one is which
 )
 
-// traits returns the traits of the config of an element: each member, with its name and value, and those of the first 64
-// words of a long string that have four bytes or more. So an element whose text was edited still shares most of its words. A word
-// counts together with the name of its member: the same word in another member is another trait. A trait weighs about as much
-// as it has bytes, within bounds, so that no single member decides. It returns nil if the budget is spent.
+// traits returns the traits of the config of an element, each once:
+//
+//   - Each member, with its name and value. It weighs as many bytes as the value has, and 64 at most.
+//   - Of a member whose value is a string of 32 bytes or more, also those of its first 64 words that have four bytes or more. So
+//     an element whose text was edited still shares most of its words. A word weighs as many bytes as it has, and 16 at most; the
+//     member itself weighs 16 then. A word counts together with the name of its member: the same word in another member is
+//     another trait. A word that occurs again in its member adds nothing.
+//
+// The weights are bounded so that no single member decides. traits returns nil if the budget is spent.
 func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	d.split(e)
 	members := d.budget.Members(e.config)
@@ -283,13 +297,14 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 		}
 		value.weight = wordWeight // its words count
 		out = append(out, value)
-		words := 0
+		words, first := 0, len(out)
 		for word := range bytes.FieldsFuncSeq(m.Value, notInWord) {
 			if words++; words > mostWords {
 				break
 			}
-			if len(word) >= shortWord {
-				out = append(out, trait{hash ^ maphash.Bytes(seed, word), min(len(word), wordWeight)})
+			t := trait{hash ^ maphash.Bytes(seed, word), min(len(word), wordWeight)}
+			if len(word) >= shortWord && !slices.Contains(out[first:], t) {
+				out = append(out, t)
 			}
 		}
 	}
@@ -323,6 +338,7 @@ func (d *elementDiff) stays() []jsondiff.Pair {
 func (d *elementDiff) gaps() (a, b []int) {
 	a, b = make([]int, len(d.a)), make([]int, len(d.b))
 	i, j := 0, 0
+	// A pair that stays ends its gap, and belongs to the next one. A pair after the last elements ends the last gap.
 	for n, next := range append(d.stays(), jsondiff.Pair{A: len(d.a), B: len(d.b)}) {
 		for ; i < next.A; i++ {
 			a[i] = n
@@ -342,6 +358,7 @@ func (d *elementDiff) pairInPlace(key func(*comparedElement) []byte) {
 	if len(left) == 0 || len(right) == 0 {
 		return
 	}
+	// Both lists are in ascending order, and so are the gaps in them. So one pass finds the elements of each gap.
 	gapsA, gapsB := d.gaps()
 	for len(left) > 0 && len(right) > 0 {
 		gap := max(gapsA[left[0]], gapsB[right[0]])
@@ -411,7 +428,7 @@ func (d *elementDiff) moves() (ops []jsondiff.Op, ok bool) {
 	if !d.budget.Spend(2 * len(order) * (len(order) - len(fixed))) {
 		return nil, false
 	}
-	before := -1
+	before := -1 // the element that comes before in b; -1 = none
 	for _, i := range d.from {
 		if i < 0 {
 			continue
@@ -512,6 +529,7 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 		}
 		return out
 	}
+	// Step 1. A change of one operation cannot be made shorter by replacing the element.
 	count := len(all())
 	longest := make([]*elementChange, len(changes))
 	for n := range changes {
@@ -536,6 +554,7 @@ func (d *elementDiff) fit(ops []jsondiff.Op, changes []elementChange) ([]jsondif
 	if d.err != nil || len(out) <= d.most && shortEnough(jsondiff.Size(out...), most) {
 		return out, d.err
 	}
+	// Step 2, and if that is not enough, step 3.
 	for n, c := range changes {
 		if jsondiff.Size(c.whole) < jsondiff.Size(c.ops...) {
 			changes[n].ops = []jsondiff.Op{c.whole}

@@ -34,7 +34,8 @@ var (
 	// ErrUnknown means that a Store lost its connection to the data during a commit, so the write may have been
 	// committed or not. The service does not retry it. Read the data to find out, or retry with the same idempotency key.
 	ErrUnknown = errors.New("it is not known whether the write was kept")
-	// ErrClosed means that a Store was closed. Nothing succeeds any more, and who follows the feed is woken to find out.
+	// ErrClosed means that a Store was closed. Nothing succeeds any more. Who waits for changes of the feed is woken, reads the
+	// feed, and gets this error.
 	ErrClosed = errors.New("the store is closed")
 )
 
@@ -48,7 +49,7 @@ const (
 	CodeMoved            = "moved"             // ErrConflict: a tag points elsewhere than the request says; see PointsTo
 	CodeGone             = "gone"              // ErrGone
 	CodeTooLarge         = "too_large"         // ErrTooLarge
-	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or its result is not an app
+	CodeNotApplicable    = "not_applicable"    // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
 	CodeReadOnly         = "read_only"         // ErrUnprocessable: a patch changes a member that only the service writes
 	CodeUnknownComponent = "unknown_component" // ErrUnprocessable: there is no such component
 	CodeSchema           = "schema"            // ErrUnprocessable: a config breaks its schema; see Violations

@@ -27,7 +27,8 @@ const Now = "now"
 const (
 	// defaultKeepChanges is how long entries are kept if Options.KeepChanges is 0.
 	defaultKeepChanges = 30 * 24 * time.Hour
-	// pageEntries is how many entries of the feed are read for one page, whether or not the caller sees them.
+	// pageEntries is how many entries of the feed are looked at for one page, whether or not the caller sees them. It bounds the
+	// work for a page; the bytes of a page are bounded by its Limit, since entries are small.
 	pageEntries = 10_000
 	// With every removeEach-th entry that it adds, a Service removes up to removeMost old ones.
 	removeEach, removeMost = 64, 256
@@ -55,7 +56,8 @@ type ChangesPage struct {
 
 // Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are
 // those of components. Changes does not wait for more. A caller that goes on from Next sees each change exactly
-// once. A change that removed all groups by which the caller could read the app is an event of type AppLeft.
+// once. If the caller may not read an app now, it sees none of its changes, except that each change that removed a group which
+// the caller moderates or reads is an event of type AppLeft.
 //
 // It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and
 // ErrInvalid if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets
@@ -82,6 +84,7 @@ func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (Ch
 			if in.AppID != "" && change.AppID != in.AppID {
 				return false, nil
 			}
+			// The type is compared after sees, which may have made the change an AppLeft.
 			event, ok, err := v.sees(ctx, change)
 			if err != nil || !ok || in.Types != nil && !slices.Contains(in.Types, event.Type) {
 				return false, err
@@ -200,12 +203,14 @@ type viewer struct {
 	heads map[string]*Head // of the apps that were asked for; nil = absent
 }
 
-// sees returns the change as an event for the caller. ok is false if the caller does not see it. There are three cases:
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. The first case that fits
+// applies:
 //
 //   - A change of a component is seen by everybody.
 //   - A change of an app that the caller may read now is seen as it is.
-//   - A change that took the app out of a group which the caller may read is AppLeft, with the id of the app and the time
-//     alone.
+//   - A change that took the app out of a group which the caller moderates or reads is AppLeft, with the id of the app and the
+//     time alone.
+//   - Any other change is not seen, and neither is a change of an app that the store does not have.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
 	if change.AppID == "" {
 		return change.Event, true, nil
@@ -243,9 +248,9 @@ func (c Caller) readsOneOf(groups []string) bool {
 // addToFeed writes the entry of a change, in its transaction. The time of the entry is that of the new version if the change made
 // one, and otherwise the present.
 //
-// The first call and every 64th after it also remove up to 256 entries that are older than Options.KeepChanges. So no separate
-// task has to remove them, and no write takes long because of it. More are removed than added, so a feed that has grown gets
-// shorter again.
+// The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
+// Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
+// More are removed than added, so a feed that has grown gets shorter again.
 func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
 	at := s.millis()
 	if c.After.Version != c.Before.Version { // the time of the new version

@@ -62,8 +62,9 @@ type componentText struct {
 	Version string `json:"version,omitzero"`
 }
 
-// MarshalJSON writes the members that apply to the type. An empty Cursor is left out, as in the events that adapters/webhook
-// sends.
+// MarshalJSON writes the members that apply to the type. Which these are shows in the fields: one with its zero value does not
+// apply, except From and To, which apply if there is a Tag. An empty Cursor is left out too, as in the events that
+// adapters/webhook sends.
 func (e Event) MarshalJSON() ([]byte, error) {
 	t := eventText{Cursor: e.Cursor, Type: e.Type, At: e.At, App: e.AppID, Tag: e.Tag}
 	if e.By != "" {
@@ -119,8 +120,8 @@ func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
 	return v, json.Unmarshal(text, &v)
 }
 
-// record is what the feed keeps of a change. The groups are for the Service alone: by those that the app left it finds who
-// gets an event of type AppLeft, and both tell whom to wake.
+// record is what the feed keeps of a change. recordOf makes it from a Change, and readRecord from a stored entry. The groups are
+// for the Service alone: by those that the app left it finds who gets an event of type AppLeft, and both tell whom to wake.
 type record struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
@@ -198,7 +199,7 @@ func appendText(b []byte, text string) []byte {
 // damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readRecord reads what entry wrote. It returns errStoredEntry for anything else.
+// readRecord reads what entry wrote. It returns errStoredEntry for anything else, also if the data goes on after the last field.
 func readRecord(e FeedEntry) (r record, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
 		return r, errStoredEntry
@@ -240,7 +241,7 @@ type fields struct {
 	short bool
 }
 
-// cut reads n bytes.
+// cut reads n bytes. They share the data.
 func (f *fields) cut(n int) []byte {
 	if n < 0 || n > len(f.data) {
 		f.short = true
@@ -259,7 +260,7 @@ func (f *fields) version() Version {
 	return Version{}
 }
 
-// number reads an unsigned varint.
+// number reads an unsigned varint, of at most 1<<62: so it fits into an int, and so does the version that it may be.
 func (f *fields) number() int {
 	n, size := binary.Uvarint(f.data)
 	if size <= 0 || n > 1<<62 {

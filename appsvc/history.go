@@ -29,8 +29,8 @@ type HistoryEntry struct {
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
 	Changes []HistoryChange
-	// ChangesTruncated says that there are more changes, or that the comparison was left out since the page took
-	// too long: more than about 50 ms for each 50 entries that were asked for.
+	// ChangesTruncated says that there are more changes than these, or that there are none here because comparing would take
+	// more steps than are allowed for one version, or for each 50 entries that were asked for: as many as take about 50 ms.
 	ChangesTruncated bool
 }
 
@@ -47,7 +47,7 @@ const (
 	historyChanges = 20         // operations of one version
 	historyBytes   = 1 << 10    // of these operations, as JSON
 	historySteps   = 25_000_000 // of one comparison, and of all for each 50 versions that are asked for: about 50 ms
-	historyPages   = 4          // a page ends when it has read bodies of so many times Limits.PageBytes
+	historyPages   = 4          // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
 )
 
 // wireEntry is the JSON of a HistoryEntry. Its lists are never null.
@@ -92,7 +92,7 @@ func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
 // ListHistoryRequest asks for the history of an app, newest version first.
 type ListHistoryRequest struct {
 	AppID  string
-	Before Version // only lower versions; the zero Version = from the newest on
+	Before Version // only lower versions; the zero Version or Latest = from the newest on
 	After  string  // Next of the page before; "" = the first page
 	Limit  int     // 1 to 500; 0 = 50
 }
@@ -104,7 +104,8 @@ func (in ListHistoryRequest) Below() (Version, error) {
 
 // ListHistory returns a page of the history of an app: who made each version and when, which version it was restored
 // from, which tags point to it, and what changed. It returns no content, so it is small and quick also where the app
-// is large. The page ends before the limit when the versions that it compares come to 64 MiB.
+// is large. The page ends before the limit when the bodies that it has read, the newest not counted, have four times
+// Limits.PageBytes, by default 64 MiB.
 //
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
 // this list.
@@ -142,8 +143,8 @@ func (s *Service) AllHistory(ctx context.Context, by Caller, in ListHistoryReque
 }
 
 // historyPage returns at most one entry less than q.Limit: a version is compared with the one before it, so one version more than
-// entries is read. The page also ends when the bodies that were read have historyPages times PageBytes. It holds two bodies
-// in memory at a time.
+// entries is read. The page also ends when the bodies that were read, the newest not counted, have historyPages times PageBytes.
+// It holds two bodies in memory at a time.
 //
 // A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
 // first one of the next page, and is read again then.
@@ -217,7 +218,8 @@ func restorations(ctx context.Context, r Reader, q VersionQuery) (map[Version]Ve
 }
 
 // changeLog compares each version with the one before it, from the newest to the oldest. Each version is taken apart once:
-// it is the older one of a comparison first, and then the newer one of the next comparison.
+// it is the older one of a comparison first, and then the newer one of the next comparison. historyPage makes one for a page,
+// calls begin with the newest body, and then since with each older one.
 type changeLog struct {
 	limits Limits
 	left   int             // steps that are left for the page; 0 = its budget is spent
@@ -251,10 +253,11 @@ func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, e
 	if err != nil || budget.Spent() {
 		return nil, true, err
 	}
+	// The operations that fit, in their order, without values. Size counts a comma after each, and the last one has none.
 	size := len("[]")
 	for _, op := range ops {
 		op.Value = nil
-		if size += jsondiff.Size(op); len(changes) == historyChanges || size-1 > historyBytes { // no comma behind the last
+		if size += jsondiff.Size(op); len(changes) == historyChanges || size-1 > historyBytes {
 			return slices.Clip(changes), true, nil
 		}
 		changes = append(changes, HistoryChange{op.Kind, op.From, op.Path})

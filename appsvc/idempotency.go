@@ -32,6 +32,9 @@ var errRepeated = errors.New("done before")
 //
 // The result of the first attempt is stored in the transaction of the write, so there is no moment at which the write
 // is done and a retry would do it again.
+//
+// Each call of a method that takes a key makes one by newIdempotentWrite, and passes it to Service.write or writeVersion. A method
+// whose caller needs a right to an app sets app, and may if there is a further rule.
 type idempotentWrite struct {
 	by      Caller
 	key     string           // "" = none
@@ -42,7 +45,7 @@ type idempotentWrite struct {
 
 // newIdempotentWrite returns the write of an operation with this input. The name of the operation and the JSON of the
 // input go into a digest that is stored for a day. So both must stay as they are: otherwise a retry that comes after
-// an upgrade would be refused as another request. It returns ErrInvalid for a malformed key.
+// an upgrade would be refused as another request. It returns ErrInvalid for a malformed key. Without a key there is no digest.
 func newIdempotentWrite(by Caller, key, operation string, input any) (idempotentWrite, error) {
 	w := idempotentWrite{by: by, key: key}
 	if key == "" {
@@ -74,8 +77,10 @@ func checkKey(key string) error {
 }
 
 // replay returns errRepeated if this write was done before, and fills result with the result of then. It returns
-// ErrUnprocessable if the key was used for another request. It first checks the rights that the caller has now. now is the time
-// in milliseconds since the epoch: a result that has expired counts as none, whether or not the store still has it.
+// ErrUnprocessable with CodeKeyReused if the key was used for another request. If the write names an app, it first checks that
+// the caller may use the app now, and has the rights of w.may; otherwise the operation has checked the rights before. now is the
+// time in milliseconds since the epoch: a result that expires at now or before counts as none, whether or not the store still
+// has it.
 //
 // It returns nil if the write has no key or was not done yet. Then the caller of replay goes on with the write.
 func (w idempotentWrite) replay(ctx context.Context, r Reader, now int64, result any) error {
@@ -123,7 +128,8 @@ func (w idempotentWrite) remember(ctx context.Context, tx Tx, now int64, result 
 // write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is
 // stored with the write. If the write was done before, write does not call fn; it fills result with what was stored
 // and returns repeated as true. It looks for the result before prepare, and again in the Update: a retry may arrive while
-// the first attempt is running. In that case prepare has been called.
+// the first attempt is running. In that case prepare has been called. A write that fails stores no result, so a repeat with the
+// same key is done like a first attempt.
 func (s *Service) write(ctx context.Context, w idempotentWrite, result any, prepare func() error, fn func(Tx) error) (repeated bool, err error) {
 	if w.key != "" {
 		err := s.store.View(ctx, func(r Reader) error { return w.replay(ctx, r, s.millis(), result) })

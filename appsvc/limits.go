@@ -8,8 +8,9 @@ import (
 )
 
 // Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
-// number in the comment of the field. The content of an app is checked when it is written: an app that was stored under
-// higher limits can still be read.
+// number in the comment of the field. A negative number is a mistake of the program, and is not checked. The content of an app
+// is checked when CreateApp or Patch writes it: an app that was stored under higher limits can still be read, and Restore checks
+// only AppBytes.
 //
 // Which error a request over a limit gets:
 //
@@ -33,7 +34,7 @@ type Limits struct {
 	DocumentBytes int // of the JSON of a patched app; 4 MiB
 	AppBytes      int // of the JSON of a created or restored app, with the manifests of its elements; 16 MiB
 	ManifestBytes int // of a component; 1 MiB
-	PageBytes     int // a page ends when it has reached this size; 16 MiB
+	PageBytes     int // a page ends with the item that brings it to this size; 16 MiB
 }
 
 // withDefaults returns the limits with the default in place of each zero.

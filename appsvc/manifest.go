@@ -14,8 +14,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// A manifest goes two ways. CreateComponent and CheckComponent read one as somebody sent it: parseManifest checks all of it.
-// The Auditor reads those that are stored, and checks that they are in the form in which text writes them.
+// Manifests are read in two places. CreateComponent and CheckComponent read one as somebody sent it: parseManifest checks all of
+// it. The Auditor reads those that are stored: readManifest checks all but their size and the configSchema, and their bytes must
+// be those that manifest.text writes.
 
 // manifest holds the members of a component that the service knows; members lists them. A manifest may have members of any
 // other names. The service keeps their values as they were sent and gives them no meaning.
@@ -75,7 +76,8 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
 // configSchemas: of configSchema it checks only that it is an object. The Auditor calls it for stored manifests. It returns the
-// members that the service does not know beside the manifest, in their order.
+// members that the service does not know beside the manifest, in their order. Every rule that is broken is ErrInvalid, with the
+// pointer of the member.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
 	m, extra, err := decodeManifest(data)
 	if err != nil {
@@ -142,7 +144,7 @@ func (m manifest) component(extra []strictjson.Member) Component {
 // Elements copy these bytes, and the Auditor accepts no others. So the form must not change.
 func (m manifest) text(extra []strictjson.Member) []byte {
 	var b bytes.Buffer
-	begin := byte('{')
+	begin := byte('{') // what comes before the next member: the brace once, then commas
 	write := func(name string, value []byte) {
 		b.WriteByte(begin)
 		b.Write(appendString(nil, name))
@@ -179,6 +181,7 @@ func checkMain(main string) error {
 	if strings.TrimSpace(main) == "" {
 		return errors.New("must not be empty")
 	}
+	// The URL as it is, and as it is when a page has decoded its entities.
 	if err := checkScheme(main); err != nil {
 		return err
 	}

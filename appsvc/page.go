@@ -7,33 +7,48 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Page is one page of a list. A page may have fewer items than the request allows, since it also ends when its items have
-// enough bytes: only Next says whether there are more. Each page is as of the time of its call. An item that is added
-// or changes its place between two calls may be missed, or listed twice.
+// The rules of pages, and where each of them is:
+//
+//   - How many items a request may ask for: pageLimit, by the rule of package paging that all domains share.
+//   - When a page ends because of its bytes: pageBuilder, for apps, versions, tags, components, and the broken elements of
+//     CheckComponent.
+//   - Three lists have other bounds in place of these bytes. ListHistory bounds the bytes that it reads, since it returns few
+//     (historyPage). ListTagMoves has only small items, and bounds their number alone (movePage). The feed of changes bounds
+//     the entries that it looks at (walkFeed).
+//   - How an iterator gets from page to page: package paging.
+
+// Page is one page of a list. It ends when it has as many items as the request asks for, or as soon as its items have
+// Limits.PageBytes, by default 16 MiB; the item that reaches this number is in the page. So a page may have fewer items
+// than the request asks for, and only Next says whether there are more.
+//
+// Each page is as of the time of its call. An item that is added or changes its place between two calls may be missed, or
+// listed twice.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-// pageBuilder collects the items of a page up to a number of items and of bytes. The first item always fits, so that a list
-// comes to its end even if each item is larger than a page. Callers ask the store for one item more than the limit;
-// this item is not in the page, and shows that there is another one.
+// pageBuilder collects the items of one page, and decides when the page is full. The first item always fits, so that a list
+// comes to its end even if each item is larger than a page. Callers ask the store for one item more than the limit: add
+// refuses this item, and so it shows that there is a next page.
+//
+// It is made inside the function of a View, since a store may call this function again: then the page begins anew.
 type pageBuilder[T any] struct {
 	ctx   context.Context
 	items []T
-	more  bool // an item came that had no more room
+	more  bool // add has refused an item, so there is a next page
 	limit int  // items; 0 = any number
-	room  int  // bytes that are left
+	room  int  // bytes until the page is full; below zero if the last item was larger than what was left
 }
 
-// newPageBuilder returns the builder of a page of at most limit items, 0 for any number, that ends at so many bytes.
+// newPageBuilder returns the builder of a page that is full when it has limit items, 0 for any number, or this many bytes.
 func newPageBuilder[T any](ctx context.Context, limit, bytes int) *pageBuilder[T] {
 	return &pageBuilder[T]{ctx: ctx, limit: limit, room: bytes}
 }
 
 // add appends an item of about size bytes, or returns false if the page is full; the caller then stops reading. A page is full
-// when it has limit items, or when an item has brought it to its number of bytes. So it may exceed these by one item. add returns
-// memlimit.ErrExceeded if the request may use no more memory.
+// when it has limit items, or when its items have reached its number of bytes. So its bytes may exceed their number, by less
+// than one item. add returns memlimit.ErrExceeded if the request may use no more memory.
 func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
 	full := p.limit > 0 && len(p.items) == p.limit || len(p.items) > 0 && p.room <= 0
 	if full {
@@ -48,8 +63,9 @@ func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
 	return true, nil
 }
 
-// pageLimit returns the number of items that a request asks for. If it asks for 0, it is otherwise, the default of the list,
-// but no more than Limits.Page. A default of 0 means any number of items. It returns ErrInvalid if the number is negative or above Limits.Page.
+// pageLimit returns how many items a page may have. asked is the Limit of the request. If it is 0, the result is otherwise, the
+// default of the list, or Limits.Page if that is lower. A list whose default is 0 has pages of any number of items then.
+// pageLimit returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
 func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 	limit, err := paging.Limit(asked, otherwise, l.Page)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor says how much memory it takes to apply a patch: about so many times the size of the app's body.
+// patchFactor says how much memory it takes to apply a patch: about this many times the size of the app's body. Patch reserves
+// it before it applies anything.
 const patchFactor = 4
 
 // versionPath is the JSON pointer of the version in the document. Every patch must test it.
@@ -99,9 +100,14 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 }
 
 // storePatch stores d as the version after head, in one transaction. old is the body of the version of head, and used are
-// the components that d was validated against. It returns ErrConflict if the app has another version by now, and a
-// componentChanged if one of the components is not the same any more. It checks the rights of the caller first: a caller that
-// has lost the app meanwhile gets ErrNotFound, and does not learn the new version from the ErrConflict.
+// the components that d was validated against. It checks in this order:
+//
+//  1. The caller may still use the app. One that has lost it meanwhile gets ErrNotFound, or ErrForbidden if it may still read it,
+//     and does not learn the new version from an ErrConflict.
+//  2. The app has still the version of head; otherwise ErrConflict with CodeStaleVersion.
+//  3. The caller may change the groups as d does; otherwise ErrForbidden.
+//  4. The components are the same; otherwise a componentChanged.
+//  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge. And Options.Check allows the change.
 func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
@@ -154,8 +160,9 @@ func staleVersion(tested string, current Version) error {
 	return conflict(CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
 }
 
-// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has too many bytes or operations, and
-// ErrInvalid if it is no JSON Patch or has no test of the version.
+// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
+// Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
+// Whether it holds is not checked here, since decodePatch does not know the app.
 func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
 	if len(patch) > s.limits.PatchBytes {
 		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
@@ -207,7 +214,8 @@ func patchError(err error, current Version) error {
 // ErrTooLarge if the document outgrows its limit or applying takes too much work.
 //
 // A patch for another version is refused before any operation is applied. Apply alone would not do: the operations
-// before the test may fail first, or may write the version that is then tested.
+// before the test may fail first, or may write the version that is then tested. If a patch has several tests of the version, all
+// of them must hold.
 func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differs bool, err error) {
 	for _, op := range ops {
 		if v, ok := testedVersion(op); ok && v != app.Version.String() {
@@ -222,6 +230,7 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 	if err != nil {
 		return draft{}, false, err
 	}
+	// Elements that no operation reaches are left out of the documents; see patchdocument.go.
 	reached := reachedElements(ops, len(elements))
 	before := document(app.Meta, body, elements, reached)
 	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())

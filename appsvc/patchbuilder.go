@@ -12,8 +12,8 @@ import (
 )
 
 // PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that
-// Service.Patch requires. Each method adds one operation; later operations see the effect of
-// earlier ones, so indices are those of the elements as they stand at that moment.
+// Service.Patch requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the
+// effect of earlier ones, so indices are those of the elements as they stand at that moment.
 //
 //	p := appsvc.NewPatchBuilder(app).SetTitle("Spring").SetConfig(0, "/color", "green").RemoveElement(2)
 //	patch, err := p.Bytes()
@@ -21,11 +21,13 @@ import (
 // It applies each operation to a copy of the app, so a mistake is found where it is made. After the first mistake, such
 // as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still refuse
 // the patch: a PatchBuilder knows no limits, schemas or rights.
+//
+// NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
 type PatchBuilder struct {
-	version Version
-	doc     []byte // {"apps":[App]} with the operations so far applied
-	ops     []patchOp
-	err     error
+	version Version   // that the patch tests
+	doc     []byte    // {"apps":[App]} with the operations so far applied
+	ops     []patchOp // without the test of the version
+	err     error     // the first mistake
 }
 
 // patchOp is an operation as it is written. Value is nil where the operation has none.
@@ -51,14 +53,15 @@ func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
 }
 
 // SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a
-// missing member; "-" as the last token appends to a list. The pointer starts at the config; ""
-// replaces the whole config. The value is encoded by encoding/json; a json.RawMessage is copied.
+// missing member; "-" as the last token, or the number of items, appends to a list. What contains the value must be there. The
+// pointer is a JSON pointer that starts at the config; "" replaces the whole config. The value is encoded by encoding/json; a
+// json.RawMessage is copied.
 func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchBuilder {
 	return p.set(elementPath(element)+"/config"+pointer, value)
 }
 
 // RemoveConfig removes a member or an item from the config of an element. The pointer starts at
-// the config.
+// the config. It is a mistake if the member or item is not there, or if the pointer is "".
 func (p *PatchBuilder) RemoveConfig(element int, pointer string) *PatchBuilder {
 	if pointer == "" {
 		return p.fail(errors.New("RemoveConfig needs a pointer to a member or an item: an element always has a config"))

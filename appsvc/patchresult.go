@@ -42,6 +42,7 @@ func resultDraft(before, after []byte, old draft, reached []bool) (draft, error)
 	if err := sameMembers(oldApp, newApp, "title", "groups", "elements"); err != nil {
 		return draft{}, below(appPath, err)
 	}
+	// The three members that may differ must still have their types.
 	title, ok := rawjson.Text(newApp.Get("title"))
 	if !ok {
 		return draft{}, unprocessable(CodeNotApplicable, appPath+"/title", "must be a string")
@@ -91,7 +92,8 @@ func sameMembers(before, after rawjson.Object, free ...string) error {
 	return nil
 }
 
-// onlyApp returns the members of the app in {"apps":[App]}. It returns ErrUnprocessable for any other document.
+// onlyApp returns the members of the app in {"apps":[App]}. It returns ErrUnprocessable with CodeNotApplicable for any other
+// document: one with further members, with no app or several, or whose app is not an object.
 func onlyApp(doc []byte) (rawjson.Object, error) {
 	// Unless the patch has replaced the document or the list of apps, it begins and ends as function document wrote it. Then the
 	// app can be cut out, and is scanned once less.
@@ -139,6 +141,7 @@ func resultElement(raw []byte, old draft) (draftElement, error) {
 	if id := members.Get("id"); id != nil {
 		return keptElement(id, component, config, old)
 	}
+	// A new element. Whether its component exists, and the config conforms to it, is checked later.
 	e := draftElement{config: config}
 	if err := strictjson.Decode(component, &e.ref); err != nil {
 		wrong, _ := errors.AsType[*Error](misshapen("/component", err))
@@ -180,7 +183,8 @@ func keptElement(rawID, component, config []byte, old draft) (draftElement, erro
 // another name or version at most. It returns ErrUnprocessable if anything else in the manifest differs: a patch only names the
 // component, and the service copies its manifest.
 //
-// So a patch that sets another component leaves the members of the old manifest in the document. They are not stored.
+// So a patch that sets another component leaves the members of the old manifest in the document. They are not stored. The pointer
+// of an error begins at the component.
 func keptComponent(raw, manifest []byte) (ref ComponentRef, err error) {
 	if bytes.Equal(raw, manifest) {
 		return storedRef(manifest), nil

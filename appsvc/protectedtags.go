@@ -47,6 +47,6 @@ func (s *Service) mayRegroup(ctx context.Context, r Reader, by Caller, at string
 	return nil
 }
 
-// sameGroups reports whether two lists have the same groups, in any order. A patch that only orders the groups anew takes no
-// right to them: it gives the app to nobody and takes it from nobody.
+// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs no right
+// to the groups: it gives the app to nobody and takes it from nobody.
 func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }

@@ -31,7 +31,9 @@ type right func(ctx context.Context, r Reader, by Caller, id string) (Head, erro
 
 // versionFor returns a version of an app, if the caller has the right to the app. Restore and PutTag read the version
 // that they need with it, and ask for the right to change the app. Head and version come from one snapshot. The right is checked
-// before the version is looked for, so that a caller without it does not learn which versions exist.
+// before the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
+// order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that the app
+// does not have.
 func (s *Service) versionFor(ctx context.Context, by Caller, may right, id string, v Version) (App, error) {
 	if err := by.check(); err != nil {
 		return App{}, err
@@ -68,14 +70,14 @@ func findVersion(ctx context.Context, r Reader, id string, v Version) (App, erro
 // ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
 type ListVersionsRequest struct {
 	AppID  string
-	Before Version // only lower ones; the zero Version = from the newest on
+	Before Version // only lower ones; the zero Version or Latest = from the newest on
 	After  string  // Next of the page before; "" = the first page
 	Limit  int     // 1 to 500; 0 = 50
 }
 
 // Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the number
-// of the last version of a page, so both mean the same. It returns the zero Version if neither is set, and ErrInvalid if After
-// is not a cursor of this list.
+// of the last version of a page, so both mean the same. It returns Before if After is "", and ErrInvalid if After is not a cursor
+// of this list.
 func (in ListVersionsRequest) Below() (Version, error) {
 	if in.After == "" {
 		return in.Before, nil
@@ -91,8 +93,8 @@ func (in ListVersionsRequest) Below() (Version, error) {
 }
 
 // ListVersions returns a page of the versions of an app with their content, newest first; ListHistory returns what changed
-// instead. A page also ends when its bodies have reached 16 MiB. Versions that are added between two pages do not appear, since
-// the list leads to lower versions.
+// instead. A page also ends when its bodies have reached Limits.PageBytes. Versions that are added between two pages do not
+// appear, since the list leads to lower versions.
 //
 // It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
 func (s *Service) ListVersions(ctx context.Context, by Caller, in ListVersionsRequest) (Page[App], error) {
@@ -153,7 +155,7 @@ type ListAppsRequest struct {
 
 // ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
 // have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
-// their ids. A page also ends when its bodies have reached 16 MiB.
+// their ids. A page also ends when its bodies have reached Limits.PageBytes.
 //
 // The cursor is a position in the order. So an app that is created or changed between two pages is met only if it comes after
 // this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.

@@ -24,9 +24,10 @@ type RestoreRequest struct {
 // It returns:
 //   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
 //   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of the
-//     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group;
-//   - ErrTooLarge if the app would have more than 16 MiB;
-//   - ErrInvalid for the zero Version;
+//     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group, or if
+//     Options.Check refuses the change;
+//   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
+//   - ErrInvalid for the zero Version, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (App, error) {
 	if err := by.check(); err != nil {
@@ -58,6 +59,7 @@ func (s *Service) Restore(ctx context.Context, by Caller, in RestoreRequest) (Ap
 		}
 		return memlimit.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
 	}
+	// A repeat is answered only if the caller may still use the app.
 	write.app = in.AppID
 	restored, err := s.writeVersion(ctx, write, prepare, func(tx Tx) (App, error) {
 		head, err := usableHead(ctx, tx, by, in.AppID)
@@ -92,6 +94,7 @@ func (s *Service) missing(ctx context.Context, by Caller, id, app string, err er
 	if _, refused := errors.AsType[*refusedChange](err); refused || !errors.Is(err, ErrNotFound) {
 		return err
 	}
+	// The error itself does not say which of the two is missing, so the app is looked for once more.
 	if _, absent := s.App(ctx, by, id); absent != nil {
 		return below(app, err)
 	}

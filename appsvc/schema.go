@@ -75,6 +75,8 @@ func (v violations) Error() string {
 //   - The engine, Options.Schemas, compiles the schemas that the guard lets pass, and finds the violations.
 //
 // So an engine need not defend itself against its input. A panic in one is an error all the same.
+//
+// New makes one schemas for a Service, which has it for as long as it lives. It is safe for concurrent use.
 type schemas struct {
 	engine SchemaEngine
 	cache  schemaCache
@@ -108,7 +110,8 @@ func (s *schemas) validate(schema, config []byte) error {
 	return s.validateWithin(new(schemaguard.Budget), schema, config)
 }
 
-// validateWithin is validate for one of the configs of a request, which share a budget.
+// validateWithin is validate for one of the configs of a request, which share a budget. The schema comes from the cache, or is
+// compiled and cached.
 func (s *schemas) validateWithin(budget *schemaguard.Budget, schema, config []byte) error {
 	compiled, err := s.cache.get(schema, s.compile)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 // collects the schemas that apply there, completes the members that the object has, and adds the properties that it lacks. It
 // decodes only the parts of both that the walk comes to.
 
-// Bounds of WithDefaults: values visited and copied, and bytes of the result.
+// Bounds of WithDefaults. A step is about one value that is visited or copied.
 const (
-	maxDefaultWork    = 1 << 20
-	maxAppDefaultWork = 1 << 18 // of all configs of an app together; each takes some hundred bytes of memory
-	maxDefaultBytes   = 16 << 20
+	maxDefaultWork    = 1 << 20  // steps of the function WithDefaults
+	maxAppDefaultWork = 1 << 18  // steps of App.WithDefaults, for all configs together; each takes some hundred bytes of memory
+	maxDefaultBytes   = 16 << 20 // of the result
 )
 
 // WithDefaults returns config completed with the defaults of schema: the values that a component is run with.
@@ -76,6 +76,7 @@ func (a App) WithDefaults(most int) (App, error) {
 	if most == 0 {
 		most = maxDefaultBytes
 	}
+	// The elements come last in the body. What comes before them is copied, and they are written anew.
 	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
 	if err != nil || at < 0 {
 		return App{}, errors.New("stored body: no elements")
@@ -217,7 +218,10 @@ func (n *node) str(name string) string {
 
 // defaulter completes configs within a budget of steps and bytes. Schemas can refer to themselves, and one default can
 // contain others, so a small schema may ask for a result of any size. Whoever spends from the budget lets it go below
-// zero, and merged looks at it at the end: functions on the way just stop.
+// zero, and merged looks at it at the end: functions on the way just stop. A search through a list counts as one step for every
+// 16 of its items.
+//
+// One call of WithDefaults makes one, for all configs of the app. One goroutine uses it.
 type defaulter struct {
 	root       *node   // the configSchema, in which references are resolved
 	work       int     // steps that are left; below zero = too much to do
@@ -284,6 +288,7 @@ func (d *defaulter) resolve(ref string) *node {
 	if fragment != "" && fragment[0] != '/' {
 		return d.anchor(d.root, fragment)
 	}
+	// A JSON pointer, whose tokens lead from the root of the schema down.
 	at := d.root
 	for _, token := range strings.Split(fragment, "/")[1:] {
 		d.work--
@@ -358,6 +363,7 @@ func (d *defaulter) completeObject(value *node, schemas []*node) {
 		if given == nil || slices.Contains(d.completing, given) {
 			continue
 		}
+		// While the default is completed, it is among those that are not added inside themselves.
 		added := d.clone(given)
 		value.names = append(value.names, name)
 		value.children = append(value.children, added)

@@ -77,7 +77,7 @@ func (s defaultSchema) Validate(config []byte) ([]Violation, error) {
 // validateDecoded is Validate for a config that is decoded already, its numbers as json.Number.
 func (s defaultSchema) validateDecoded(config any) (violations []Violation, err error) {
 	defer func() {
-		if r := recover(); r == schemaguard.ErrCostly { // a pattern gave up: it can tell in no other way
+		if r := recover(); r == schemaguard.ErrCostly { // a pattern gave up; MatchString can report this only by a panic
 			violations, err = nil, schemaguard.ErrCostly
 		} else if r != nil {
 			panic(r)
@@ -94,8 +94,9 @@ func (s defaultSchema) validateDecoded(config any) (violations []Violation, err 
 	}
 }
 
-// violationsOf returns the first violations in the order of their pointers. Those without causes
-// name the places; what is above them only says that something below failed.
+// violationsOf returns the first 100 violations in the order of their pointers, equal ones once. A verdict of the library is a
+// tree of errors. Its leaves name the values that are wrong, and become violations. The other nodes only say that something below
+// them failed. A verdict may have very many leaves, so only the first 100 are kept while the tree is walked.
 func violationsOf(verdict *jsonschema.ValidationError) []Violation {
 	var smallest []*jsonschema.ValidationError
 	var visit func(*jsonschema.ValidationError)

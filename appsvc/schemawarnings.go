@@ -13,14 +13,19 @@ type SchemaWarning struct {
 }
 
 // SchemaWarnings returns what has no effect in a configSchema, so that the schema accepts more than
-// its author may think: keywords that the schema's draft ignores (const under draft-04, all
-// neighbours of a $ref before 2019-09), names that look like misspelt keywords, and formats that
-// JSON Schema does not define and that are not among formats, those of one's own. They come in the
-// order of their pointers, at most 100.
+// its author may think:
 //
-// Annotations are never warned of, and a name that is like no keyword is its author's own. The
-// error is that of creating a component with a schema that is too large, too deep, no strict JSON,
-// or has no sound structure; a schema without that error may still be refused.
+//   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
+//   - keywords without another one that they need, such as then without if;
+//   - names that look like misspelt keywords;
+//   - formats that JSON Schema does not define, except those that the parameter formats names: the program has defined these.
+//
+// The warnings come in the order of their pointers, at most 100. There is no warning of an annotation, such as title, nor of a
+// name that is like no keyword.
+//
+// SchemaWarnings does not compile the schema. So it returns an error only if the schema is too large, too deep or not strict
+// JSON, or if it has a mistake that shows without compiling it, such as an unknown $schema or a malformed pattern. CreateComponent
+// refuses such a schema, and others too.
 func SchemaWarnings(schema []byte, formats ...string) ([]SchemaWarning, error) {
 	warnings, err := schemaguard.Warnings(schema, func(format string) bool { return slices.Contains(formats, format) })
 	if err != nil {

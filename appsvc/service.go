@@ -18,9 +18,8 @@ import (
 // transaction checks that what the work was based on has not changed. If it has, the method either uses the present state or
 // returns an error, such as ErrConflict.
 //
-// Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. The package
-// comment says under
-// "Errors" which errors the methods return.
+// Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is lost with
+// it, and another Service on the same store goes on. The package comment says under "Errors" which errors the methods return.
 type Service struct {
 	store   Store
 	now     func() time.Time

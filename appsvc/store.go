@@ -163,14 +163,15 @@ type TagMoveRecord struct {
 
 // FeedEntry, FeedPosition and FeedState are what a driver keeps of the feed of changes.
 type (
-	// FeedEntry is a change: its Position, which the driver gives, the time At in milliseconds since the epoch, Names,
-	// which are strings that many entries have alike, so that a driver may store each of them once, and opaque Data.
+	// FeedEntry is a change as a driver stores it. The driver gives the Position. At is a time in milliseconds since the
+	// epoch. Many entries have equal strings in Names, so a driver may store each of these strings once. Data is opaque.
 	FeedEntry = feed.Entry
 	// FeedPosition is where an entry stands: by Round, and then by Number. A driver that commits one update at a time
 	// leaves Round 0. The zero position is before the first entry.
 	FeedPosition = feed.Position
-	// FeedState is a random Key, made with the store, the Identity of the feed, of which a copy of the store has
-	// another one, the position of the last entry that was Removed, and the Last position that a Reader yields.
+	// FeedState describes the feed as a whole. Key is random, made with the store, and the same in a copy of the store.
+	// Identity is random too, and a copy has another one. Removed is the position of the last entry that was removed. Last
+	// is that of the last entry that a Reader yields, or Removed if there is none.
 	FeedState = feed.State
 )
 

@@ -31,8 +31,9 @@ func appendHead(dst []byte, index int) []byte {
 
 // body returns the draft as it is stored, and the names of the components that it uses, which go into the Head. owner is the URN
 // of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
-// then, which validateDraft has added.
+// then, which validateDraft has added. Equal drafts give equal bytes: the Auditor relies on it.
 func (d draft) body(owner string) (Body, []string) {
+	// The size of the text, or a little more, so that it is allocated once.
 	size := 128 + len(d.title) + len(owner)
 	for _, g := range d.groups {
 		size += len(g) + 3
@@ -81,6 +82,7 @@ func (b Body) membersAndElements() (body rawjson.Object, elements [][]byte, err 
 	if err != nil || at < 0 {
 		return nil, nil, errors.New("stored body: no elements")
 	}
+	// Up to the elements the body is copied, and ends with 0} there. From the elements on it is cut into their texts.
 	if body, err = rawjson.Members(slices.Concat(b[:at], []byte("0}"))); err != nil {
 		return nil, nil, fmt.Errorf("stored body: %w", err)
 	}
@@ -117,7 +119,7 @@ func cutHead(element []byte, index int) (kept []byte, ok bool) {
 }
 
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
-// it; nothing is decoded.
+// it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has stored.
 func (e draftElement) split() (manifest, config []byte, err error) {
 	manifest, rest := rawjson.Cut(e.kept)
 	config, ok := bytes.CutPrefix(rest, []byte(configName))

@@ -22,8 +22,8 @@ const (
 )
 
 // AppQuery asks a Store for latest versions of apps; drivers answer it. The fields that are set must all hold, but of
-// Owner and Groups one is enough: together they are what a caller may read. Match and Compare define the meaning of a
-// query exactly: the memory driver calls them, and the suite compares every driver with them.
+// Owner and Groups one is enough: together they are what a caller may read. A query with neither matches no app. Match and
+// Compare define the meaning of a query exactly: the memory driver calls them, and the suite compares every driver with them.
 type AppQuery struct {
 	Owner     string       // apps of this owner, or
 	Groups    []string     // with a group that one of these URNs contains
@@ -95,7 +95,7 @@ func (q UserQuery) Match(h Head) bool {
 // VersionQuery asks a Store for versions of one app, newest first.
 type VersionQuery struct {
 	AppID  string
-	Before Version // only lower ones; zero = from the newest on
+	Before Version // only lower ones; zero or Latest = from the newest on
 	Limit  int     // at most so many; 0 = all
 }
 

@@ -24,7 +24,7 @@ import (
 // again, if the app has a later one by then.
 
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
-// to any version, and it does not move by itself when the app changes. An app has up to 1,000 tags.
+// to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by default 1,000.
 type Tag struct {
 	AppID      string  `json:"appId"`
 	Name       string  `json:"name"`
@@ -54,9 +54,9 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page ends before
-// the limit when it has reached 16 MiB, which matters with Embed. Two tags that point to the same version both have it. It
-// returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
+// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also ends when
+// its tags have reached Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
+// both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by Caller, in ListTagsRequest) (Page[Tag], error) {
 	if err := by.check(); err != nil {
 		return Page[Tag]{}, err
@@ -126,7 +126,7 @@ type TagRequest struct {
 	Embed bool // with the version it points to
 }
 
-// Tag returns one tag of an app. It returns ErrNotFound if the app has no tag of this name.
+// Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
 	if err := by.check(); err != nil {
 		return Tag{}, err
@@ -134,8 +134,9 @@ func (s *Service) Tag(ctx context.Context, by Caller, in TagRequest) (Tag, error
 	return s.tag(ctx, by, in)
 }
 
-// tag is Tag for a caller who may be restricted to some tags. The rights come before the name: such a caller gets
-// ErrForbidden for any other tag, whether or not the app has it.
+// tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the app
+// (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a restricted
+// caller does not learn which other tags the app has.
 func (s *Service) tag(ctx context.Context, by Caller, in TagRequest) (Tag, error) {
 	var out Tag
 	err := s.store.View(ctx, func(r Reader) error {
@@ -205,14 +206,16 @@ type keptTag struct {
 // Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
 //
 // It returns:
-//   - ErrInvalid if no tag can have the name, for the zero Version, or if From names no version although it should;
+//   - ErrInvalid if no tag can have the name, for the zero Version, if From names no version although it should, or for a
+//     malformed idempotency key;
 //   - ErrNotFound as App does, or if the app has no such version;
-//   - ErrForbidden if the caller may only read the app, or if the tag is protected and the caller does not moderate every group
-//     of the app;
+//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group
+//     of the app, or if Options.Check refuses the change;
 //   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
 //     points;
-//   - ErrUnprocessable if the tag is new and the app has 1,000 tags already, or if the name is new and the app has
-//     had tags of 10,000 names, or if the idempotency key was used for another request.
+//   - ErrUnprocessable with CodeLimit if the tag is new and the app has Limits.Tags tags already, by default 1,000, or if the name is
+//     new and the app has had tags of Limits.TagNames names, by default 10,000;
+//   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
 func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag, error) {
 	if err := by.check(); err != nil {
 		return Tag{}, err
@@ -272,6 +275,7 @@ func (s *Service) PutTag(ctx context.Context, by Caller, in PutTagRequest) (Tag,
 		if err != nil || from == app.Version {
 			return err
 		}
+		// A tag that was deleted has a last move too, and may be created again whatever the number of names is.
 		last, err := lastMove(ctx, tx, in.AppID, in.Name)
 		if err != nil {
 			return err
@@ -315,13 +319,13 @@ func pointsTo(ctx context.Context, r Reader, appID, name string) (Version, error
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
-// a tag that the app does not have. last is the last move of the tag; its Number is
-// 0 if the app never had a tag of this name. There are two limits:
+// a tag that the app does not have. last is the last move of the tag; its Number is 0 if the app never had a tag of this name.
+// There are two limits:
 //
-//   - the tags that the app has now;
-//   - the names of tags that it has ever had, which count for a name that is new. Moves are kept for good, so this
-//     bounds what the history of tags can take. Releases that recorded no moves left tags without any: these are counted
-//     among the tags of now.
+//   - Limits.Tags, for the tags that the app has now;
+//   - Limits.TagNames, for the names of tags that it has ever had. It counts only for a name that is new. Moves are kept for
+//     good, so it bounds what the history of tags can take. The names are those that have moves, and those of the tags that the
+//     app has now: a tag from a release that recorded no moves may have none.
 func (l Limits) checkTags(ctx context.Context, r Reader, last TagMoveRecord) error {
 	names := map[string]bool{}
 	for tag, err := range r.Tags(ctx, TagQuery{AppID: last.AppID, Limit: l.Tags}) {
@@ -361,9 +365,12 @@ type DeleteTagRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteTag removes a tag, and records that. Its history stays. It returns ErrNotFound if the app has no tag of
-// this name, ErrForbidden if the caller may only read the app, or if the tag is protected and the caller does not moderate
-// every group of the app, and ErrUnprocessable if the idempotency key was used for another request.
+// DeleteTag removes a tag, and records that. Its history stays. It returns:
+//   - ErrInvalid for a malformed idempotency key;
+//   - ErrNotFound as App does, or if the app has no tag of this name;
+//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group of
+//     the app, or if Options.Check refuses the change;
+//   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest) error {
 	if err := by.check(); err != nil {
 		return err
@@ -407,7 +414,7 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 
 // TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
 // without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
-// are 1 to 100 ids, and ErrNotFound if no tag can have the name.
+// are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
 func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
 	if err := by.check(); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 
 // TagGuard is a condition of PutTag: where the tag must point before the call. It keeps two people who move a tag at the
 // same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
-// or null if there must be no tag.
+// or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
 type TagGuard struct {
 	kind guardKind
 	at   Version

@@ -76,8 +76,8 @@ type ListTagMovesRequest struct {
 // the To of the move before it in time. A tag that has not moved since a release that recorded no moves has an empty
 // history.
 //
-// It returns ErrNotFound if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After is not a
-// cursor of this history.
+// It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of range or After
+// is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
 func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRequest) (Page[TagMove], error) {
 	if err := by.check(); err != nil {
 		return Page[TagMove]{}, err
@@ -104,6 +104,7 @@ func (s *Service) ListTagMoves(ctx context.Context, by Caller, in ListTagMovesRe
 		if err != nil || len(out.Items) > 0 || in.After != "" {
 			return err
 		}
+		// There are no moves. Either the tag is from a release that recorded none, or there never was such a tag.
 		if at, err := pointsTo(ctx, r, in.AppID, in.Name); err != nil || !at.IsZero() {
 			return err
 		}

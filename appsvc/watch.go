@@ -33,7 +33,8 @@ const (
 )
 
 // Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
-// but one follower has one Watch: each Next takes over from the one before.
+// but one follower has one Watch: each Next takes over from the one before. It lives from Service.Watch to Close. Its fields after
+// in are guarded by watches.mu.
 type Watch struct {
 	all *watches
 	by  Caller
@@ -50,6 +51,8 @@ type Watch struct {
 
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
 // with each watch: byApp and byURN lead from the app, its owner and its groups to the watches that it may concern.
+//
+// The mutex guards all fields after it, and those of each Watch. It is not held while the goroutine reads the store.
 type watches struct {
 	store Store
 
@@ -59,10 +62,10 @@ type watches struct {
 	byURN  map[string]map[*Watch]struct{} // the others, by what their callers moderate and read, and as owners
 	stop   context.CancelFunc             // ends the goroutine; nil = there is none
 	begun  bool                           // it has read the feed
-	state  feed.State
-	seal   *feed.Seal
-	at     feed.Position     // the last entry that it has looked at
-	owners map[string]string // of apps
+	state  feed.State                     // as it was read last
+	seal   *feed.Seal                     // reads and makes the cursors of followers
+	at     feed.Position                  // the last entry that it has looked at
+	owners map[string]string              // of apps
 }
 
 // newWatches returns the watches of a Service on this store. There are none yet, and it starts no goroutine: the first call of
@@ -208,9 +211,16 @@ type watchedEntry struct {
 	owner string // of its app
 }
 
-// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. It cannot
-// look at all of them at its first call, if there are more than 10,000, if some were removed, or if the feed has another
-// identity. Then it wakes everybody.
+// advance looks at the entries that were added since it was last called, and wakes those whom they may concern. In these cases
+// it does not know all of them, and wakes everybody:
+//
+//   - It is the first call of the goroutine.
+//   - There are more than 10,000.
+//   - Some of them were removed from the feed.
+//   - The feed has another identity than before.
+//
+// If the store returns an error, advance wakes nobody, and looks at the entries when it is called again. Only if the store was
+// closed does it wake everybody, since there will be no other call that succeeds.
 func (a *watches) advance(ctx context.Context) error {
 	a.mu.Lock()
 	begun, before, last := a.begun, a.state, a.at
@@ -248,10 +258,10 @@ func (a *watches) advance(ctx context.Context) error {
 	})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ctx.Err() != nil { // another goroutine may have begun
+	if ctx.Err() != nil { // the last watch was closed; another goroutine may run by now, for new ones
 		return ctx.Err()
 	}
-	if err != nil { // the entries are looked at later; whoever waits is woken then, or at once if there is no later
+	if err != nil {
 		for w := range a.all {
 			w.unknown = true
 			if errors.Is(err, ErrClosed) {

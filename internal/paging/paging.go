@@ -1,4 +1,8 @@
-// Package paging has what all lists that come in pages share: the rule of their limit, and the walk through their pages.
+// Package paging has what all lists that come in pages share: the rule of the number of items that a request may ask for, and
+// the walk through the pages.
+//
+// It does not decide when a page is full. That a page also ends when its items have enough bytes is a rule of each domain:
+// see pageBuilder in appsvc/page.go, and the functions of package assets that use Limits.PageBytes.
 package paging
 
 import (
@@ -6,9 +10,10 @@ import (
 	"iter"
 )
 
-// Limit returns how many items a page may have. asked is the limit of the request; 0 means that it names none, and gives otherwise,
-// or most if that is lower. otherwise may be 0, for a list whose pages have any number of items then. The error says what is wrong
-// if asked is below 0 or above most; callers make it an error of their domain about the parameter limit.
+// Limit returns how many items a page may have. asked is the limit of the request. If it is 0, the request names none, and the
+// result is otherwise, the default of the list, or most if that is lower. A list whose default is 0 has pages of any number of
+// items then. Limit returns an error if asked is negative or above most; callers make it an error of their domain about the
+// parameter limit.
 func Limit(asked, otherwise, most int) (int, error) {
 	if asked == 0 {
 		return min(otherwise, most), nil
@@ -20,8 +25,8 @@ func Limit(asked, otherwise, most int) (int, error) {
 }
 
 // All yields the items of all pages, beginning with the one after the cursor after. list returns the
-// items of a page and the cursor of the next one, "" if there is none. An error is yielded once, as the
-// last pair.
+// items of a page and the cursor of the next one, "" if there is none. A page without items ends the walk, whatever its cursor
+// is. An error is yielded once, as the last pair.
 func All[T any](after string, list func(after string) (items []T, next string, err error)) iter.Seq2[T, error] {
 	return Sparse(after, func(after string) ([]T, string, error) {
 		items, next, err := list(after)

@@ -13,7 +13,8 @@ type Formats struct {
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
 }
 
-// standard is the formats that JSON Schema defines. Those that are false are not checked by us.
+// standard is the formats that JSON Schema defines. Those that are false are not checked by us, and never refuse a config. There
+// is no warning of any format in this list.
 var standard = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true,
 	"email": true, "hostname": true, "ipv4": true, "ipv6": true,

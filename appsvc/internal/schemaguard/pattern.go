@@ -27,7 +27,7 @@ type pattern struct {
 	parts  []part         // what lookarounds hold, an inner one before the outer one; the pattern itself last
 	groups int            // of a pattern with back-references, 0 of others
 	folded int            // see translation
-	loops  []loop         // likewise
+	loops  []loop         // the repetitions of a pattern with back-references
 	free   sync.Pool      // of matchers that are not in use
 }
 
@@ -41,9 +41,15 @@ type part struct {
 	groups    []int  // of the pattern that are in it, if there are back-references
 }
 
-// mark is what a group of a program stands for.
+// mark is what a group of a program stands for. These are the kinds, and what n is:
+//
+//	'g'            a group of the pattern; its number
+//	'l'            a lookaround; the index of its part
+//	'b'            a back-reference; the number of the group that it names
+//	'c'            a repetition that is counted by us; its index in translation.counts
+//	'i', 'e', 'x'  the beginning of a loop, and the beginning and the end of one iteration; the index of the loop
 type mark struct {
-	kind byte // 'g' for a group of the pattern, 'l' a lookaround, 'b' a back-reference, 'c' a count; loops have 'i', 'e' and 'x'
+	kind byte
 	n    int
 }
 

@@ -123,6 +123,7 @@ func (o *outline) value(v any, pointer int) *Error {
 	return nil
 }
 
+// add counts the value v, whose JSON pointer has this many bytes.
 func (t *textSize) add(v any, pointer int) {
 	switch v := v.(type) {
 	case bool:
@@ -314,8 +315,8 @@ func (o *outline) compilePattern(text string) (*pattern, error) {
 	return p, nil
 }
 
-// applicator surveys the subschemas that a keyword holds. A value of the wrong type is passed over: the meta-schema
-// refuses it with a better sentence.
+// applicator surveys the subschemas that a keyword holds. If the keyword needs a list or an object of subschemas and has something
+// else, it is passed over: the meta-schema refuses it with a better sentence.
 func (o *outline) applicator(keyword string, v any, at string, in scope) error {
 	shape := in.draft.shapeOf(keyword)
 	elements, isList := v.([]any)

@@ -17,16 +17,16 @@ type Warning struct {
 	Message string
 }
 
-// maxWarnings is how many warnings there are of one schema, and maxNames how many names of its own
-// are held against the keywords: that takes some microseconds a name.
+// maxWarnings is how many warnings there are of one schema. maxNames is how many different names that are no keywords are
+// compared with the keywords; further ones get no warning. A comparison takes some microseconds a name.
 const (
 	maxWarnings = 100
 	maxNames    = 1_000
 )
 
 // Warnings returns the keywords of a schema that its draft ignores, the names that look like
-// misspelt keywords, and the formats that neither JSON Schema nor own knows, by pointer. Annotations
-// are never warned of: nothing depends on them. The error is that of Compile.
+// misspelt keywords, and the formats that neither JSON Schema nor own knows, by pointer, at most maxWarnings. Annotations
+// are never warned of: nothing depends on them. It returns an *Error if read or survey refuses the schema, as Compile does.
 func Warnings(schema []byte, own func(format string) bool) ([]Warning, error) {
 	doc, err := read(schema)
 	if err != nil {
@@ -86,6 +86,7 @@ func (d draft) String() string {
 // schema adds the warnings of one subschema.
 func (w *warner) schema(object map[string]any, pointer string, d draft) {
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {
+		// The first maxWarnings by pointer are chosen at the end. A schema with ten times as many has enough to choose from.
 		if len(w.list) >= 10*maxWarnings {
 			return
 		}
@@ -136,7 +137,7 @@ func (w *warner) format(v any) string {
 }
 
 // misspelt returns the keyword that name is probably meant to be, "" if it may well be a name of the author's own. It
-// computes this once for each name.
+// computes this once for each name, and for no more than maxNames names; for any other it returns "".
 func (w *warner) misspelt(name string) string {
 	meant, known := w.meant[name]
 	if !known && len(w.meant) < maxNames {
