@@ -17,7 +17,7 @@ import (
 // Limits bound the work of Apply. A patch that needs more is refused with ErrTooLarge.
 type Limits struct {
 	Document int // bytes of the document, at any look at it
-	Looks    int // bytes of documents encoded between operations, in all; to read one costs an eighth
+	Looks    int // bytes of all documents that are encoded between operations, and an eighth of those that are read
 	Moves    int // operations times the items of the largest list or object, which each may move
 }
 

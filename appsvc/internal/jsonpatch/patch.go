@@ -40,8 +40,8 @@ func fault(kind error, pointer, format string, args ...any) error {
 	return &Error{kind, pointer, fmt.Sprintf(format, args...)}
 }
 
-// in returns the error of a part of a patch as one of the whole patch. pointer leads to the part. The text
-// in what is put before the reason.
+// in returns the error of a part of a patch as one of the whole patch. pointer leads to the part. what is text
+// that comes before the reason.
 func in(pointer, what string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{e.Kind, pointer + e.Pointer, what + e.Reason}

@@ -20,7 +20,7 @@ const maxStack = 1 << 18
 type backtracker struct {
 	pattern     *pattern
 	text        string
-	slots       []int // three a group: where it was opened, where its last match begins and ends; then one a loop
+	slots       []int // three for each group: where it was opened, where its last match begins and ends; then one for each loop
 	stack       []choice
 	taken, most int64
 }

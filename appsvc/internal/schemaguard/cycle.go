@@ -34,9 +34,9 @@ func (g *graph) together(n *node) []*node {
 
 // extent is how much a node applies in place, counted along all ways.
 type extent struct {
-	open  bool // the walk is below it
-	chain int  // the longest chain of subschemas
-	total int  // all of them, counted with repetition
+	open  bool // it is still being computed
+	chain int  // the longest chain of nodes, with n itself
+	total int  // all nodes, each as often as a way leads to it; maxExpansions+1 stands for any higher number
 }
 
 // check refuses a schema that applies a node to the same place of a config again, which a validator would do without

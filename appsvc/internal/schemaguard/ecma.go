@@ -106,15 +106,15 @@ type translator struct {
 	fold    bool           // case is ignored somewhere
 	wide    int            // characters outside of ASCII in classes
 	names   map[string]int // of groups
-	refs    []string       // the numbers and names that back-references have
+	refs    []string       // the number or name in each back-reference
 }
 
 // frame is the pattern, or a lookaround in it, while its closing parenthesis is not yet reached.
 type frame struct {
 	lookaround
 	out    []byte
-	groups []int // where those begin that are open in it
-	atom   int   // where begins what a repetition would repeat
+	groups []int // where in out the groups begin that are open
+	atom   int   // where in out the text begins that a repetition would repeat now
 }
 
 // top is the innermost lookaround that is open, or the pattern.
@@ -147,7 +147,7 @@ func (t *translator) next() error {
 		t.take(1, `\[`)
 	case t.inClass:
 		if c >= utf8.RuneSelf {
-			t.wide++ // more than once a character: that is on the safe side
+			t.wide++ // once for each byte of the character: too high a count is on the safe side
 		}
 		t.take(1, string([]byte{c}))
 	case strings.HasPrefix(t.rest, "[^]"):

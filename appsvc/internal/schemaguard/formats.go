@@ -72,7 +72,7 @@ func (f Formats) asserted(compiled *jsonschema.Format) *jsonschema.Format {
 // ownFormatError is the error of an embedder's function. Its text is reported.
 type ownFormatError struct{ error }
 
-// ofStrings makes a format of f that takes everything but strings.
+// ofStrings returns the check of a format that asks f about strings, and accepts every value of another type.
 func ofStrings(f func(string) error) func(any) error {
 	return func(v any) error {
 		if s, ok := v.(string); ok {

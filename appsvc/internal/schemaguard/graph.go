@@ -22,7 +22,7 @@ type node struct {
 
 	// Applied to the same place of a config.
 	ref, recursive, dynamic *node
-	dynamicName             string           // set when the target of dynamic depends on the way here
+	dynamicName             string           // its anchor, if the target of dynamic depends on the way here; otherwise ""
 	inPlace                 []*node          // allOf, anyOf, oneOf, not, if, then, else
 	dependents              map[string]*node // dependentSchemas, dependencies
 
@@ -38,7 +38,7 @@ type node struct {
 	equal   comparison       // what enum and const compare with
 
 	bounds    int     // how many of minimum, maximum and the exclusive ones there are
-	low, high float64 // between them, a number surely keeps them
+	low, high float64 // a number between these two surely keeps all of them
 }
 
 // patternNode is a member of patternProperties.
@@ -57,7 +57,7 @@ const (
 	isString
 	isArray
 	isObject
-	isInteger // accepted only where it is an integer
+	isInteger // of what a schema accepts: numbers that are integers, and no others
 	anyKind   = isNull | isBoolean | isNumber | isString | isArray | isObject
 )
 

@@ -18,7 +18,7 @@ import (
 type outline struct {
 	doc      any
 	places   []string            // JSON pointers of the subschemas, the root first
-	met      map[string]struct{} // the same
+	met      map[string]struct{} // the same, as a set
 	refs     map[string]string   // text of each reference, and the pointer of one that has it
 	patterns map[string]*pattern
 
