@@ -92,7 +92,10 @@ type refusedChange struct {
 	cause error  // what Options.Check has returned
 }
 
-func (r *refusedChange) Error() string   { return r.as.Error() }
+// Error returns the sentence of the *Error.
+func (r *refusedChange) Error() string { return r.as.Error() }
+
+// Unwrap returns the *Error and the error of the check.
 func (r *refusedChange) Unwrap() []error { return []error{r.as, r.cause} }
 
 // asRefusal returns an error of Options.Check as an error of this package. The first rule that fits applies:

@@ -41,6 +41,7 @@ func (s *Service) CreateApp(ctx context.Context, by Caller, in CreateAppRequest)
 	for _, e := range in.Elements {
 		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config})
 	}
+	// What is checked without the store comes first: the content, and then the rights. A repeat is checked in the same way.
 	if err := s.limits.checkDraft("", d); err != nil {
 		return App{}, asInvalid(err)
 	}

@@ -71,6 +71,7 @@ func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, er
 	if in.From.IsZero() || in.To.IsZero() {
 		return Diff{}, errNoVersion()
 	}
+	// Both versions are read in one View. Comparing them needs no store.
 	var from, to App
 	err := s.store.View(ctx, func(r Reader) error {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {

@@ -211,6 +211,7 @@ func readRecord(e FeedEntry) (r record, err error) {
 	if len(e.Names) > 2 {
 		r.left = strings.Split(e.Names[2], groupsSeparator)
 	}
+	// The fields of Data after the first byte, in the order in which entry writes them.
 	rest := fields{data: e.Data[1:]}
 	if e.Data[0]&hasUUID != 0 {
 		id, _ := uuid.FromBytes(rest.cut(16))

@@ -389,6 +389,8 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 		if err := may(head); err != nil {
 			return err
 		}
+		// Where the tag points is read before it is removed, for the move. A name that no tag can have needs no check: DeleteTag
+		// does not find it.
 		from, err := pointsTo(ctx, tx, in.AppID, in.Name)
 		if err != nil {
 			return err
@@ -425,6 +427,7 @@ func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs 
 	if !tagName.MatchString(name) {
 		return nil, notFound("no tag can be named %q", name)
 	}
+	// One View reads the tags of all apps, so they are of one snapshot.
 	var tags []Tag
 	err := s.store.View(ctx, func(r Reader) error {
 		tags = nil

@@ -17,6 +17,7 @@ type TagGuard struct {
 // from anywhere.
 type guardKind uint8
 
+// The conditions that a TagGuard can set.
 const (
 	noGuard      guardKind = iota // no condition
 	guardVersion                  // the tag points to TagGuard.at

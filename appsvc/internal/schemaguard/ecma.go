@@ -41,6 +41,7 @@ type translation struct {
 // to ignore the case of a wide range of characters.
 const maxFolded = 16
 
+// errFolded is the error of a pattern that exceeds maxFolded, alone or together with those before it.
 var errFolded = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their classes, \\S counted", maxFolded)
 
 // lookaround is the pattern inside of (?=…), (?!…), (?<=…) or (?<!…).

@@ -292,6 +292,7 @@ func accepted(types *jsonschema.Types) kinds {
 	return k
 }
 
+// kindNamed returns the kind that a value of the keyword type names. The meta-schema has refused all others.
 func kindNamed(name string) kinds {
 	switch name {
 	case "null":

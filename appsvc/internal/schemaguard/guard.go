@@ -79,6 +79,7 @@ func (e *Error) below(token string) *Error {
 	return &Error{"/" + jsonpointer.Escape(token) + e.Pointer, e.Reason}
 }
 
+// refuse returns an *Error for what is wrong at a JSON pointer into the schema.
 func refuse(pointer, format string, args ...any) error {
 	return &Error{pointer, fmt.Sprintf(format, args...)}
 }
@@ -180,6 +181,7 @@ func (b *Budget) Spend(s *Schema, text []byte, config any) error {
 	return nil
 }
 
+// decode decodes JSON with numbers as json.Number, which keeps their text.
 func decode(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -10,8 +10,10 @@ import (
 	"sync"
 )
 
+// errMuchPattern is the error of a pattern that exceeds MaxPattern together with those before it.
 var errMuchPattern = fmt.Errorf("with this one the schema has more than %d bytes of patterns", MaxPattern)
 
+// errLargePattern is the error of a pattern whose program exceeds maxProgram, alone or together with those before it.
 var errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
 	"at most %d steps together are allowed", maxProgram)
 
