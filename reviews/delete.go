@@ -22,12 +22,18 @@ import (
 //	Author [Source] [Collection]    the reviews of the author, within the source or the collection if it is given
 //	Everything                      the collections of the network
 type DeleteRequest struct {
-	Network    string
-	Source     string // erase the collections of this source; with the members below, look for those in this source alone
-	Collection string // erase the collection with this id; without Source, it must be the only one of the network
-	Review     string // erase only the review of the Collection with this id
-	Author     string // erase only the reviews with this author_id, in the Collection, the Source or the whole network
-	Everything bool   // erase all reviews of the network; all members above except Network are "" then
+	Network string // the network whose reviews are erased
+
+	// Source erases the collections of this source. With Collection, Review or Author, only this source is searched for them.
+	Source string
+	// Collection erases the collection with this id. Without Source, only one source of the network may have this id.
+	Collection string
+	// Review erases only the review with this id, in the Collection.
+	Review string
+	// Author erases only the reviews with this author_id, in the Collection, the Source or the whole network.
+	Author string
+	// Everything erases all collections of the network. Source, Collection, Review and Author are "" then.
+	Everything bool
 }
 
 // Deleted is the result of Delete: how much was erased.
@@ -37,8 +43,9 @@ type Deleted struct {
 	Replies     int64 `json:"replies"` // reviews that are left, and had replied to an erased one
 }
 
-// maxErased is about how many collections, or reviews of an author, one transaction erases. Other writers of the network may
-// have to wait for a transaction, so it is bounded. The reviews of one collection are erased together, however many there are.
+// maxErased bounds what one transaction erases, since other writers of the network may have to wait for it: at most so many
+// whole collections; of an author, the reviews in one collection after the other, until these are so many. The reviews of one
+// collection are erased together, however many there are.
 const maxErased = 1000
 
 // Delete erases reviews, or collections with their reviews, for good, since people have a right to it. Counts and means are
@@ -50,14 +57,15 @@ const maxErased = 1000
 // counted, and the same request can be made again. An Author is looked for in every review of the Collection, the Source or the
 // network, which takes time in proportion to these reviews. A review that is imported meanwhile may be missed.
 //
-// Delete returns ErrForbidden unless the caller moderates the network as a whole, and ErrNotFound if there is no such
-// Collection or Review. A Source without collections, an Author without reviews and an empty network are no error: the result
-// is zero. Delete returns ErrInvalid for a request without a Network, with nothing to erase, or with members that exclude each
-// other, and if several sources have the Collection and the request names none of them.
+// Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there is
+// no such Collection or Review. A Source without collections, an Author without reviews and an empty network are no error: the
+// result is zero. Delete returns ErrInvalid for a request without a Network, with nothing to erase, or with members that
+// exclude each other, and if several sources have the Collection and the request names none of them.
 func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
 	}
+	// The rights come first: whoever may not erase anything gets that error, whatever the request says.
 	if err := s.Admit(by, in.Network); err != nil {
 		return done, err
 	}
@@ -138,7 +146,7 @@ func (e *eraser) collection() error {
 func (e *eraser) collections() error {
 	for more := true; more; {
 		err := e.update(func(tx Tx, done *Deleted) error {
-			list, err := e.next(tx, Key{Source: e.in.Source}, maxErased)
+			list, err := e.next(tx, Key{Source: e.in.Source})
 			if err != nil {
 				return err
 			}
@@ -147,6 +155,7 @@ func (e *eraser) collections() error {
 					return err
 				}
 			}
+			// Fewer than were asked for are the last ones.
 			more = len(list) == maxErased
 			return nil
 		})
@@ -157,17 +166,18 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next returns up to limit collections of the source, or of the network, after a key, by source and then by id. The key
-// {Source, ""} stands before all collections of a source, since no id is empty.
-func (e *eraser) next(r Reader, after Key, limit int) (list []Collection, err error) {
-	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: limit}) {
+// next returns up to maxErased collections of the source, or of the network, after a key, by source and then by id. The key
+// {Source, ""} stands before all collections of a source, since no id is empty. The collections have no Fields: these may have
+// 16 MiB each, and are not needed to erase a collection.
+func (e *eraser) next(r Reader, after Key) (list []Collection, err error) {
+	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: maxErased}) {
 		if err != nil {
 			return nil, err
 		}
 		if e.in.Source != "" && c.Source != e.in.Source {
 			break
 		}
-		list = append(list, c)
+		list = append(list, Collection{Key: c.Key, Tally: c.Tally})
 	}
 	return list, nil
 }
@@ -247,12 +257,13 @@ func (e *eraser) authorOf() error {
 	return e.eraseFound(found)
 }
 
-// find looks through the collections after a key until it has found about maxErased reviews. It returns them, the key of the
-// last collection that it has looked through, and whether there may be more collections after that.
+// find looks through the collections after a key, one whole collection after the other, until it has found maxErased reviews or
+// more. It returns them, the key of the last collection that it has looked through, and whether there may be more collections
+// after that.
 func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
 	count := 0
 	for count < maxErased {
-		list, err := e.next(r, after, maxErased)
+		list, err := e.next(r, after)
 		if err != nil || len(list) == 0 {
 			return found, after, false, err
 		}
@@ -261,6 +272,7 @@ func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more boo
 			if err != nil {
 				return nil, after, false, err
 			}
+			// The collection was looked through, whether it has reviews of the author or not.
 			after = c.Key
 			if len(ids) == 0 {
 				continue
@@ -311,6 +323,7 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 			if len(f.ids) == 0 {
 				continue
 			}
+			// The tally is read anew: it may have changed since the View.
 			c, err := tx.Collection(e.ctx, f.key)
 			if errors.Is(err, ErrNotFound) {
 				continue
@@ -329,7 +342,8 @@ func (e *eraser) eraseFound(found []byAuthor) error {
 // erase erases those of the reviews with these ids that are there and wanted, and returns how many. wanted gets the record of a
 // review, and is asked inside the transaction, since an import may have replaced a review after it was found. Replies to the
 // erased reviews get another parent, and the tally of the collection is written without the erased ones. All reviews of the
-// collection are read for the replies, but only if something is erased. What was erased is added to done.
+// collection are read for the replies, but only if something is erased. What was erased is added to done. If nothing is erased,
+// nothing is written.
 func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byte) bool, done *Deleted) (int, error) {
 	counts, err := parseTally(c)
 	if err != nil {
@@ -354,8 +368,8 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	if len(parents) == 0 {
 		return 0, nil
 	}
-	// Then the rows are written: without the erased reviews, with the replies to them, and with the tally.
-	replies, err := e.replies(tx, c.Key, parents)
+	// Then the rows are written: the replies to the erased reviews, the collection without these, and its tally.
+	replies, err := e.reparent(tx, c.Key, parents)
 	if err != nil {
 		return 0, err
 	}
@@ -366,48 +380,72 @@ func (e *eraser) erase(tx Tx, c Collection, ids []string, wanted func(data []byt
 	if err := tx.DeleteReviews(e.ctx, c.Key, erased); err != nil {
 		return 0, err
 	}
-	if len(replies) > 0 {
-		if err := tx.PutReviews(e.ctx, c.Key, replies); err != nil {
-			return 0, err
-		}
-	}
 	done.Reviews += int64(len(erased))
-	done.Replies += int64(len(replies))
+	done.Replies += replies
 	return len(erased), tx.PutCollection(e.ctx, Collection{Key: c.Key, Fields: c.Fields, Tally: counts.encode()})
 }
 
-// replies returns the reviews that stay and reply to an erased one, each with another parent: the nearest of its ancestors that
-// stays, or none. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1, and 2 is erased, then 3 replies to
-// 1; if 1 and 2 are erased, 3 is no reply any more. No import stores replies in a circle, so the search for an ancestor ends.
-func (e *eraser) replies(tx Tx, k Key, erased map[string]string) (list []Review, err error) {
+// reparent gives another parent to each review that stays and replies to an erased one: the nearest of its ancestors that stays,
+// or none. It returns how many such replies there are. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1,
+// and 2 is erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
+//
+// A reply may have 16 MiB, so the replies are written as soon as they have maxTransaction bytes together, and not all at the end.
+// Reading goes on after such a write. It may meet a reply again, which then has a parent that stays and is left alone.
+func (e *eraser) reparent(tx Tx, k Key, erased map[string]string) (count int64, err error) {
+	var list []Review // those that are to be written
+	size := 0         // bytes of these
 	for review, err := range tx.Reviews(e.ctx, k) {
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		parent, err := parentOf(review.Data)
 		if err != nil {
-			return nil, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
 		_, goes := erased[review.ID]
 		_, replies := erased[parent] // to an erased review
 		if goes || parent == "" || !replies {
 			continue
 		}
-		for replies { // up to an ancestor that stays; "" is no id
-			parent = erased[parent]
-			_, replies = erased[parent]
+		data, err := withParent(review.Data, staying(erased, parent))
+		if err != nil {
+			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
-		if review.Data, err = withParent(review.Data, parent); err != nil {
-			return nil, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+		list, size = append(list, Review{ID: strings.Clone(review.ID), Time: review.Time, Data: data}), size+len(data)
+		count++
+		if size >= maxTransaction {
+			if err := tx.PutReviews(e.ctx, k, list); err != nil {
+				return 0, err
+			}
+			list, size = nil, 0
 		}
-		list = append(list, Review{ID: strings.Clone(review.ID), Time: review.Time, Data: review.Data})
 	}
-	return list, nil
+	if len(list) > 0 {
+		err = tx.PutReviews(e.ctx, k, list)
+	}
+	return count, err
+}
+
+// staying returns the review that is the parent of a reply once the reviews in erased are gone: parent itself if it stays, else
+// the nearest of its ancestors that does; "" if there is none. erased has the parent of each erased review.
+//
+// A path up that is longer than erased is a circle. A file cannot have one, but two imports at the same time can store one, if
+// they have the same two reviews in long lines, and each file has another one of them as the reply.
+func staying(erased map[string]string, parent string) string {
+	for range len(erased) + 1 {
+		above, goes := erased[parent]
+		if !goes {
+			return parent
+		}
+		parent = above
+	}
+	return ""
 }
 
 // withParent returns the record of a review with another parent_id, or without one if parent is "". All other members keep their
 // text, and the result is in the stored form, see canonical.
 func withParent(data []byte, parent string) ([]byte, error) {
+	// The values are not decoded, so that those of all other members stay as they are.
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal(data, &members); err != nil {
 		return nil, err

@@ -1,7 +1,37 @@
 package reviews
 
-// This page defines the words that the code uses, and then follows three lines through the code: a short one in a check, a short
-// one in an import, and a long one in an import.
+// This page says what is in which file and defines the words that the code uses. Then it follows three lines through the code:
+// a short one in a check, a short one in an import, and a long one in an import. At last it says how reviews are erased and
+// exported.
+//
+// # Files
+//
+// What a program uses, from the package documentation to the rows:
+//
+//	doc.go, errors.go, caller.go        what is promised, what goes wrong, who calls
+//	service.go, session.go              Service, the rights of a Caller, and a Service for one Caller
+//	check.go, import.go, report.go      Check and Import, and the Report of both
+//	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
+//	read.go, export.go, delete.go       lists and single collections, Export, Delete
+//	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
+//	audit.go, store.go, reviewstore/    for programs that write rows, and for storage drivers
+//
+// How a file is read, from its bytes to what is stored:
+//
+//	lines.go, filekind.go               blocks of lines, and files that are no NDJSON
+//	pipeline.go, batch.go               the goroutines, and what they send each other
+//	window.go, column.go                the part of a line that is in memory, and columns
+//	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
+//	linechecker.go, members.go          the rules of one line: what all objects have in common
+//	collection.go, review.go            the members of a collection and of a review
+//	values.go, html.go, timestamp.go,   the values of members
+//	address.go, base64.go
+//	problemvalue.go                     the text that a problem shows
+//	filechecker.go                      the rules that span lines
+//	longline.go, tempfile.go, spool.go  lines that are longer than a block
+//	gate.go                             how many imports have a large review in memory
+//	stored.go, tally.go                 what is stored of a line, and the counts of ratings
+//	fingerprint.go, set.go              sets of ids that take little memory
 //
 // # Words
 //
@@ -79,6 +109,29 @@ package reviews
 //     Gate. restOfLine.finish reads over what is left of the line, if anything, and moves on to the next line. At last the
 //     tempFile is removed.
 //
-// Memory: a window of 1 MiB and up to four parts of less than 2 MiB each. In the Gate: a window of 16 MiB + 64 KiB, and 16 MiB of
-// a collection. A check needs no Gate: its window may grow so far at any time. It copies only deferred reviews to the
-// tempFile.
+// Memory: a window of 1 MiB and up to four parts of less than 2 MiB each; and while a part is compared with the store, one
+// stored review at a time. In the Gate: a window of 16 MiB + 64 KiB, and 16 MiB of a collection. A check needs no Gate: its
+// window may grow so far at any time. It copies only deferred reviews to the tempFile.
+//
+// Between two parts of a line, other transactions may run. A Delete may erase the parent of a reply that is in a later part. So
+// before a part is stored, incoming.lostParents looks whether the parents of its replies are still there.
+//
+// # Reviews of an author in Delete
+//
+//  1. eraser.find looks through the collections in a View, 1,000 rows at a time, and reads their reviews. A View keeps no writer
+//     waiting, however long this takes. It ends at the collection with which 1,000 reviews of the author were found.
+//  2. eraser.eraseFound erases these in one Update. It asks each review again whether it is the author's, since an import may
+//     have replaced it meanwhile.
+//  3. eraser.erase subtracts the ratings from the tally. reparent looks for replies to what is erased, and gives them another
+//     parent.
+//  4. All of this is repeated after that collection, until there are no more. The error of an Update ends Delete; what the
+//     Updates before it have erased stays erased, and is counted.
+//
+// # A collection in Export
+//
+//  1. Export opens one View, which is one moment of the network, and writes a line for each collection.
+//  2. exportCollection writes the stored bytes of the collection and of its reviews, with brackets and commas around them.
+//     Nothing is decoded, except the reviews that are replies.
+//  3. exporter.add lets a reply wait if its parent comes later in the store. Only its id is kept, and the review is read again.
+//
+// Memory: one review, a buffer of 64 KiB, some 15 bytes for each review of the collection, and the ids of replies that wait.

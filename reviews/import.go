@@ -26,20 +26,22 @@ const maxQueued = 1000
 // Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A review is
 // identified by its network, by the source and the id of its collection, and by its own id. It is created, updated if its
 // content differs from the stored one, or left unchanged. The title and the other members of a collection are replaced by those
-// of the file, unless all of its reviews in the file are rejected. An import deletes nothing: what is stored and not in the file
-// stays.
+// of the file, unless the collection has an error or all of its reviews in the file are rejected. An import deletes nothing: what
+// is stored and not in the file stays.
 //
 // An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
-// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that moment,
-// so counts stay right, and a review that both files have ends as the later transaction writes it.
+// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that
+// moment, so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at
+// the same time too: a reply that is stored after its parent was erased becomes no reply.
 //
 // With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
 // do at this moment.
 //
-// Import returns ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid without a File, and
-// without a Network if the caller moderates several networks or is an operator. It returns ErrSpool if there is no room for a
-// temporary file, and otherwise the error of reading the file, of the store or of ctx. Problems are no error: even if every line
-// of the file is rejected, Import returns nil. With an error the report says what was done before it, and that stays stored.
+// Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
+// without a File, and without a Network if the caller moderates several networks or is an operator. It returns ErrSpool if
+// there is no room for a temporary file, and otherwise the error of reading the file, of the store or of ctx. Problems are no
+// error: even if every line of the file is rejected, Import returns nil. With an error the report says what was done before it,
+// and that stays stored.
 func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Report, error) {
 	network, err := s.admitted(by, in.Network)
 	if err == nil && in.File == nil {
@@ -48,6 +50,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	if err != nil {
 		return Report{Problems: []Problem{}}, err
 	}
+	// The importer gets all findings of the pipeline, in this goroutine.
 	i := &importer{ctx: ctx, store: s.store, network: network, dryRun: in.DryRun}
 	i.report.DryRun = in.DryRun
 	i.report.Problems = []Problem{}
@@ -66,6 +69,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	if i.err == nil {
 		i.commit()
 	}
+	// The error of the store or of ctx comes first: it may be the reason why reading ended.
 	i.end(err == nil && i.err == nil)
 	if i.err != nil {
 		err = i.err
@@ -80,6 +84,8 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 // own, of the rule stored-dimensions: only the store knows how many dimensions the stored reviews have. So the problems that
 // come after a result wait in the queue with it. When the transaction is committed, all of them are reported in the order of
 // the file. Without a result in the queue, a problem goes to the fileChecker at once.
+//
+// Each Import makes an importer. It is used by the goroutine that has called Import alone.
 type importer struct {
 	fileChecker
 	ctx     context.Context
@@ -152,6 +158,7 @@ func (i *importer) commitQueue() {
 		})
 	} else {
 		i.err = i.store.Update(i.ctx, i.network, func(tx Tx) error {
+			// A driver may lock all collections of the queue now, in one order, so that two imports cannot deadlock.
 			done = outcome{}
 			if err := tx.Announce(i.ctx, collectionsIn(i.queue)); err != nil {
 				return err
@@ -159,6 +166,7 @@ func (i *importer) commitQueue() {
 			return done.apply(i.ctx, tx, tx, i.queue)
 		})
 	}
+	// Only what was committed counts, and its problems are reported only now.
 	if i.err == nil {
 		i.report.Created += done.created
 		i.report.Updated += done.updated
@@ -218,13 +226,14 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 }
 
 // merge does what apply does, for the collection of one line or of one part of it. If the stored collection has reviews with
-// another number of dimensions, the reviews of the line are rejected (rule stored-dimensions), since the ratings of both could
-// not be counted together. A stored collection without reviews takes the number of dimensions of the file.
+// another number of dimensions, nothing of the line is stored, and its reviews are rejected (rule stored-dimensions), since the
+// ratings of both could not be counted together. A stored collection without reviews takes the number of dimensions of the file.
 //
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
 // have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
 // written, see incoming.makes.
 func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) error {
+	// What is stored of the collection, if it is known, and the counts of its reviews.
 	old, err := r.Collection(ctx, in.collection.Key)
 	known := err == nil
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -245,53 +254,63 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	if err != nil || tx == nil || !in.makes() {
 		return err
 	}
+	rows, err := in.rows(ctx, r, put)
+	if err != nil {
+		return err
+	}
+	// The collection is written first, since reviews are put into one that exists.
 	now := Collection{Key: in.collection.Key, Fields: in.collection.Fields, Tally: counts.encode()}
 	if !known || !bytes.Equal(now.Fields, old.Fields) || !bytes.Equal(now.Tally, old.Tally) {
 		if err := tx.PutCollection(ctx, now); err != nil {
 			return err
 		}
 	}
-	if len(put) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	return tx.PutReviews(ctx, now.Key, put)
+	return tx.PutReviews(ctx, now.Key, rows)
 }
 
 // compare compares the reviews of in with the stored ones. It returns those that are new or changed, which are to be put, and
 // counts all of them in done. It updates counts: the ratings of a changed review replace those of the stored one. known says
 // that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes mean equal
 // content.
-func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []Review, err error) {
-	stored := map[string][]byte{} // records by id
+//
+// A stored review may have 16 MiB, though the one of the file is small. So they are compared as the store yields them, and none
+// is kept.
+func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []incomingReview, err error) {
+	equal := map[string]bool{} // by the id of a stored review: whether it is that of the file
 	if known && len(in.reviews) > 0 {
-		ids := make([]string, len(in.reviews))
+		ids, records := make([]string, len(in.reviews)), make(map[string][]byte, len(in.reviews))
 		for i, review := range in.reviews {
-			ids[i] = review.ID
+			ids[i], records[review.ID] = review.ID, review.Data
 		}
-		for review, err := range r.ReviewsByID(ctx, in.collection.Key, ids) {
+		for old, err := range r.ReviewsByID(ctx, in.collection.Key, ids) {
 			if err != nil {
 				return nil, err
 			}
-			stored[review.ID] = review.Data
-		}
-	}
-	put = make([]Review, 0, len(in.reviews))
-	for _, review := range in.reviews {
-		old, had := stored[review.ID]
-		if had && bytes.Equal(old, review.Data) {
-			done.unchanged++
-			continue
-		}
-		if had {
-			if err := counts.remove(old); err != nil {
+			equal[old.ID] = bytes.Equal(old.Data, records[old.ID])
+			if equal[old.ID] {
+				continue
+			}
+			if err := counts.remove(old.Data); err != nil {
 				return nil, err
 			}
+		}
+	}
+	put = make([]incomingReview, 0, len(in.reviews))
+	for _, review := range in.reviews {
+		switch same, stored := equal[review.ID]; {
+		case same:
+			done.unchanged++
+			continue
+		case stored:
 			done.updated++
-		} else {
+		default:
 			done.created++
 		}
 		counts.add(review.ratings)
-		put = append(put, review.Review)
+		put = append(put, review)
 	}
 	return put, nil
 }

@@ -19,6 +19,7 @@ import "strconv"
 var reviewMembers = []string{"id", "title", "body_html", "created", "ratings",
 	"author_id", "imported_display_name", "imported_email", "imported_url", "subparts", "parent_id"}
 
+// The indices of reviewMembers, in the same order.
 const (
 	reviewID = iota
 	reviewTitle
@@ -33,13 +34,15 @@ const (
 	reviewParent
 )
 
-// The limits of a review. A review of any text fits into maxStored, or is an error.
+// The limits of a review, beside maxStored, which bounds all of it. Its texts have no limits of their own, except the addresses
+// and the times, see maxAddress, maxHref and maxTimestamp.
 const (
 	maxAuthorID = 255 // characters
 	maxRating   = 100
 )
 
-// review is what a lineChecker knows of the review that is read.
+// review is what a lineChecker knows of the review that is read. readReview resets it. After the last review of a collection,
+// index is -1 again, so that a problem is one of the collection.
 type review struct {
 	index   int64       // in its collection; -1: no review is read
 	faults  int64       // errors in it so far
@@ -47,6 +50,7 @@ type review struct {
 	known   bool        // its id was read and is valid, so id is set
 	id      fingerprint // of the id
 	text    string      // the id, for an import
+	parent  string      // the parent_id, for an import; "" if it is no reply
 	shown   []byte      // the beginning of the id, for a problem; empty: it was not read
 	ratings []byte      // for an import
 	created int64       // for an import: when it was written, see instant
@@ -54,7 +58,7 @@ type review struct {
 
 // readReview reads one review and counts it. The rules are:
 //
-//   - The review is an object, of at most 16 MiB with white space (stored-size).
+//   - The review is an object, of at most 16 MiB with white space (stored-size, if it has no other error).
 //   - Its id is not that of an earlier review of the collection, accepted or not (review-repeated).
 //   - Its members keep their own rules, see reviewObject and reviewMember.
 //
@@ -83,6 +87,7 @@ func (c *lineChecker) readReview() verdict {
 	if c.review.faults == 0 && (c.overflow || c.offset()-start > int64(c.sizeLimit)) {
 		c.report(ruleStoredSize, start, "", "the review is longer than what is stored of one; want at most 16 MiB")
 	}
+	// The review is counted and kept. Then it is unpinned, so that the window can move beyond it.
 	c.result.reviews++
 	c.collection.hasReviews = true
 	if c.forImport && !c.overflow && c.keepReview(start) == broken {
@@ -108,6 +113,7 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 	if v == broken {
 		return broken
 	}
+	// Only now is it known which members the review lacks.
 	c.missing(&c.ofReview, seen, start)
 	// A member that is there counts, whatever its value is: imported_email may be null, and still excludes author_id.
 	const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
@@ -172,6 +178,9 @@ func (c *lineChecker) parent() verdict {
 	c.peek()
 	at := c.offset()
 	text, v := c.nonEmpty("/parent_id")
+	if v == accepted && c.forImport {
+		c.review.parent = c.wholeText(text)
+	}
 	if v == accepted && !c.partial && !c.ids.marked(c.fingerprint(text)) {
 		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
 	}
@@ -190,6 +199,7 @@ func (c *lineChecker) readRatings() verdict {
 	if v == broken {
 		return broken
 	}
+	// A rating with an error has a problem of its own, and counts here all the same.
 	if c.collection.dims >= 0 && n != c.collection.dims {
 		c.report(ruleRatingsCount, at, "/ratings", strconv.FormatInt(n, 10)+" ratings, want one for each of "+
 			strconv.FormatInt(c.collection.dims, 10)+" dimensions")
@@ -206,6 +216,7 @@ func (c *lineChecker) rating() verdict {
 		c.report(ruleType, at, "/ratings", "this is "+c.kind()+", want an integer from 1 to 100, without quotes")
 		return c.discard("/ratings")
 	}
+	// number refuses what is no integer, also 5.0. It reads an integer of any length.
 	value, v := c.number()
 	switch {
 	case v == broken:
@@ -248,6 +259,7 @@ func (c *lineChecker) subpart() verdict {
 	if v == broken {
 		return broken
 	}
+	// Keep of the name what is needed after a problem: whether the object had it before, and what the pointer shows of it.
 	id := c.fingerprint(name)
 	c.subpartName = append(c.subpartName[:0], name[:min(len(name), maxName)]...) // name is invalid once a problem is reported
 	c.inSubpart = true

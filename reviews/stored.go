@@ -2,6 +2,9 @@ package reviews
 
 import (
 	"bytes"
+	"context"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -10,6 +13,7 @@ import (
 // object has the members of the file, also those that were null or empty, and no others. The tally of a collection and the time
 // of a review are stored beside it.
 
+// The sizes of what is stored, and of a transaction.
 const (
 	maxStored      = 16 << 20 // the most bytes of JSON of a review, or of a collection without its reviews; see Options.sizeLimit
 	maxTransaction = 1 << 20  // about how many bytes of JSON one transaction stores; one review may be more
@@ -32,16 +36,65 @@ type incoming struct {
 	empty      bool  // the line ends with this part, and has no review, not even a rejected one
 }
 
-// incomingReview is an accepted review. It has its ratings beside its data, one byte for each, so that they are counted without
-// decoding.
+// incomingReview is an accepted review. It has its ratings and its parent beside its data, so that the review need not be decoded
+// for them.
 type incomingReview struct {
 	Review
-	ratings []byte
+	ratings []byte // 1 to 100, one byte for each dimension
+	parent  string // its parent_id; "" if it is no reply
 }
 
 // makes returns whether the collection is to be made or changed. It is not if all of its reviews were rejected. So a part of a
 // line stores it only with an accepted review, or at the end of a line without reviews.
 func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
+
+// rows returns the rows to store for the reviews of put, which are some of in. A review is stored as it is, except a reply whose
+// parent is not stored any more: that is stored as no reply, as if its parent had been erased after the import.
+func (in *incoming) rows(ctx context.Context, r Reader, put []incomingReview) ([]Review, error) {
+	lost, err := in.lostParents(ctx, r, put)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]Review, len(put))
+	for i, review := range put {
+		rows[i] = review.Review
+		if !lost[review.parent] {
+			continue
+		}
+		if rows[i].Data, err = withParent(review.Data, ""); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// lostParents returns the parents of replies in put that neither in nor the store has. Every parent is an accepted review of the
+// same line. So it is in the same part or was stored with a part before, in another transaction; and a Delete may have erased it
+// since then. A line that is stored in one part cannot lose a parent, so it costs no query.
+func (in *incoming) lostParents(ctx context.Context, r Reader, put []incomingReview) (map[string]bool, error) {
+	if in.first {
+		return nil, nil
+	}
+	lost := map[string]bool{}
+	for _, review := range put {
+		if review.parent != "" {
+			lost[review.parent] = true
+		}
+	}
+	for _, review := range in.reviews {
+		delete(lost, review.ID)
+	}
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	for parent, err := range r.ReviewsByID(ctx, in.collection.Key, slices.Collect(maps.Keys(lost))) {
+		if err != nil {
+			return nil, err
+		}
+		delete(lost, parent.ID)
+	}
+	return lost, nil
+}
 
 // next returns an incoming for further reviews of the same collection, without the reviews of in.
 func (in *incoming) next() *incoming {
@@ -54,6 +107,7 @@ func (in *incoming) next() *incoming {
 //
 // A collection of a long line that grows beyond maxSmall enters the Gate. A short line is smaller than that.
 func (c *lineChecker) keepField(name string, start int64) verdict {
+	// Its size is that of the name with quotes, colon and comma, and of the value as it stands in the file.
 	raw := c.since(start)
 	c.collection.size += int64(len(`,"":`) + len(name) + len(raw))
 	if !c.forImport || c.collection.size >= int64(c.sizeLimit) {
@@ -92,6 +146,8 @@ func (c *lineChecker) keepCollection() verdict {
 	if !c.forImport {
 		return accepted
 	}
+	// Make an object of the members. A large one becomes what is stored without a copy; then the next line needs memory of its
+	// own.
 	object := append(c.fields, '}')
 	object[0] = '{' // instead of the first comma
 	if c.collection.large {
@@ -119,12 +175,16 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	} else {
 		raw = bytes.Clone(raw)
 	}
+	// Then it joins the part of the line that is collected.
 	in := c.result.incoming
 	in.size += len(raw)
-	in.reviews = append(in.reviews, incomingReview{Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)}, bytes.Clone(c.review.ratings)})
+	in.reviews = append(in.reviews, incomingReview{
+		Review:  Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)},
+		ratings: bytes.Clone(c.review.ratings), parent: c.review.parent,
+	})
 	switch {
 	case large:
-		c.review.text = ""
+		c.review.text, c.review.parent = "", ""
 		c.err = c.flushAndWait()
 		if c.err != nil {
 			return c.fail(c.offset(), ruleJSON, "")
