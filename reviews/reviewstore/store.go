@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// DefaultNetwork is the network of the reviews that a store has from before reviews had networks.
+// DefaultNetwork is the network of the reviews that were stored before reviews had networks.
 const DefaultNetwork = "default"
 
 // Key identifies a collection within its network: the site that its reviews come from, and its article there.
@@ -43,7 +43,7 @@ type ReviewQuery struct {
 }
 
 // Position is a position in the order of ReviewsByTime: after all reviews with a higher Time, and after those with the same
-// Time and no higher ID.
+// Time whose ID is lower or equal.
 type Position struct {
 	Time int64
 	ID   string
@@ -88,7 +88,7 @@ type Store interface {
 // Reader is the reading half of a transaction on one network. It is used by one goroutine at a time.
 //
 // An iterator that fails yields the error once, as its last pair. The caller may leave an iterator early, range over it again,
-// and read and write between its steps. The iterator may or may not see what such a write changes.
+// and read and write between its steps. The iterator may or may not see what such a write changes; it yields every other row.
 type Reader interface {
 	// Collection returns a collection. It returns ErrNotFound if the network has no collection with this key.
 	Collection(ctx context.Context, key Key) (Collection, error)

@@ -362,6 +362,32 @@ var reviewIteratorRules = []reviewRule{
 		})
 		checkReviews(t, s, key("s", "1"), many(0, listed, "")...)
 	}},
+	// Delete gives the replies to what it erases another parent while it reads their collection.
+	{"reviews may be replaced between the steps of the iterator that has yielded them", func(t *testing.T, s oneNetwork) {
+		const rows = 200 // more than a driver reads at once
+		fillForIterators(t, s)
+		putReviews(t, s, key("s", "1"), many(0, rows, "")...)
+		updateReviews(t, s, func(w reviewTx) error {
+			seen, steps := map[string]bool{}, 0
+			for review, err := range w.Reviews(ctx, key("s", "1")) {
+				if err != nil {
+					return err
+				}
+				if steps++; steps > 2*rows {
+					return errors.New("the iterator does not end")
+				}
+				seen[review.ID] = true
+				if err := w.PutReviews(ctx, key("s", "1"), []reviewstore.Review{newReview(review.ID, "replaced")}); err != nil {
+					return err
+				}
+			}
+			if len(seen) != rows {
+				return fmt.Errorf("%d reviews, want %d", len(seen), rows)
+			}
+			return nil
+		})
+		checkReviews(t, s, key("s", "1"), many(0, rows, "replaced")...)
+	}},
 	// Callers stop at an error, and a list that ends without one counts as complete. A driver must never end a list
 	// early without an error.
 	{"an iterator yields an error once, as its last pair", func(t *testing.T, s oneNetwork) {
