@@ -1,11 +1,13 @@
 package reviews
 
-// maxAddress is how many bytes an imported_url may have.
+// maxAddress is how many bytes the text of an imported_url may have. The limit is far above any address in use. It lets the rule
+// look at a text in memory, see judged.
 const maxAddress = 64 << 10
 
-// isWebAddress returns whether text begins with http:// or https:// and a character that can begin a host. So an empty host is
-// refused. No other part of the URL is checked: the rule is there so that a link runs no script and leads to a web site, and
-// whether the site exists cannot be known. url.Parse is not used, since it accepts and refuses other texts than browsers do.
+// isWebAddress returns whether text begins with http:// or https://, with letters in either case, and goes on with a character
+// that can begin a host: any character above U+0020 but / \ ? # @ and :. So an empty host is refused. No other part of the URL is
+// checked: the rule is there so that a link runs no script and leads to a web site, and whether the site exists cannot be known.
+// url.Parse is not used, since it accepts and refuses other texts than browsers do.
 //
 //	https://example.test/a b   yes, but not for isPlainWebAddress
 //	HTTP://[::1]:80            yes
@@ -19,6 +21,7 @@ func isWebAddress(text []byte) bool {
 	if !ok || len(rest) == 0 {
 		return false
 	}
+	// None of these begins a host. Browsers take a backslash for a slash.
 	switch rest[0] {
 	case '/', '\\', '?', '#', '@', ':':
 		return false

@@ -24,8 +24,10 @@ import (
 //
 // Each method returns an error that says which rule is broken and in which row; use the Auditor no further then. It checks each
 // row with the rules of an import, by building a record of a file around it. A row must also be in the stored form byte by byte:
-// otherwise the next import of the same record would report it as updated. An Auditor keeps some 15 bytes of each collection,
-// and of each review of the collection that was given last. It is used by one goroutine.
+// otherwise the next import of the same record would report it as updated.
+//
+// An Auditor keeps in memory some 15 bytes of each collection and, of the collection that was given last, some 30 bytes of each
+// review and the ids of the replies that have come before their parents. It is used by one goroutine, for one network.
 type Auditor struct {
 	check *lineChecker  // reads the records, as for an import, with partial set
 	found auditReceiver // of the record that was read last
@@ -33,7 +35,7 @@ type Auditor struct {
 
 	pairs set // the collections so far
 
-	// Of the collection that was given last; head is nil before the first.
+	// Of the collection that was given last. head is nil if no collection waits for its End.
 	collection Collection
 	head       []byte // the beginning of a record with as many dimensions
 	counts     tally
@@ -97,6 +99,7 @@ func (a *Auditor) Collection(c Collection) error {
 	if err := a.End(); err != nil {
 		return err
 	}
+	// With an empty list of reviews, the fields are a record of a file.
 	fields, ok := bytes.CutSuffix(c.Fields, []byte("}"))
 	if !ok {
 		return fmt.Errorf("collection %q of %q: the fields are not an object", c.ID, c.Source)
@@ -105,6 +108,7 @@ func (a *Auditor) Collection(c Collection) error {
 	if err != nil {
 		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
 	}
+	// What an import would store of this record must be the row.
 	switch {
 	case !bytes.Equal(in.collection.Fields, c.Fields):
 		return fmt.Errorf("collection %q of %q: the fields are not in the form in which they are stored", c.ID, c.Source)
@@ -113,6 +117,7 @@ func (a *Auditor) Collection(c Collection) error {
 	case !a.pairs.add(a.found.pair):
 		return fmt.Errorf("collection %q of %q: occurs twice", c.ID, c.Source)
 	}
+	// Review counts and compares what follows from here on, and End compares the counts with the tally.
 	a.collection = Collection{Key: c.Key, Tally: bytes.Clone(c.Tally)}
 	a.counts = tally{}
 	a.counts.size(in.dims)
@@ -139,6 +144,7 @@ func (a *Auditor) Review(r Review) error {
 	if a.head == nil {
 		return fmt.Errorf("review %q is in no collection", r.ID)
 	}
+	// The record has this review alone, so every error is one of the review.
 	in, err := a.read(string(a.head), string(r.Data), `]}`)
 	if err != nil {
 		return fmt.Errorf("review %q: %w", r.ID, err)
@@ -150,6 +156,7 @@ func (a *Auditor) Review(r Review) error {
 	if err != nil {
 		return fmt.Errorf("review %q: %w", r.ID, err)
 	}
+	// What an import would store of this record must be the row.
 	id := a.check.hash.of([]byte(r.ID))
 	switch got := in.reviews[0]; {
 	case got.ID != r.ID:
@@ -198,6 +205,7 @@ func (t *threads) add(h *hasher, id, parent string) {
 		t.waiting[p] = append(t.waiting[p], id)
 		return
 	}
+	// ready has the ids that are rooted now. Each of them makes the replies that wait for it ready too.
 	for ready := []string{id}; len(ready) > 0; {
 		last := len(ready) - 1
 		next := h.of([]byte(ready[last]))

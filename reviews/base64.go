@@ -1,6 +1,7 @@
 package reviews
 
-// rightID ends the messages about the form of an id. They all say what would be right, so that whoever has the file can mend it.
+// rightID ends the messages about the form of an id, except the one about mixed alphabets, which says itself what to do. So
+// whoever has the file can mend it.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
 // base64Fault returns what is wrong with the id of a collection; "" for nothing. It must be Base64 (RFC 4648) of at least one
@@ -15,7 +16,8 @@ const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for a
 //
 // Bits of the last character that belong to no byte may be set, as in YR==.
 func base64Fault(text []byte) string {
-	n := len(text) // without the padding, of which two characters are the most
+	// n is the length without the padding, which has two characters at most. A third = is then a character of neither alphabet.
+	n := len(text)
 	for n > 0 && len(text)-n < 2 && text[n-1] == '=' {
 		n--
 	}
@@ -31,6 +33,8 @@ func base64Fault(text []byte) string {
 			return "this is not Base64: it holds a character of neither alphabet; " + rightID
 		}
 	}
+	// Three bytes are written as four characters. At the end, one byte is two characters and two bytes are three, and padding
+	// fills up to four. So one character alone stands for no byte.
 	switch {
 	case standard && url:
 		return "this is not Base64: it mixes the standard alphabet and the one for URLs; keep to one"

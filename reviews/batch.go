@@ -31,6 +31,7 @@ type resultAfter struct {
 // KB, so the pool keeps four at most and leaves the others to the garbage collector.
 type batchPool chan batch
 
+// newBatchPool returns an empty pool. Each run of a pipeline, and each long line, has a pool of its own.
 func newBatchPool() batchPool { return make(batchPool, 4) }
 
 // get returns an empty batch: one of the pool, or a new one if the pool is empty.
@@ -63,6 +64,7 @@ func (b batch) replay(to receiver) {
 	if b.panicked != "" {
 		panic(b.panicked)
 	}
+	// n is how many of the problems were handed on.
 	n := 0
 	for _, r := range b.results {
 		for ; n < r.problems; n++ {
@@ -79,7 +81,8 @@ func (b batch) replay(to receiver) {
 }
 
 // sender collects what a worker finds and sends it in batches. It is the receiver of the lineChecker of that worker. It is used
-// by the goroutine of the worker alone.
+// by the goroutine of the worker alone. A worker makes a sender for each block, and pipeline.longLine makes one for its line,
+// since each of them has a channel of its own.
 type sender struct {
 	batch // the one that is filled; empty after a send
 	to    chan batch
@@ -138,6 +141,7 @@ func (s *sender) send() {
 // run calls work, sends what work has left in the batch, and closes the channel. If work panics, run sends the panic with its
 // stack in place of that batch: findings that were sent before stay, and the others are lost.
 func (s *sender) run(work func()) {
+	// The deferred functions run from the last to the first: what is left is sent before the channel is closed.
 	defer close(s.to)
 	defer func() {
 		if v := recover(); v != nil {

@@ -62,12 +62,14 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 			yield(Problem{}, errors.New("reviews: this checker was used before"))
 			return
 		}
+		// All findings are yielded by this goroutine, while run reads the file.
 		file := c.file
 		c.file = nil
 		c.fileChecker.yield = func(p Problem) bool { return yield(p, nil) }
 		c.fileChecker.tell = c.options.Progress
 		err := newPipeline(c.options, false, &c.fileChecker).run(file)
 		c.fileChecker.end(err == nil)
+		// A loop that was left must get nothing more, not even an error.
 		if err != nil && !c.fileChecker.stop {
 			yield(Problem{}, err)
 		}

@@ -13,6 +13,7 @@ import "strconv"
 //	dimensions  an array of 1 to 1,000 different names
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
 
+// The indices of collectionMembers, in the same order.
 const (
 	memberSource = iota
 	memberTitle
@@ -22,14 +23,16 @@ const (
 	memberDimensions
 )
 
-// The limits of a collection. Of reviews it may have any number.
+// The limits of a collection, beside maxStored, which bounds it without its reviews. It may have any number of reviews. An id
+// of 150 characters of Base64 stands for up to 112 bytes.
 const (
 	maxCollectionID = 150  // characters
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
 )
 
-// collection is what a lineChecker knows of the collection that is read. The members may come in any order, so some of these
-// fields are not known while the reviews are read. The number of dimensions is, if it has no error: see reviewsMember.
+// collection is what a lineChecker knows of the collection that is read. begin resets it for each line. The members may come in
+// any order, so source, id and size may not be known yet while the reviews are read. The number of dimensions is always known by
+// then, unless dimensions has an error: reviews that come first are deferred, see reviewsMember.
 type collection struct {
 	source     fingerprint
 	id         fingerprint
@@ -51,6 +54,7 @@ func (c *lineChecker) readCollection() verdict {
 	if v == broken {
 		return broken
 	}
+	// Only now is it known which members the collection lacks, and whether it has a source and an id.
 	c.missing(&c.ofCollection, seen, c.start.offset)
 	if seen&(1<<memberDimensions) == 0 {
 		// Reviews that came before are deferred, so none was judged without this number.
@@ -128,8 +132,8 @@ func (c *lineChecker) collectionID() verdict {
 }
 
 // dimensions reads the names of the dimensions: at least one (dimensions-none) and at most 1,000 (dimensions-many), each once
-// (dimension-repeated). A single one is called default (dimensions-single). If their number has an error, it stays unknown, and
-// the ratings of the reviews are not counted.
+// (dimension-repeated). If there is one alone, its name must be default (dimensions-single). If there is none or more than 1,000,
+// or dimensions is no array, their number stays unknown, and no review is checked to have as many ratings.
 func (c *lineChecker) dimensions() verdict {
 	c.peek()
 	at := c.offset()
@@ -137,6 +141,7 @@ func (c *lineChecker) dimensions() verdict {
 	if v := c.expect('[', "/dimensions", "an array of strings"); v != accepted {
 		return v
 	}
+	// The rules of one name are applied by dimension, and those of all names together below.
 	c.names.clear()
 	c.otherDimension = false
 	n, v := c.items((*lineChecker).dimension)
@@ -188,10 +193,12 @@ func (c *lineChecker) reviewsMember() verdict {
 		return v
 	}
 	c.unpin() // each review is pinned by itself, so that the window holds one of them at a time
+	// Read the reviews now if nothing of the rest of the collection is needed for that.
 	long := c.temp != nil
 	if c.collection.dimsAt >= 0 && !(long && c.forImport) {
 		return c.reviews()
 	}
+	// Otherwise keep their place, and read over them.
 	c.collection.deferred = position{offset: c.offset(), column: c.column(c.offset())}
 	if !long || c.forImport {
 		return c.stepOver()
@@ -203,6 +210,7 @@ func (c *lineChecker) reviewsMember() verdict {
 // line was found to be right, so flush hands over the problems and the result of the collection before those of the reviews.
 func (c *lineChecker) deferredReviews() verdict {
 	c.flush()
+	// Go back to their first byte, in the window or in the temporary file.
 	deferred := c.collection.deferred
 	switch {
 	case c.temp == nil: // the line is all in memory

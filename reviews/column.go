@@ -19,9 +19,12 @@ func (w *window) look(offset int64) (column int64, head []byte) {
 // window remembers up to where it has counted, and counts on from there, or back. So the columns of a line with many problems are
 // found by counting each part of it about once. beforeDrop counts what is about to leave the window.
 func (w *window) column(offset int64) int64 {
-	if offset < w.base { // the carriage return before the end of the line
+	// Only failExpecting asks for an offset in front of the window: that of the CR at the end of the line, if the CR has left the
+	// window already. It is one byte and one character.
+	if offset < w.base {
 		return w.column(w.base) - (w.base - offset)
 	}
+	// Count the characters between the last offset that was asked for and this one.
 	from, to := w.counted-w.base, offset-w.base
 	if from <= to {
 		w.characters += characters(w.buf[from:to])

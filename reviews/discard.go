@@ -13,8 +13,9 @@ import "strconv"
 // The value may be of any size. What is not part of a pinned value is pinned here, so that a problem can show its text; and if
 // that is too long for the window, it is read over without any rule.
 func (c *lineChecker) discard(member string) (v verdict) {
+	// A value inside a pinned one needs no pin of its own, and of an array each element is pinned by itself.
 	first := c.peek()
-	pinnedHere := c.pinned < 0 && first != '[' // of an array, each element is pinned by itself
+	pinnedHere := c.pinned < 0 && first != '['
 	if pinnedHere {
 		c.pin()
 	}
@@ -28,6 +29,7 @@ func (c *lineChecker) discard(member string) (v verdict) {
 	default:
 		v = c.stepOver()
 	}
+	// A value that is too long for the window is read once more from its beginning. Its problems so far stay.
 	if tooLong := pinnedHere && c.endPin(); tooLong {
 		v = c.stepOver()
 	}
@@ -79,10 +81,12 @@ func (c *lineChecker) discardObject(member string) verdict {
 // the name as a token of a pointer. member is the pointer of the value that is refused as a whole; "" for an unknown member of a
 // review or a collection, whose own name is the first token of c.path then.
 func (c *lineChecker) discardMember(name fingerprint, token, member string) verdict {
+	// While the member is read, c.path has its name. Beyond maxPath it keeps the path of a value around it.
 	above := len(c.path)
 	if above < maxPath {
 		c.path = append(c.path, token...)
 	}
+	// Report what is wrong with the name, and then what is wrong inside the value.
 	c.flaws(member)
 	if !c.namesHere().add(name, maxUnknown) {
 		c.report(ruleRepeated, c.str.offset, member, repeatedMember)
@@ -117,13 +121,15 @@ func (c *lineChecker) namesHere() *nameSet {
 
 // nameSet is a set of names: of unknown members, of subparts, or of dimensions. It keeps fingerprints and no texts. Up to
 // fewNames of them are in a list, which needs less memory and time than a set; when there are more, all of them are in the set.
+// The zero nameSet is empty. A lineChecker uses one after clear for the next object, so that most lines make no garbage.
 type nameSet struct {
 	few  []fingerprint // the first names; not looked at once many has entries
 	many set
 }
 
+// The sizes of a nameSet. An object of the file may have any number of names, so what is kept of them needs a bound.
 const (
-	fewNames   = 16
+	fewNames   = 16                        // names in the list
 	maxUnknown = 4096                      // unknown names of an object; further names are only compared with these
 	maxNames   = maxStored / len(`"":"",`) // a review with more subparts is longer than what is stored of one
 )
@@ -134,6 +140,7 @@ func (n *nameSet) add(name fingerprint, most int) bool {
 	if n.many.used >= most {
 		return !n.many.has(name)
 	}
+	// There is a set already, or the name joins the list; a list that has become too long becomes a set.
 	if n.many.used > 0 {
 		return n.many.add(name)
 	}

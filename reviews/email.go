@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// The imported_email of a review is given to operators only, by Export. ReviewRecord has no such member, so no list of reviews has
-// it. The problems of a report may repeat it in their values, so WithoutEmail removes those.
+// The imported_email of a review is returned by Export alone, to those who moderate the network as a whole and to operators.
+// ReviewRecord has no such member, so no list of reviews has it. The problems of a check or an import may repeat it in their
+// values. WithoutEmail removes those from a report.
 
 // WithoutEmail returns the report without the values of problems that may contain an imported_email: those of that member, and
 // those of the objects and arrays around one. The problems stay. A program that shows a report to somebody who may not read
@@ -27,6 +28,7 @@ func (r Report) WithoutEmail() Report {
 func (p Problem) mayHoldEmail() bool {
 	steps := strings.Split(p.Pointer, "/") // "/reviews/0/title" is "", "reviews", "0", "title"
 	// The record has the pointer "", the list of reviews "/reviews", and a review "/reviews/0".
+	// An object or an array with an object in it may be a review at a place where none belongs.
 	whole := len(steps) < 2 || steps[1] == "reviews" && len(steps) <= 3
 	object := strings.HasPrefix(p.Value, "{") || strings.HasPrefix(p.Value, "[") && strings.Contains(p.Value, "{")
 	return whole || object || slices.Contains(steps, "imported_email")

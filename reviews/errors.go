@@ -13,12 +13,13 @@ import (
 var (
 	// ErrInvalid means that the request is malformed. The Error says which part of it.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden means that the caller may not do this, since it does not moderate the network as a whole.
+	// ErrForbidden means that the caller may not do this: it does not moderate the network as a whole, or it may only read apps
+	// by their tags. Service.Networks returns it to everybody but operators.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound means that the network has no such collection or review.
 	ErrNotFound = reviewstore.ErrNotFound
-	// ErrSpool means that the temporary files of all imports together have reached the bound of their Spool. The same import
-	// may succeed later.
+	// ErrSpool means that the temporary files of all checks and imports with one Spool have reached its bound together. The same
+	// check or import may succeed later.
 	ErrSpool = errors.New("there is no room for a temporary file at the moment")
 	// ErrBusy means that the store could not reach its data in time. Nothing was written by the transaction, and the same call
 	// may succeed later.
@@ -66,14 +67,18 @@ func (e *Error) Error() string {
 // Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
+// invalid returns ErrInvalid with a sentence. parameter is the name of what is wrong, as it is called over HTTP; "" for the
+// request as a whole.
 func invalid(parameter, format string, args ...any) error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Parameter: parameter, Reason: fmt.Sprintf(format, args...)}
 }
 
+// forbidden returns ErrForbidden with a sentence.
 func forbidden(format string, args ...any) error {
 	return &Error{Kind: ErrForbidden, Code: CodeForbidden, Reason: fmt.Sprintf(format, args...)}
 }
 
+// notFound returns ErrNotFound with a sentence.
 func notFound(format string, args ...any) error {
 	return &Error{Kind: ErrNotFound, Code: CodeNotFound, Reason: fmt.Sprintf(format, args...)}
 }

@@ -20,9 +20,9 @@ type ExportRequest struct {
 // file into another store gives the same records there, and importing it into this one changes nothing. Every member is in it,
 // also imported_email, which no other method returns. A network without reviews gives an empty file.
 //
-// Export returns ErrForbidden unless the caller moderates the network as a whole. It returns ErrInvalid without a To, and without
-// a Network if the caller moderates several networks or is an operator. Otherwise its error is that of the store, of ctx or of
-// To. After an error To may have got a part of the file, which may end inside a line.
+// Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid
+// without a To, and without a Network if the caller moderates several networks or is an operator. Otherwise its error is that
+// of the store, of ctx or of To. After an error To may have got a part of the file, which may end inside a line.
 func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -31,6 +31,7 @@ func (s *Service) Export(ctx context.Context, by Caller, in ExportRequest) error
 	if in.To == nil {
 		return invalid("", "the request does not say where to write the export to")
 	}
+	// One View for the whole file, so that all of it is of one moment.
 	out := bufio.NewWriterSize(in.To, 64<<10)
 	err = s.store.View(ctx, network, func(r Reader) error {
 		for c, err := range r.Collections(ctx) {
@@ -61,6 +62,7 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 	if len(c.Fields) < 2 || c.Fields[len(c.Fields)-1] != '}' {
 		return fmt.Errorf("reviews: the stored fields of collection %q of %q are damaged", c.ID, c.Source)
 	}
+	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
 	out.WriteString(`,"reviews":[`)
 	e := exporter{ctx: ctx, r: r, key: c.Key, hash: newHasher(), waiting: map[fingerprint][]string{}, out: out}
@@ -72,6 +74,7 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 			return err
 		}
 	}
+	// What waits now has a parent that the collection does not have, which only a damaged store can show.
 	for _, ids := range e.waiting {
 		return fmt.Errorf("reviews: the parent of stored review %q of collection %q of %q is missing", ids[0], c.ID, c.Source)
 	}
@@ -79,9 +82,11 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 	return err
 }
 
-// exporter writes the reviews of a collection. A review may be stored before its parent, if a later import has made it a reply.
-// Then its id waits until the parent is written. No reply waits for ever, because an import accepts a reply only after its
-// parent.
+// exporter writes the reviews of a collection, each once, and none before its parent, since an import would refuse it there. A
+// review may be stored before its parent, if a later import has made it a reply. Then its id waits until the parent is written.
+//
+// No reply waits for ever in a store that is right: an import stores a reply together with its parent or after it, and a deletion
+// gives the replies to what it erases another parent. An exporter is made for each collection.
 type exporter struct {
 	ctx     context.Context
 	r       Reader
@@ -100,10 +105,12 @@ func (e *exporter) add(review Review) error {
 	if err != nil {
 		return fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 	}
+	// A reply whose parent was not written yet waits for it.
 	if p := e.hash.of([]byte(parent)); parent != "" && !e.written.has(p) {
 		e.waiting[p] = append(e.waiting[p], review.ID)
 		return nil
 	}
+	// Write the review, and then the replies that this and each further one makes ready.
 	ready, err := e.write(nil, review)
 	for len(ready) > 0 && err == nil {
 		next := ready[:1]
@@ -134,8 +141,9 @@ func (e *exporter) write(ready []string, review Review) ([]string, error) {
 // the name may also find it in a text, and then the review is decoded in vain; it never misses it, since the stored form of JSON
 // has no white space between a name and its colon, and no escape in this name.
 func parentOf(data []byte) (string, error) {
+	// Most reviews are no replies, and are not decoded.
 	if !bytes.Contains(data, []byte(`"parent_id":`)) {
-		return "", nil // most reviews, without decoding
+		return "", nil
 	}
 	var review struct {
 		Parent string `json:"parent_id"`

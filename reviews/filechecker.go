@@ -42,6 +42,7 @@ const maxWaiting = 1000
 // the object and reported at its beginning.
 func (f *fileChecker) problem(p Problem) {
 	f.endLineBefore(p.Line)
+	// A line with more problems than may wait is reported in portions, each in the order of its offsets.
 	if len(f.line) == maxWaiting {
 		f.endLine()
 	}
@@ -110,6 +111,7 @@ func (f *fileChecker) foundRecord() {
 // to be empty. Check and Import call it once, after run.
 func (f *fileChecker) end(whole bool) {
 	f.endLine()
+	// No line was a record, so the file is taken to be of the other kind, also if it could not be read to its end.
 	if f.kind != "" && !f.named {
 		f.nameKind()
 	}
@@ -131,6 +133,7 @@ func (f *fileChecker) result(r lineResult) {
 // A long line has several results. Only the first of them is asked whether the collection is repeated, and f.repeated keeps
 // the answer for the others.
 func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
+	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
 	if r.first {
 		f.repeated = r.paired && !f.pairs.add(r.pair)
 		if f.repeated {
@@ -139,6 +142,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 			report(p)
 		}
 	}
+	// Is it the last element of an array? That is a record, and must not count as one.
 	f.lines = true
 	if r.first && f.kind == kindArray {
 		f.array = f.array.next(r)
@@ -152,6 +156,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	if f.array == arrayInLast { // it counts as no record, with none of its reviews
 		return false
 	}
+	// Then the record and its reviews are counted, and which of these are rejected.
 	if r.first && r.record {
 		f.foundRecord()
 		f.report.Collections++

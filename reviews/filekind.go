@@ -13,9 +13,12 @@ const maxLook = 4 << 10
 // nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record. So a wrong
 // guess does no harm to a file with records, and fileKind may guess from few signs.
 func fileKind(head []byte) string {
+	// Files in a binary form are known by their first bytes, so white space counts there. text is for those of plain text.
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")): // a zip archive
+		// Spreadsheets are zip archives too. The names of their first entries, or the type at their beginning, stand there as
+		// text.
 		for _, part := range []string{"[Content_Types].xml", "xl/", "opendocument.spreadsheet"} { // .xlsx, .ods
 			if bytes.Contains(head, []byte(part)) {
 				return kindSpreadsheet
@@ -29,6 +32,7 @@ func fileKind(head []byte) string {
 	case bytes.HasPrefix(text, []byte("[")):
 		return kindArray
 	case bytes.HasPrefix(text, []byte("{")):
+		// NDJSON begins so too. But its first line ends with the bracket of its object.
 		if line, _, ended := bytes.Cut(text, []byte("\n")); ended && breaksOff(line) {
 			return "this is JSON over several lines: write each collection on one line, for instance with jq -c ."
 		}
@@ -86,12 +90,14 @@ const lastElement = "this is taken for the last element of a JSON array; take th
 // kindSpreadsheet is the kind of a file of a spreadsheet program.
 const kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
 
-// isUTF16 returns whether text begins with the byte order mark of UTF-16 in either byte order, or has zeros where ASCII in UTF-16
-// has them: at every even index or at every odd one, and at no other.
+// isUTF16 returns whether text begins with the byte order mark of UTF-16 in either byte order, or looks like ASCII in UTF-16:
+// of its first 64 bytes, four at least, every other one is zero, from the first or from the second on, and none of those
+// between is.
 func isUTF16(text []byte) bool {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return true
 	}
+	// Count the zeros at even and at odd indices. The length is made even, so that there are as many of both.
 	text = text[:min(len(text), 64)&^1]
 	var even, odd int
 	for i := 0; i < len(text); i += 2 {
@@ -115,6 +121,7 @@ func breaksOff(line []byte) bool {
 // isTable returns whether a comma, a semicolon or a tab cuts the first two lines of text into the same number of columns, two at
 // least. If text does not have all of the second line, the first one decides. A first line with `":` is taken for JSON.
 func isTable(text []byte) bool {
+	// lines are the first line, the second, and all others. Without the others, the second may have been cut.
 	lines := strings.SplitN(string(text), "\n", 3)
 	for _, separator := range []string{",", ";", "\t"} {
 		columns := cells(lines[0], separator)

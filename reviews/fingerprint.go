@@ -22,6 +22,7 @@ type hasher struct {
 	hi, lo maphash.Hash
 }
 
+// newHasher returns a hasher with new random seeds. A check, an import, an Auditor and an exporter each make one.
 func newHasher() *hasher {
 	h := &hasher{}
 	h.hi.SetSeed(maphash.MakeSeed())
@@ -57,6 +58,7 @@ func (h *hasher) ofPieces(pieces iter.Seq[[]byte]) fingerprint {
 // pair returns the fingerprint of two texts together, given those of both: that of a collection from its source and its id. The
 // order of the two counts. The texts themselves are not joined, since "a" and "bc" would then be the pair "ab" and "c".
 func (h *hasher) pair(a, b fingerprint) fingerprint {
+	// Both fingerprints have 12 bytes, so it is clear in these 24 where the second begins.
 	var both [24]byte
 	binary.LittleEndian.PutUint64(both[0:], a.hi)
 	binary.LittleEndian.PutUint32(both[8:], a.lo)

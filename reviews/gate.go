@@ -33,6 +33,7 @@ func (p *pass) enter() error {
 	if p.inside {
 		return nil
 	}
+	// The channel has room for as many imports as may be inside. Without a Gate, nothing is waited for.
 	if p.gate != nil {
 		select {
 		case p.gate.inside <- struct{}{}:

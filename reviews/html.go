@@ -117,6 +117,7 @@ func (m *markup) fault() (at int, message string) {
 func (m *markup) step(text []byte, i int) (n int, message string) {
 	switch m.state {
 	case inText:
+		// All that is not a '<' is text, so entities are not looked at here.
 		n = bytes.IndexByte(text[i:], '<')
 		if n < 0 {
 			return len(text) - i, ""
@@ -129,14 +130,15 @@ func (m *markup) step(text []byte, i int) (n int, message string) {
 		if n < 0 {
 			return len(text) - i, m.addHref(text[i:])
 		}
+		// The quote ends the value. hrefFault judges it when the tag ends.
 		m.state = afterValue
 		return n + 1, m.addHref(text[i : i+n])
 	}
 	return 1, m.byte(text[i])
 }
 
-// commonTag reads a tag at once if it is written as nearly all tags are, which is faster than byte after byte. Of any other tag
-// it reads the '<', and byte reads the rest, and likewise of a tag that the end of a piece cuts. rest begins with the '<'.
+// commonTag reads a tag at once if it is written as nearly all tags are, which is faster than byte after byte. Of any other
+// tag, and of a tag that the end of a piece cuts, it reads the '<' alone, and byte reads the rest. rest begins with the '<'.
 func (m *markup) commonTag(rest []byte) (n int, message string) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("<p>")):
@@ -169,6 +171,7 @@ func (m *markup) byte(c byte) (message string) {
 	space := c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' // ASCII white space of the HTML standard
 	lower := c | 0x20                                                     // the lower case of a letter
 	switch m.state {
+	// The name of the tag, which is one letter.
 	case afterLess:
 		switch {
 		case c == '/':
@@ -189,6 +192,7 @@ func (m *markup) byte(c byte) (message string) {
 		default:
 			return faultTag
 		}
+	// After the name: white space, and the end of the tag. Only <a> goes on with something else.
 	case inOpenP, inCloseP, inCloseA:
 		switch {
 		case c == '>':
@@ -205,7 +209,8 @@ func (m *markup) byte(c byte) (message string) {
 		default:
 			return faultTag
 		}
-	case beforeHref, inHref: // the letters of href, one after the other
+	// The letters of href, one after the other. Any other attribute, and a second one of this name, is a fault.
+	case beforeHref, inHref:
 		switch {
 		case space && m.state == beforeHref:
 		case c == '>':
@@ -219,6 +224,7 @@ func (m *markup) byte(c byte) (message string) {
 				m.state = afterHref
 			}
 		}
+	// The equals sign and the opening quote, each with white space in front of it if wanted. step reads the value.
 	case afterHref:
 		switch {
 		case c == '=':
@@ -247,6 +253,8 @@ func (m *markup) byte(c byte) (message string) {
 // endTag is called at the '>' of a tag. It checks that the tag may stand where it does, and opens or closes the paragraph or the
 // link. The state says which tag it is.
 func (m *markup) endTag() (message string) {
+	// What is open is at most one paragraph and, inside it or alone, one link. So three rules are enough: p needs both to be
+	// closed before it, a needs the link to be closed, and </p> needs the link inside to be closed.
 	tag := m.state
 	m.state = inText
 	switch tag {
@@ -282,6 +290,7 @@ func (m *markup) endTag() (message string) {
 // browser does: entities are decoded first, so &#106;avascript: is no way around the rule. Control characters are refused,
 // because browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
 func hrefFault(value []byte) string {
+	// Decoding makes a copy, and most addresses do not need it.
 	if entitiesMatter(value) {
 		value = []byte(html.UnescapeString(string(terminated(value))))
 	}
@@ -302,6 +311,7 @@ func hrefFault(value []byte) string {
 // terminated ends references of one digit, such as &#9, with the semicolon that they lack. Browsers decode them without
 // one, and html.UnescapeString does not.
 func terminated(value []byte) []byte {
+	// Only a reference of one digit lacks something: from two digits on, html.UnescapeString needs no semicolon.
 	digit := func(at int) bool { return at < len(value) && '0' <= value[at] && value[at] <= '9' }
 	out := make([]byte, 0, len(value)+1)
 	for i, c := range value {

@@ -154,6 +154,7 @@ func (c *lineChecker) begin(line int64) {
 	if c.temp != nil { // the window will move
 		c.start.head = bytes.Clone(c.start.head)
 	}
+	// The rest forgets the line before. Slices keep their memory, and found was emptied by the flush of that line.
 	c.fault = nil
 	c.shownID, c.fields = "", c.fields[:0]
 	c.collection = collection{dims: -1, dimsAt: -1}
@@ -186,6 +187,7 @@ func (c *lineChecker) readRecord() verdict {
 		}
 		return c.end()
 	}
+	// Of a long line, an import needs the whole collection before it can store a review, so it reads the record from a copy.
 	if c.temp != nil && c.forImport && c.copyRecord() == broken {
 		return broken
 	}
@@ -193,6 +195,7 @@ func (c *lineChecker) readRecord() verdict {
 		return broken
 	}
 	c.result.record = true // only now, since the line might have proved not to be JSON
+	// Reviews that were only read over are read now, with their rules.
 	if c.collection.deferred.offset == 0 {
 		return accepted
 	}
@@ -267,6 +270,7 @@ func (c *lineChecker) handOver() {
 // nameReview sets the id of the review in its problems, if the id was read. The id may come after what is wrong. So the problems
 // get it at the end of the review, or earlier if they are handed over before.
 func (c *lineChecker) nameReview() {
+	// Of the problems that wait, those from r.from on are in this review.
 	r := &c.review
 	if r.index < 0 || len(r.shown) == 0 || r.from == len(c.found) {
 		return
@@ -281,6 +285,7 @@ func (c *lineChecker) nameReview() {
 // result has counts of its own, and the same collection.
 func (c *lineChecker) flush() {
 	c.handOver()
+	// The id may have been read after the result was begun, so it is set now.
 	got := c.result
 	got.id = c.shownID
 	c.result = lineResult{rejectsAll: got.rejectsAll, line: got.line, offset: got.offset}
@@ -311,6 +316,7 @@ func (c *lineChecker) endPin() (tooLong bool) {
 	if !c.unpin() {
 		return false
 	}
+	// pos is at the first byte of the value again.
 	c.fault, c.depth, c.item, c.inSubpart, c.path = nil, c.outer, -1, false, c.path[:0]
 	return true
 }

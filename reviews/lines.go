@@ -35,6 +35,7 @@ type counted struct {
 	n atomic.Int64
 }
 
+// Read reads, and counts what was read.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
@@ -45,9 +46,10 @@ func (c *counted) Read(p []byte) (int, error) {
 // only: offsets count it, and columns do not. Elsewhere it is a fault outside of strings, and text in them.
 const bom = "\xef\xbb\xbf"
 
-// newLines begins to read a file. It returns an error if the file begins like gzip and cannot be decompressed. Any other error
-// of reading shows after the lines that were read before it, see failed.
+// newLines begins to read a file. It returns an error if the file begins like gzip and its gzip header is damaged. Any other
+// error of reading, also inside compressed data, shows after the lines that were read before it, see failed.
 func newLines(r io.Reader) (*lines, error) {
+	// Decompress what begins with the magic number of gzip, as no JSON does. Progress counts the bytes as they are given.
 	l := &lines{number: 1}
 	l.in.r = r
 	buffered := bufio.NewReader(&l.in)
@@ -82,9 +84,11 @@ func newLines(r io.Reader) (*lines, error) {
 // lines may read after the end.
 type endedReader struct{ err error }
 
+// Read reads nothing, and returns the error.
 func (e endedReader) Read([]byte) (int, error) { return 0, e.err }
 
-// block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer.
+// block is a piece of the file: whole lines, or the beginning of one that is longer than the buffer. Its data is in the buffer
+// that lines.next was given, so a block is valid until that buffer is used for another one.
 type block struct {
 	data   []byte
 	offset int64 // of data in the uncompressed file
@@ -96,6 +100,7 @@ type block struct {
 // on. A block without data is the end of what can be read: the end of the file, or an error, see failed. If reading fails
 // inside a line, the beginning of that line is dropped, since its rest might make another record of it.
 func (l *lines) next(buf []byte) block {
+	// Fill the buffer: with what was read after the block before, and then from the file.
 	n := copy(buf, l.carry)
 	l.carry = l.carry[:0]
 	for n < len(buf) && !l.ended {
@@ -104,8 +109,9 @@ func (l *lines) next(buf []byte) block {
 		l.ended = l.err != nil
 		n += m
 	}
+	// Cut it after its last newline. At the end of the file the last line is whole without one.
 	b := block{data: buf[:n], offset: l.offset, number: l.number}
-	if !l.ended || l.failed() { // otherwise the last line is whole without a newline
+	if !l.ended || l.failed() {
 		cut := bytes.LastIndexByte(b.data, '\n') + 1
 		if cut == 0 && !l.failed() {
 			b.long = true
@@ -114,6 +120,7 @@ func (l *lines) next(buf []byte) block {
 		l.carry = append(l.carry[:0], b.data[cut:]...)
 		b.data = b.data[:cut]
 	}
+	// The next block begins after this one. A last line without a newline counts too.
 	l.offset += int64(len(b.data))
 	l.number += int64(bytes.Count(b.data, []byte{'\n'}))
 	if len(b.data) > 0 && b.data[len(b.data)-1] != '\n' {
@@ -149,9 +156,11 @@ func (l *restOfLine) Read(p []byte) (n int, err error) {
 	if err := l.watch(); err != nil {
 		return 0, err
 	}
+	// What was read after the end of the line belongs to the next block.
 	n, l.err = l.r.Read(p[:min(len(p), l.most)])
 	l.ended = l.err != nil
 	if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
+		// The LF is no part of the line, and ends the reading of it.
 		l.carry = append(l.carry[:0], p[end+1:n]...)
 		l.done, l.newline = true, true
 		n = end

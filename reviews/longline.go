@@ -34,7 +34,7 @@ type longLine struct {
 func (p *pipeline) longLine(in *lines, b block) (err error) {
 	out := newSender(make(chan batch, 2), make(chan struct{}), newBatchPool())
 	c := p.lineChecker(out)
-	lines := in.number - 1
+	lines := in.number - 1 // read before the goroutine below moves in
 	c.temp = &tempFile{dir: p.dir, plainLimit: p.plainLimit, spool: p.spool}
 	c.pass = pass{gate: p.gate, done: out.done}
 	go out.run(func() { err = c.readLong(in, b) })
@@ -48,6 +48,7 @@ func (p *pipeline) longLine(in *lines, b block) (err error) {
 		for range out.to { // until the goroutine has ended, also if the sink panics
 		}
 	}()
+	// The goroutine closes out.to at its end, when err is set.
 	for {
 		select {
 		case found, more := <-out.to:
@@ -80,6 +81,7 @@ func (c *lineChecker) readLong(in *lines, b block) error {
 			return nil
 		}
 	}
+	// The window begins with the block that the line has filled, and reads on from the file.
 	rest := &restOfLine{lines: in, watch: c.watch, most: len(b.data)}
 	c.window = window{buf: b.data, base: b.offset, rest: rest, small: b.data, most: maxWindow, pinned: -1, counted: b.offset}
 	if c.forImport {
@@ -93,6 +95,7 @@ func (c *lineChecker) readLong(in *lines, b block) error {
 	// dropped and the Gate left before.
 	c.window, c.fields = window{}, nil
 	c.pass.leave()
+	// Read over what follows the record, up to the next line. If that fails, the findings of the line were handed over already.
 	rest.finish(b)
 	if in.failed() {
 		return in.err
@@ -128,6 +131,7 @@ func (c *lineChecker) copyRecord() verdict {
 // copyOut calls read, and copies what it reads to the temporary file: the bytes from pos on that leave the window meanwhile, and
 // those in front of pos when read has returned. It returns the verdict of read, or broken if the file could not be written.
 func (c *lineChecker) copyOut(read func() verdict) verdict {
+	// The window writes what leaves it while read runs. What is still in it then is written here.
 	c.from, c.tee, c.teed = c.offset(), c.temp, c.pos
 	v := read()
 	c.write(c.pos)

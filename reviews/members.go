@@ -7,7 +7,8 @@ import (
 )
 
 // members are the members that the format knows of an object, the required ones first. A member is known by its index in names
-// from here on, and a set of members is a number with a bit for each index.
+// from here on, and a set of members is a number with a bit for each index. A lineChecker has one for collections and one for
+// reviews.
 type members struct {
 	names    []string
 	required int // how many of them are required
@@ -34,12 +35,15 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 		if s := c.element('}', first); s != stepElement {
 			return seen, s.ended()
 		}
+		// Pin the member, unless the whole object is pinned.
 		c.peek()
 		at := c.offset()
 		pinnedHere := c.pinned < 0
 		if pinnedHere {
 			c.pin()
 		}
+		// Read its name, and then its value according to what the name is: unknown, one that came before, or one that is
+		// expected.
 		i, name, v := c.member(m, after)
 		switch {
 		case v == broken:
@@ -58,6 +62,7 @@ func (c *lineChecker) object(m *members, value func(c *lineChecker, i int) verdi
 				v = value(c, i)
 			}
 		}
+		// A member of a collection that is too long for the window is broken until it was read over.
 		if tooLong := pinnedHere && c.endPin(); tooLong {
 			v = c.stepOverMember(at)
 		}
@@ -94,6 +99,7 @@ func (c *lineChecker) stepOverMember(at int64) verdict {
 // of the member before it, plus 1; 0 for the first. Nearly all objects of a file have their members in the same order, so the
 // member that came here last time is tried first: comparing one name is faster than looking up any.
 func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdict) {
+	// The usual case: the same order as in the object before.
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
 		return int(*guess), nil, accepted
@@ -104,6 +110,7 @@ func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdi
 	if name, v = c.text(); v == broken {
 		return 0, nil, broken
 	}
+	// Otherwise look the name up, and remember it as the one that follows.
 	for i, known := range m.names {
 		if string(name) == known {
 			*guess = uint8(i)

@@ -7,6 +7,7 @@ import (
 	"sync"
 )
 
+// The sizes of a pipeline, if its Options leave them out. Each worker has a block in memory, so they bound its memory together.
 const (
 	defaultBuffer = 512 << 10 // bytes of a block; a longer line is read through a window that moves
 	maxWorkers    = 8         // the most that Options.Workers 0 stands for: more of them would wait for the disk
@@ -24,6 +25,8 @@ const (
 //
 // A line that is longer than a block is checked by one goroutine while no block is pending. The page in howitworks.go follows
 // such a line, and a short one, step by step.
+//
+// A check or an import makes a pipeline for its file and calls run once.
 type pipeline struct {
 	workers    int
 	buffer     int    // bytes of a block
@@ -85,7 +88,8 @@ func (p *pipeline) run(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	own := p.lineChecker(p.sink) // checks in this goroutine
+	// own checks in this goroutine. The pool has the workers, which start with the first block that they get.
+	own := p.lineChecker(p.sink)
 	pool := &workerPool{pipeline: p, done: make(chan struct{}), used: newBatchPool()}
 	defer pool.stop()
 	for !p.sink.stopped() {
@@ -120,6 +124,7 @@ func (p *pipeline) run(r io.Reader) error {
 // block checks the lines of a block of whole lines, one after the other.
 func (c *lineChecker) block(b block) {
 	for data := b.data; len(data) > 0; b.number++ {
+		// The window is set to the line without its LF. Offsets count the LF.
 		line, rest, newline := bytes.Cut(data, []byte{'\n'})
 		c.reset(line, b.offset)
 		c.read(b.number)
@@ -175,6 +180,8 @@ func (c *workerPool) work(b block) {
 			c.wait.Go(c.worker)
 		}
 	}
+	// The buffer goes with the block, and comes back to free when drain has replayed it. jobs never blocks here: it has room for
+	// all blocks that may be pending.
 	last := len(c.free) - 1
 	j := &job{block: b, buf: c.free[last], out: make(chan batch, 2)}
 	c.free = c.free[:last]
@@ -200,6 +207,7 @@ func (c *workerPool) drain(n int) {
 // stop ends the workers and waits for them. Findings that were not handed over are lost: closing done frees the workers that
 // wait to send them.
 func (c *workerPool) stop() {
+	// Workers that are behind check the blocks that they were given. What they find is dropped.
 	close(c.done)
 	if c.jobs != nil {
 		close(c.jobs)

@@ -21,18 +21,25 @@ const (
 //
 // The text of a Problem may hold what people wrote, such as an id or an email address; see Report.WithoutEmail.
 type Problem struct {
-	File     string   `json:"file,omitzero"` // the name of the file; set by a caller that checks several
-	Line     int64    `json:"line"`          // from 1; blank lines count
-	Column   int64    `json:"column"`        // in characters from 1; a byte order mark does not count
-	Offset   int64    `json:"offset"`        // in bytes from the start of the uncompressed file
-	Pointer  string   `json:"pointer"`       // JSON pointer into the line's record; "" is the record; a name of over 256 bytes is cut and ends with "…"
-	Rule     string   `json:"rule"`          // the ID of one of Rules
+	File   string `json:"file,omitzero"` // the name of the file; set by a caller that checks several
+	Line   int64  `json:"line"`          // from 1; blank lines count
+	Column int64  `json:"column"`        // in characters from 1; a byte order mark does not count
+	Offset int64  `json:"offset"`        // in bytes from the start of the uncompressed file
+
+	// Pointer is the JSON pointer (RFC 6901) of what is wrong, in the record of the line. "" is the record itself. A name of more
+	// than 256 bytes is cut and ends with "…".
+	Pointer  string   `json:"pointer"`
+	Rule     string   `json:"rule"` // the ID of one of Rules
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what is wrong and what would be right
 
-	Collection string `json:"collection,omitzero"` // id of the record's collection, where it could be read; over 256 bytes cut like Pointer
-	Review     string `json:"review,omitzero"`     // id of the review that the problem is in, likewise
-	Value      string `json:"value,omitzero"`      // the JSON text that is wrong, as it stands in the file, its first 80 characters; "" for what is missing or no JSON
+	// Collection and Review are the ids of the collection and of the review that the problem is in. They are "" if the problem
+	// is in none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
+	Collection string `json:"collection,omitzero"`
+	Review     string `json:"review,omitzero"`
+	// Value is the text that is wrong, as it stands in the file: its first 80 characters. It is "" for what is missing, for a
+	// line that is no JSON, and for a problem of the whole file.
+	Value string `json:"value,omitzero"`
 }
 
 // String returns the problem as one line of text, such as
@@ -69,6 +76,7 @@ func shown(name []byte) string {
 	if len(name) <= maxShown {
 		return string(name)
 	}
+	// A byte that continues a character is no place to cut.
 	cut := maxShown
 	for !utf8.RuneStart(name[cut]) {
 		cut--

@@ -37,6 +37,8 @@ func (r ruleID) wrong(head []byte) string {
 // returns the name. The value was read before and is JSON, so firstValue only looks for its end: of `[1,"]"],"id":1` it is
 // `[1,"]"]`. Brackets inside strings do not count, and which kind a bracket is does not matter in valid JSON.
 func firstValue(text []byte) []byte {
+	// A string is read at once. Numbers, true, false and null end in front of the next separator, and an array or an object ends
+	// with the bracket that closes it, when depth is 0 again.
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {

@@ -17,7 +17,7 @@ import (
 )
 
 // Page is one page of a list. Go on with Next until it is "": a page may have fewer items than the limit, and still not be the
-// last one.
+// last one. The iterators AllCollections and AllReviews do that.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
@@ -35,7 +35,8 @@ type CollectionRecord struct {
 }
 
 // ReviewRecord is a stored review. It has no imported_email, which only Export returns. Its JSON is what the HTTP API answers. An
-// optional text that is absent, null or empty in the file is left out there.
+// optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the package
+// documentation; all other texts are plain text with any characters.
 type ReviewRecord struct {
 	ID          string            `json:"id"`
 	Title       string            `json:"title"`
@@ -49,7 +50,7 @@ type ReviewRecord struct {
 	ParentID    string            `json:"parent_id,omitzero"` // the review that this one replies to
 }
 
-// ListCollectionsRequest is the request of ListCollections. Nothing is required.
+// ListCollectionsRequest is the request of ListCollections and AllCollections. Nothing is required.
 type ListCollectionsRequest struct {
 	Network string // "" = the only one that the caller moderates
 	Source  string // only collections of this source; "" = of all
@@ -57,7 +58,7 @@ type ListCollectionsRequest struct {
 	Limit   int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// ListReviewsRequest is the request of ListReviews. Collection is required.
+// ListReviewsRequest is the request of ListReviews and AllReviews. Collection is required.
 type ListReviewsRequest struct {
 	Network    string // "" = the only one that the caller moderates
 	Source     string // of the collection; "" = the only source with a collection of this id
@@ -75,7 +76,7 @@ type CollectionRequest struct {
 
 // Collection returns one collection of the network. It reads one row, however many reviews there are. It returns ErrNotFound
 // if the network has no such collection, ErrInvalid if the request leaves Source out and several sources have the ID, and
-// ErrForbidden unless the caller moderates the network as a whole.
+// ErrForbidden unless the caller moderates the network as a whole or is an operator.
 func (s *Service) Collection(ctx context.Context, by Caller, in CollectionRequest) (out CollectionRecord, err error) {
 	network, err := s.admitted(by, in.Network)
 	if err != nil {
@@ -98,8 +99,8 @@ func (s *Service) Collection(ctx context.Context, by Caller, in CollectionReques
 // Each page is a snapshot of its own. A collection that is stored between two pages is on a later page if it belongs after
 // the cursor; no collection is on two pages.
 //
-// ListCollections returns ErrForbidden unless the caller moderates the network as a whole, and ErrInvalid if Limit is out of
-// range, or if After is not a cursor of this list or points into another Source.
+// ListCollections returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrInvalid if
+// Limit is out of range, or if After is not a cursor of this list or points into another Source.
 func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollectionsRequest) (out Page[CollectionRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
@@ -122,9 +123,11 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 			if err != nil {
 				return err
 			}
+			// Collections come by source, so those of this one end here.
 			if in.Source != "" && c.Source != in.Source {
 				break
 			}
+			// The page is full, and this row shows that there is another one.
 			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
 				out.Next = collectionCursor(out.Items[n-1])
 				break
@@ -159,8 +162,8 @@ func (s *Service) AllCollections(ctx context.Context, by Caller, in ListCollecti
 // between two pages may be on both of them, or on none.
 //
 // ListReviews returns ErrNotFound if the network has no such collection, and ErrForbidden unless the caller moderates the
-// network as a whole. It returns ErrInvalid if the request leaves Source out and several sources have the id, if Limit is out
-// of range, or if After is not a cursor of the reviews of this collection.
+// network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources have the id,
+// if Limit is out of range, or if After is not a cursor of the reviews of this collection.
 func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequest) (out Page[ReviewRecord], err error) {
 	network, limit, err := s.page(by, in.Network, in.Limit)
 	if err != nil {
@@ -185,6 +188,7 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 			if err != nil {
 				return err
 			}
+			// The page is full, and this row shows that there is another one.
 			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
 				out.Next = reviewCursor(last, c.Key)
 				break
@@ -240,6 +244,7 @@ func collectionOf(ctx context.Context, r Reader, source, id string) (found Colle
 		}
 		return found, err
 	}
+	// Without a source, there must be one collection with the id and no second one.
 	n := 0
 	for c, err := range r.CollectionsWithID(ctx, id) {
 		if err != nil {
@@ -298,12 +303,14 @@ func unseal(list, cursor string) ([]byte, error) {
 // any network may have.
 const listOfCollections = "collections"
 
-// collectionCursor returns the cursor with which a list goes on after a collection.
+// collectionCursor returns the cursor with which a list goes on after a collection. No source holds U+0000 (rule text-nul), so
+// the first one in the position is where the id begins.
 func collectionCursor(c CollectionRecord) string {
-	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID)) // neither holds U+0000
+	return seal(listOfCollections, []byte(c.Source+"\x00"+c.ID))
 }
 
-// parseCollectionCursor returns the key of the last collection of a page.
+// parseCollectionCursor returns the key of the last collection of a page, from its cursor. It returns noCursor if that is none of
+// this list.
 func parseCollectionCursor(cursor string) (Key, error) {
 	position, err := unseal(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
@@ -313,15 +320,16 @@ func parseCollectionCursor(cursor string) (Key, error) {
 	return Key{Source: string(source), ID: string(id)}, nil
 }
 
-// listOfReviews names the list of a collection's reviews.
+// listOfReviews names the list of a collection's reviews. So the cursor of one collection is none of another.
 func listOfReviews(k Key) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
-// reviewCursor returns the cursor with which a list goes on after the review at a position in a collection.
+// reviewCursor returns the cursor with which a list goes on after the review at a position in the collection with this key.
 func reviewCursor(at reviewstore.Position, k Key) string {
 	return seal(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.Time)), at.ID...))
 }
 
-// parseReviewCursor returns the position of the last review of a page.
+// parseReviewCursor returns the position of the last review of a page, from its cursor. It returns noCursor if that is none of
+// the reviews of this collection.
 func parseReviewCursor(cursor string, k Key) (*reviewstore.Position, error) {
 	position, err := unseal(listOfReviews(k), cursor)
 	if err != nil || len(position) < 8 {

@@ -36,6 +36,7 @@ func (r *Rejects) Add(p Problem) {
 	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
 		return
 	}
+	// The file is read only if there is something to write.
 	if r.in == nil {
 		lines, err := newLines(r.file)
 		if err != nil {
@@ -44,13 +45,16 @@ func (r *Rejects) Add(p Problem) {
 		}
 		r.in = bufio.NewReaderSize(lines.r, 64<<10)
 	}
+	// Read over the lines in front of this one.
 	for ; r.next <= p.Line && r.err == nil; r.next++ {
 		r.err = r.line(r.next == p.Line)
 	}
 }
 
-// line reads the next line and writes it if it is wanted.
+// line reads the next line, in parts of the size of the buffer, and writes it if it is wanted. At the end of the file it writes
+// the LF that is missing there.
 func (r *Rejects) line(wanted bool) error {
+	// ErrBufferFull says that the line is longer than the buffer and goes on.
 	ended := false
 	for !ended {
 		part, err := r.in.ReadSlice('\n')

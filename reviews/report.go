@@ -9,7 +9,8 @@ import (
 const maxReported = 1000
 
 // Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
-// they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines only.
+// they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines, and its problem in
+// Errors, but neither as a collection nor with its reviews.
 type Counts struct {
 	Lines       int64 `json:"lines"`       // with blank ones
 	Collections int64 `json:"collections"` // lines that are a record, rejected or not
@@ -34,7 +35,8 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// Report is the outcome of a check or an import. Its JSON is what the HTTP API answers.
+// Report is the outcome of a check or an import. Its JSON is what the HTTP API answers. It keeps only the first problems, so
+// that it stays small whatever the file is.
 type Report struct {
 	Counts
 	Problems          []Problem `json:"problems"`          // the first 1000

@@ -14,8 +14,9 @@ type Rule struct {
 	Source   string   `json:"source"`   // where the rule comes from: "format", "RFC 8259", or "Vitrine" for what both leave open
 	Schema   bool     `json:"schema"`   // whether RecordSchema states it too
 
-	// Wrong breaks this rule and no other, and Right keeps it. Both are lines of a file, or a review, or a member of a review or of
-	// a collection. In Wrong of the rule utf-8, \xe9 stands for that byte.
+	// Wrong breaks this rule and no other, and Right keeps it. Both are lines of a file, or a review, or a member of a review
+	// or of a collection. In Wrong of the rule utf-8, \xe9 stands for that byte. Where the value would be too long, a
+	// description of it stands in its place, such as "1,001 names".
 	Wrong string `json:"wrong"`
 	Right string `json:"right"`
 }

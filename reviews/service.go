@@ -44,6 +44,7 @@ type Limits struct {
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
 func New(store Store, o *ServiceOptions) *Service {
+	// What the options leave out has its default.
 	s := &Service{store: store, vendor: "vitrine"}
 	if o != nil {
 		s.vendor = cmp.Or(o.Vendor, s.vendor)
@@ -64,6 +65,7 @@ func (s *Service) Admit(by Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
 	}
+	// The URN of an operator is not looked at: it is the program itself.
 	if by.Operator {
 		return nil
 	}
@@ -92,6 +94,7 @@ func (s *Service) NetworkOf(by Caller) (string, error) {
 			networks = append(networks, name)
 		}
 	}
+	// None gives no right at all. One is meant. Of several, the request has to name one.
 	switch len(networks) {
 	case 0:
 		return "", forbidden("reviews are imported and exported by those who moderate a network as a whole, and the caller moderates none")

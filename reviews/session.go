@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a
-// program can declare an interface with those that it calls, and use either. A single collection, the names of networks and
-// Delete are methods of the Service alone. A Session is safe for concurrent use.
+// Session is a Service for one caller. The client of a remote service (adapters/client) has the same methods, so that a program
+// can declare an interface with those that it calls, and use either. Collection, Delete, Networks, Admit and NetworkOf are
+// methods of the Service alone. A Session is safe for concurrent use, and there is nothing to close.
 type Session struct {
 	service *Service
 	by      Caller

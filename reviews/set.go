@@ -2,13 +2,15 @@ package reviews
 
 import "math/bits"
 
-// set is a set of fingerprints that takes some 15 bytes for each. It grows without a second copy of itself and without
-// garbage, because a check of a large file has very many. Each entry may be marked: the set of a collection's reviews marks
-// the accepted ones. Entries are not removed one by one; clear empties the set. The zero set is empty.
+// set is a set of fingerprints that takes some 15 bytes for each if it has very many, and up to 50 KB if it has few. It grows
+// without a second copy of itself and without garbage, because a check of a large file has very many. Each entry may be marked:
+// the set of a collection's reviews marks the accepted ones. Entries are not removed one by one; clear empties the set. The
+// zero set is empty. A set is used by one goroutine.
 //
-// It is a hash table with linear probing. Its entries are in the order of their fingerprints: the home of an entry is the slot
-// at the fraction of the table that its fingerprint is of the highest fingerprint, and entries with the same home stand one
-// after the other from there on. So the table can grow in place: all entries move to the right, and then each to its new home.
+// It is a hash table with linear probing. Fingerprints are spread over the table as they are spread over all numbers: an entry
+// with a fingerprint of a third of the highest one has its home at a third of the table. Entries with the same home stand one
+// after the other from there on. So all entries are in the order of their fingerprints, and the table can grow in place: all
+// entries move to the right, and then each to its new home.
 //
 // In a table of 8 homes, whose fingerprints go from 0 to 99, the entries 10, 30, 31 and 90 stand like this. 30 and 31 have the
 // home 2; the entry 31 is one slot after it:
@@ -33,12 +35,14 @@ type page struct {
 	lo [pageSlots]uint32 // the two lowest bits are the flags taken and marked
 }
 
+// The flags of a slot, in the two lowest bits of page.lo, which are not part of a fingerprint.
 const (
 	taken  = 1 // the slot has an entry
 	marked = 2 // the entry is marked
 	flags  = taken | marked
 )
 
+// How a set grows, see full and grow.
 const (
 	firstHomes = 16            // homes of a set with its first entry
 	manyHomes  = 8 * pageSlots // a set with so many homes or more becomes fuller, and grows by less, to save memory
@@ -50,6 +54,7 @@ func (s *set) add(f fingerprint) bool {
 	if found {
 		return false
 	}
+	// Growing moves every entry, so the place of f is another one afterwards.
 	if s.full() {
 		s.grow()
 		at, _ = s.find(f)
@@ -97,7 +102,9 @@ func (s *set) clear() {
 		*s = set{}
 		return
 	}
-	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)]) // a set that is half full has no entry after these
+	// A slot without flags is free, so the other half of the fingerprints may stay. A small set has at most half as many
+	// entries as homes, so none of them is further than that behind the last home.
+	clear(s.pages[0].lo[:min(2*s.homes, pageSlots)])
 	s.used = 0
 }
 
@@ -115,6 +122,7 @@ func (s *set) slot(i int) slot {
 	return slot{s.pages[i/pageSlots], i % pageSlots}
 }
 
+// get and set read and write the slot with its flags. taken returns whether it has an entry.
 func (l slot) get() fingerprint  { return fingerprint{l.page.hi[l.i], l.page.lo[l.i]} }
 func (l slot) set(f fingerprint) { l.page.hi[l.i], l.page.lo[l.i] = f.hi, f.lo }
 func (l slot) taken() bool       { return l.page.lo[l.i]&taken != 0 }
@@ -125,6 +133,7 @@ func (s *set) find(f fingerprint) (at int, found bool) {
 	if s.used == 0 {
 		return s.home(f), false
 	}
+	// Flags are no part of the order.
 	for at = s.home(f); ; at++ {
 		here := s.slot(at)
 		if !here.taken() {

@@ -30,6 +30,7 @@ func (s *Spool) take(n int64) error {
 	if s == nil {
 		return nil
 	}
+	// Count first and look then, so that two that take at the same time cannot both get the last room.
 	if s.used.Add(n) > s.most {
 		s.used.Add(-n)
 		return fmt.Errorf("%w: those of all imports have reached %d bytes", ErrSpool, s.most)

@@ -21,6 +21,7 @@ func StoredReview(id string, data []byte) (Review, error) {
 	var record struct {
 		Created string `json:"created"`
 	}
+	// instant expects a time that keeps the rule, so the rule is applied first.
 	err := json.Unmarshal(data, &record)
 	if err == nil && timestampFault([]byte(record.Created)) != "" {
 		err = errors.New("created is no time")

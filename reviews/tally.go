@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Dimension is the statistics of the ratings of a collection in one dimension, such as its price.
+// Dimension is the statistics of the ratings of a collection in one dimension, such as its price. Every review of the
+// collection has one rating in it.
 type Dimension struct {
 	Name      string    `json:"name"`
 	Mean      float64   `json:"mean"`      // of the ratings, 1 to 100, rounded to two decimals; 0 if there are none
@@ -28,6 +29,7 @@ func newCollectionRecord(c Collection) (CollectionRecord, error) {
 	if err := json.Unmarshal(c.Fields, &fields); err != nil {
 		return CollectionRecord{}, fmt.Errorf("reviews: stored collection %q of %q: %w", c.ID, c.Source, err)
 	}
+	// Each dimension has its name from the fields and its numbers from the tally.
 	if fields.Dimensions == nil {
 		fields.Dimensions = []string{"default"}
 	}
@@ -55,10 +57,10 @@ func newDimension(name string, values *[maxRating]int64, reviews int64) Dimensio
 	return d
 }
 
-// tally is the statistics of a collection: how many reviews it has, and for each dimension how many of them have each rating.
-// It is stored with the collection. Every transaction that puts or deletes reviews also writes the tally, so the two agree in
-// every snapshot, and no review is read for a mean. Counts of each rating, rather than a sum, also give the histogram, and can
-// be subtracted without an error of rounding.
+// tally is the statistics of a collection: how many reviews it has, and for each dimension how many of them have each rating. A
+// transaction parses it, changes it, and encodes it again. It is stored with the collection. Every transaction that puts or
+// deletes reviews also writes the tally, so the two agree in every snapshot, and no review is read for a mean. Counts of each
+// rating, rather than a sum, also give the histogram, and can be subtracted without an error of rounding.
 type tally struct {
 	reviews int64
 	values  [][maxRating]int64 // for each dimension; index 0 is the rating 1
@@ -84,6 +86,7 @@ func (t *tally) add(ratings []byte) {
 // error if the review does not fit the tally, which only a damaged store can cause; the tally is of no use afterwards, and the
 // transaction is rolled back.
 func (t *tally) remove(data []byte) error {
+	// A canonical record has the ratings as numbers, in the order of the dimensions.
 	var review struct {
 		Ratings []int `json:"ratings"`
 	}
@@ -146,6 +149,7 @@ func parseTally(c Collection) (t tally, err error) {
 		rest = rest[n:]
 		return v
 	}
+	// The order is that of encode. next returns 0 at the end, so the loops end there too.
 	t.reviews = int64(next())
 	dims := next()
 	if dims > uint64(len(rest)) {

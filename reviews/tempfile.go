@@ -62,6 +62,7 @@ func (f *tempFile) write(p []byte) (err error) {
 		}
 		os.Remove(f.file.Name()) // so that nothing is left whatever happens, where the system can do that
 	}
+	// The beginning of the file is written as it is, up to plainLimit.
 	if f.plain < f.plainLimit {
 		n := min(int64(len(p)), f.plainLimit-f.plain)
 		if _, err := (disk{f}).Write(p[:n]); err != nil {
@@ -73,6 +74,7 @@ func (f *tempFile) write(p []byte) (err error) {
 	if len(p) == 0 {
 		return nil
 	}
+	// The rest goes through gzip.
 	if f.zip == nil {
 		f.zip, _ = gzip.NewWriterLevel(disk{f}, gzip.BestSpeed)
 	}
@@ -88,6 +90,7 @@ func (f *tempFile) reader(from int64, watch func() error) (io.Reader, error) {
 	if _, err := plain.Seek(min(from, f.plain), io.SeekStart); err != nil {
 		return nil, err
 	}
+	// Without a compressed part, this is all. Otherwise the gzip stream is ended first; to end it again does nothing.
 	if f.zip == nil {
 		return watched{plain, watch}, nil
 	}

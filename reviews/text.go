@@ -101,6 +101,7 @@ func (t *tokens) wholeText(text []byte) string {
 // It is the fast way for nearly all strings, and does not move the window. It gives up at anything unusual, so that only scan has
 // to tell one fault from another.
 func (t *tokens) decode() (text []byte, ok bool) {
+	// t.str stays as it is until the string was read to its end, since scan begins anew if decode gives up.
 	rest := t.buf[t.pos+1:] // after the opening quote
 	s := str{offset: t.offset(), nul: -1, surrogate: -1, decoded: t.str.decoded[:0]}
 	n, ascii := unescapedPrefix(rest) // n bytes of rest were read
@@ -134,6 +135,7 @@ func (t *tokens) decode() (text []byte, ok bool) {
 		}
 		s.decoded = text
 	}
+	// The closing quote must follow. Text beyond ASCII must be UTF-8; decoded escapes are.
 	if n == len(rest) || rest[n] != '"' || !ascii && !utf8.Valid(text) {
 		return nil, false
 	}
@@ -258,6 +260,7 @@ func unescapedPrefix(b []byte) (n int, ascii bool) {
 // validPrefix returns how many bytes at the beginning of b are whole characters of valid UTF-8. The byte after them is the one at
 // fault, unless b ends inside a character.
 func validPrefix(b []byte) int {
+	// Nearly all text is valid, and utf8.Valid is much faster than reading it character by character.
 	if utf8.Valid(b) {
 		return len(b)
 	}

@@ -26,6 +26,7 @@ const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a 
 //	2019-02-29T00:00:00Z                 no such day
 //	2019-04-03T00:00:00.Z                a dot without digits is no fraction
 func timestampFault(text []byte) string {
+	// First the form up to the seconds, then the numbers, and then what follows.
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form) || !hasForm(text[:len(form)], form) {
 		return "this is no time; " + rightTime
@@ -61,6 +62,7 @@ func instant(text []byte) int64 {
 	for i, unit := 1, int64(100_000); i < len(rest)-len(zone) && unit > 0; i, unit = i+1, unit/10 {
 		micros += int64(rest[i]-'0') * unit
 	}
+	// The zone says how far the clock is ahead of UTC, so it is subtracted. Z is no offset.
 	seconds := at.Unix()
 	if len(zone) > 1 {
 		offset := int64(number(zone[1:3])*3600 + number(zone[4:6])*60)

@@ -26,7 +26,8 @@ type tokens struct {
 func (t *tokens) pin() { t.pinned, t.outer = t.pos, t.depth }
 
 // fault is why a line cannot be read on: it breaks one of the rules json, utf-8 and json-depth. It is the only problem of the
-// line, because nothing after it can be understood.
+// line, because nothing after it can be understood; only if the line had maxFound problems by then, these were handed over
+// before.
 type fault struct {
 	offset  int64
 	column  int64
@@ -37,10 +38,14 @@ type fault struct {
 // verdict is the outcome of reading a value.
 type verdict uint8
 
+// The verdicts, from the worst to the best, so min returns the worse of two. The zero verdict is broken, so that a method that
+// returns too early accepts nothing.
 const (
-	broken   verdict = iota // not JSON, not UTF-8, or nested too deep: fault says which. Or reading failed (err), or a pinned value is too long (overflow)
-	refused                 // it was read, and has an error that was reported
-	accepted                // it was read, and has no error
+	// broken means that reading cannot go on. The line is not JSON, not UTF-8 or nested too deep, and fault says which; or
+	// reading the file has failed, which sets err; or a pinned value is too long for the window, which sets overflow.
+	broken   verdict = iota
+	refused          // it was read, and has an error that was reported
+	accepted         // it was read, and has no error
 )
 
 // brokenIf returns broken if broke is true, and accepted otherwise.
@@ -95,6 +100,7 @@ func (t *tokens) failExpecting(want string) verdict {
 		}
 		return t.fail(t.offset(), ruleJSON, "this is not JSON: "+byteName(c)+" where "+want+" belongs")
 	}
+	// The line has ended. The byte before may have left the window.
 	end, last := t.offset(), t.last
 	if t.pos > 0 {
 		last = t.buf[t.pos-1]
@@ -124,6 +130,7 @@ func byteName(c byte) string {
 // stepElement, and ended for the verdict. An object is read in the same way, with a name and a colon before each value.
 type step uint8
 
+// The steps. At stepElement the next value, or the name of the next member, is still to be read.
 const (
 	stepBroken step = iota // neither an element nor the end
 	stepElement
@@ -243,6 +250,7 @@ func (t *tokens) literal(word string) verdict {
 // if it is not. Of an integer n is its value, or ±tooLarge if it is larger; of another number n is of no use. A zero before
 // other digits, as in 05, is not JSON: the caller meets the 5 where a comma or bracket belongs.
 func (t *tokens) number() (n int, v verdict) {
+	// At the end of the line, current returns 0, which is part of no number.
 	v = accepted
 	c, _ := t.current()
 	negative := c == '-'
@@ -250,6 +258,7 @@ func (t *tokens) number() (n int, v verdict) {
 		t.pos++
 		c, _ = t.current()
 	}
+	// The integer, then the fraction, then the exponent. Each has one digit at least.
 	if c == '0' {
 		t.pos++
 	} else if n, v = t.digits(); v == broken {

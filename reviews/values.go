@@ -131,7 +131,8 @@ func (c *lineChecker) timestamp(member string) verdict {
 	})
 }
 
-// nullOr reads null, which the member may be and which has no rule, or any other value with value.
+// nullOr reads a member that may be null. It accepts null, and leaves every other value to the method value, which applies the
+// rules of the member.
 func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, member string) verdict {
 	if c.peek() == 'n' {
 		return c.literal("null")
@@ -163,6 +164,7 @@ func (c *lineChecker) bodyHTML(member string) verdict {
 	if v == broken {
 		return broken
 	}
+	// Give the text to markup, in one piece or in several.
 	c.html.begin()
 	if c.str.long {
 		for piece := range c.pieces() {
@@ -173,6 +175,7 @@ func (c *lineChecker) bodyHTML(member string) verdict {
 	} else {
 		c.html.read(text)
 	}
+	// The fault is at a byte of the text, and the problem at the byte of the file where that is written.
 	if at, message := c.html.fault(); message != "" {
 		c.report(ruleHTML, c.at(at), member, message)
 	}

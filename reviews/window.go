@@ -82,6 +82,7 @@ func (w *window) fill() bool {
 	if w.rest == nil {
 		return false
 	}
+	// The bytes from here on stay.
 	from := w.pos
 	if w.pinned >= 0 {
 		from = w.pinned
@@ -91,12 +92,14 @@ func (w *window) fill() bool {
 	if to == nil {
 		return false
 	}
+	// Move them to the front, of the same memory or of other. All indices move with them.
 	w.beforeDrop(from)
 	left = copy(to[:cap(to)], w.buf[from:])
 	w.base, w.pos, w.teed = w.base+int64(from), w.pos-from, w.teed-from
 	if w.pinned >= 0 {
 		w.pinned = 0
 	}
+	// Fill the rest of the memory.
 	n, err := io.ReadFull(w.rest, to[left:cap(to)])
 	w.buf = to[:left+n]
 	if err != nil { // the line has ended, or cannot be read on
@@ -114,6 +117,7 @@ func (w *window) fill() bool {
 // a large value is copied a few times only. If afterLarge is set, the next memory is small again when little of a large window
 // stays.
 func (w *window) memory(left int) []byte {
+	// First the size that is wanted for these bytes, whatever the window has now.
 	size := cap(w.small)
 	for size-left < size/4 && size < w.most {
 		switch {
@@ -129,6 +133,7 @@ func (w *window) memory(left int) []byte {
 		w.overflow = true
 		return nil
 	}
+	// Then where it comes from: back to the small memory, the same as now, or new memory, which may take a place in the Gate.
 	have := cap(w.buf)
 	switch {
 	case size == cap(w.small) && have > size && w.afterLarge != nil: // the large value was read, so its memory becomes garbage
