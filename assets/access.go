@@ -129,6 +129,8 @@ func (m member) right(n *node) right {
 	if m.moderator {
 		return right{level: levelManage}
 	}
+	// Go up from the folder, as far as permissions are inherited. open stays true only up to the top
+	// level, and if nothing was met on the way.
 	r := right{open: true}
 	for at := n; at != nil; at = at.parent {
 		r.open = r.open && len(at.Permissions) == 0
@@ -276,8 +278,9 @@ func (req *request) folderToFill(at, id string) (*node, error) {
 	return n, err
 }
 
-// folderToGrantOn returns a folder whose permissions the caller may change. It has the errors of
-// folderToManage for a folder that is to stay as deleted or not deleted as it is.
+// folderToGrantOn returns a folder whose permissions the caller may change, which takes manage on
+// it. A folder that is deleted, or below a deleted one, is ErrNotFound for everybody; the other
+// errors are those of folderToManage.
 func (req *request) folderToGrantOn(id string) (*node, error) {
 	return req.folderToManage("", id, false)
 }

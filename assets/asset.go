@@ -94,6 +94,7 @@ func bodyOf(text []byte) (Body, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Each member that is kept is appended with a comma in front of it.
 	body := make(Body, 0, len(text))
 	for _, m := range members {
 		if slices.Contains([]string{"id", "library", "createdAt", "updatedAt", "folders"}, m.Name) {
@@ -127,6 +128,7 @@ func (s *Service) Asset(ctx context.Context, by Caller, lib Library, id string) 
 // find returns the asset with this id, or nil if no asset has it or the caller may not see it. The
 // two look the same on purpose, so that an id tells nothing about what is hidden.
 func (req *request) find(id string) (*Record, error) {
+	// An id that was made up, or that is of another library, decrypts to nothing.
 	ordinal, ok := req.seal.decrypt(sealedID, id)
 	if !ok {
 		return nil, nil

@@ -88,6 +88,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	if err := in.check(s.limits); err != nil {
 		return ChangedAttributes{}, err
 	}
+	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
 	var out ChangedAttributes
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -97,6 +98,7 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 			if !req.editsAsset(req.tree, r.Folders) {
 				return StatusForbidden, nil
 			}
+			// An asset that keeps its attributes as they are is a success, and is not in the response.
 			r, outcome, err := req.changeAttributes(r, ready)
 			switch {
 			case err != nil:
@@ -185,9 +187,9 @@ func (req *request) changeAttributes(r Record, c attributeChange) (Record, attri
 	return r, changed, req.reindex(r)
 }
 
-// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets, so that each
-// asset takes time in proportion to its attributes and not to their number times that of the
-// request.
+// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an
+// asset grows with the number of its attributes and with that of the request, and not with their
+// product.
 type attributeChange struct {
 	drop     map[Attribute]bool // of Remove
 	replaced map[string]bool    // keys of Set
@@ -205,6 +207,7 @@ func (in ChangeAttributesRequest) prepare() attributeChange {
 	for _, a := range in.Set {
 		c.replaced[a.Key], last[a.Key] = true, a.Value
 	}
+	// A key that is set twice keeps the last value, in the place of the item that has it.
 	for _, a := range in.Set {
 		if last[a.Key] == a.Value {
 			c.add = append(c.add, a)

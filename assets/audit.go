@@ -96,6 +96,7 @@ func (a *Auditor) checkFolder(f FolderRecord) error {
 	if n := len(f.Permissions); n > a.limits.Permissions {
 		return fmt.Errorf("has %d permissions, at most %d are allowed", n, a.limits.Permissions)
 	}
+	// Each permission is of this folder and valid, and no two have the same id or grant the same.
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range f.Permissions {
 		at := fmt.Sprintf("/permissions/%d", i)
@@ -135,8 +136,8 @@ func (a *Auditor) networkOf(rid, folder string) (string, bool) {
 }
 
 // Tree checks the folders against each other: every parent exists, no folder is below itself, and
-// none is too deep. Call it between the last folder and the first asset, to learn of such an error
-// early. Asset and End call it otherwise.
+// none is too deep. Call it once, between the last folder and the first asset, to learn of such an
+// error early. Asset and End call it otherwise.
 func (a *Auditor) Tree() error {
 	t, err := newTree(func(yield func(FolderRecord, error) bool) {
 		for _, f := range a.folders {
@@ -177,6 +178,7 @@ func (a *Auditor) Asset(r Record) error {
 // checkAsset returns an error unless a Service could have written the asset after those given so
 // far.
 func (a *Auditor) checkAsset(r Record) error {
+	// The ordinals, times and folders, which searches rely on without a further check.
 	switch {
 	case r.Ordinal <= a.last.Ordinal:
 		return fmt.Errorf("comes after ordinal %d, want each once and from the lowest upwards", a.last.Ordinal)
@@ -218,6 +220,7 @@ func checkBody(r Record, lim Limits) error {
 	if err := checkAttributes("/attributes", p.attributes, lim); err != nil {
 		return err
 	}
+	// The content says which asset it is. The row must have the origin of that asset.
 	var origin struct {
 		ID        string    `json:"id"`
 		Generator Generator `json:"generator"`

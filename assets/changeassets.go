@@ -32,6 +32,7 @@ func (c ChangedAssets) AppendJSON(b []byte) []byte {
 // MarshalJSON gives the same bytes as AppendJSON.
 func (c ChangedAssets) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
+// appendAssets appends the items of a list of assets, without its brackets.
 func appendAssets(b []byte, list []Asset) []byte {
 	for i, a := range list {
 		b = a.AppendJSON(appendComma(b, i))
@@ -208,6 +209,7 @@ func (req *request) replace(old Record, d draft, now int64) (Record, error) {
 		moved.ID = id
 		return Record{}, moved
 	}
+	// What the draft has replaces what is stored, and its folders are added. The attributes stay.
 	p, err := partsOf(old.Body)
 	if err != nil {
 		return Record{}, err

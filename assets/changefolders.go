@@ -119,6 +119,7 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := checkName(at+"/label", in.Label, req.limits.Name); err != nil {
 		return nil, err
 	}
+	// The caller needs edit on the parent and, to grant permissions at once, manage.
 	parent, err := req.parentAt(at+"/path", in.Path)
 	if err != nil {
 		return nil, err
@@ -150,6 +151,7 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 	if restore && !req.mayRestore(n, in.Path != nil) {
 		return nil, invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
 	}
+	// Each field that is given replaces that of the folder.
 	f := n.FolderRecord
 	if in.Label != nil {
 		if err := checkName(at+"/label", *in.Label, req.limits.Name); err != nil {
@@ -186,6 +188,7 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	if parent == n.parent {
 		return n.Parent, nil
 	}
+	// A folder below itself could not be reached from the top level any more.
 	if parent.within(n) {
 		return "", invalid(at, "a folder cannot be moved below itself")
 	}

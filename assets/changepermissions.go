@@ -105,6 +105,7 @@ func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, err
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(req.network, req.lib, folder)
 	before := len(have)
+	// known has what the folder grants already, and what the items before grant.
 	have = slices.Clone(have)
 	known := map[grantKey]bool{}
 	for _, p := range have {

@@ -43,7 +43,7 @@ var attachment = object(map[string]rule{
 	"height":       integer, "width": integer, "thumbnail_height": integer, "thumbnail_width": integer,
 }, "version", "type")
 
-// link is the shape of a link, an object with a URL.
+// link is the shape of a link: an object whose member href, if it has one, is a URL or null.
 var link = object(map[string]rule{"href": url})
 
 // shape is the shape of a JSON object: a rule for each member that it names. Other members are
@@ -181,6 +181,7 @@ func url(value jsontext.Value, at string) error {
 	return nil
 }
 
+// stringValue returns the text of a JSON string. It returns false for a value of another type.
 func stringValue(value jsontext.Value) (string, bool) {
 	if value.Kind() != '"' {
 		return "", false

@@ -8,10 +8,10 @@
 //	svc := assets.New(memory.New().Assets(), nil)
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
-// [Service.As] gives a [Session], which has the methods that act for a caller, without the
-// Caller. The client of a remote service, package adapters/client, has the methods of a Session, so a program can be written for
-// both. A list comes in pages, with an iterator beside it: Search and AllAssets, ListFolders and
-// AllFolders. What the methods return marshals to the JSON of the HTTP API and back.
+// [Service.As] gives a [Session], which has the methods that act for a caller, without the Caller.
+// The client of a remote service, package adapters/client, has the methods of a Session, so a program
+// can be written for both. A list comes in pages, with an iterator beside it: Search and AllAssets,
+// ListFolders and AllFolders. What the methods return marshals to the JSON of the HTTP API and back.
 //
 // # Errors
 //
@@ -22,9 +22,9 @@
 //
 // # Who may do what
 //
-// Moderators of the library's network may do everything. Other members of the network may view
-// what is open, and need a permission on a folder for everything else. There are three operations: view, edit and manage. Edit includes view,
-// and manage includes both.
+// Moderators of the library's network may do everything. Other members of the network may view what
+// is open, and need a permission on a folder for everything else. There are three operations: view,
+// edit and manage. Edit includes view, and manage includes both.
 //
 //   - A folder has its own permissions and, while it inherits, those of its parent.
 //   - A folder is open if it and all folders above it inherit and none of them has a permission.

@@ -23,8 +23,9 @@ var (
 	// ErrGone means that the feed of changes does not go back to a cursor. Entries after it were
 	// removed, or the feed has another identity than the cursor, as in a copy of the store.
 	ErrGone = errors.New("gone")
-	// ErrForbidden means that the caller does not belong to the network, or sees the asset or
-	// folder and may not do this with it.
+	// ErrForbidden means that the caller does not belong to the network or may only read apps by
+	// their tags; or sees the asset or folder and may not do this with it; or asks for something that
+	// is for moderators.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound means that there is no such asset, folder or library, or that the caller may not
 	// see it. The two cannot be told apart.
@@ -104,18 +105,23 @@ func newError(kind error, code, at, format string, args ...any) *Error {
 	return e
 }
 
+// invalid returns ErrInvalid at a place of the request; see newError.
 func invalid(at, format string, args ...any) error {
 	return newError(ErrInvalid, CodeInvalid, at, format, args...)
 }
 
+// forbidden returns ErrForbidden at a place of the request; see newError.
 func forbidden(at, format string, args ...any) error {
 	return newError(ErrForbidden, CodeForbidden, at, format, args...)
 }
 
+// notFound returns ErrNotFound at a place of the request; see newError.
 func notFound(at, format string, args ...any) error {
 	return newError(ErrNotFound, CodeNotFound, at, format, args...)
 }
 
+// noFolder and noAsset are the errors for a folder or an asset that does not exist, and for one that
+// the caller may not see. Both have the same sentence, so that the two cannot be told apart.
 func noFolder(at string) error { return notFound(at, "there is no such folder") }
 
 func noAsset(at string) error { return notFound(at, "there is no such asset") }

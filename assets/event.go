@@ -21,12 +21,12 @@ type Event struct {
 	At      int64    // milliseconds since the epoch
 	By      string   // URN of the caller
 	Added   []string // ids of assets that were added
-	Changed []string // ids of assets whose content, folders, tags or attributes were changed
+	Changed []string // ids of assets whose content, folders, tags, via, rights or attributes were changed
 	Removed []string // ids of assets that were removed
 	Folders []string // ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
 }
 
-// eventText is an Event in JSON, for UnmarshalJSON.
+// eventText is an Event in JSON, for UnmarshalJSON. Its type is not checked: it is always EventType.
 type eventText struct {
 	Cursor  string    `json:"cursor,omitzero"`
 	Type    string    `json:"type"`
@@ -38,6 +38,7 @@ type eventText struct {
 	Folders []string  `json:"folders"`
 }
 
+// userText is the caller of an Event in JSON.
 type userText struct {
 	URN string `json:"urn"`
 }

@@ -76,9 +76,9 @@ const (
 // folder, and by which rule. The verdicts come from the same rules that all other methods ask.
 // Explain reveals nothing that other methods hide: it names no folder that the caller may not read.
 //
-// It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if
-// in.About is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and
-// Folder is given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
+// It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if in.About
+// is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and Folder is
+// given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
 func (s *Service) Explain(ctx context.Context, by Caller, lib Library, in ExplainRequest) (Explanation, error) {
 	var out Explanation
 	err := s.view(ctx, by, lib, func(req *request) (err error) {
@@ -112,6 +112,8 @@ func (req *request) somebody(w Whom) (member, error) {
 			return member{}, invalid(field, "want at most %d of them, have %d", maxWhom, len(list))
 		}
 	}
+	// A user is given by id or by URN, and is the same member in both cases. Without a user, the member
+	// has only the roles and the groups.
 	m := member{Caller: Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.User, best: map[*node]*Permission{}}
 	if strings.Contains(w.User, ":") {
 		if err := urn.CheckUser(w.User); err != nil {
@@ -157,6 +159,8 @@ func (req *request) explainAsset(who member, id string) (Explanation, error) {
 		}
 		out.Folders = append(out.Folders, FolderVerdicts{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
 	}
+	// The asset itself: one folder that allows an operation is enough. Moderators, and assets in no
+	// folder, have rules of their own.
 	out.View = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.View })
 	out.Edit = ofAll(out.Folders, func(f FolderVerdicts) Verdict { return f.Edit })
 	switch {

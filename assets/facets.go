@@ -113,6 +113,8 @@ func facetsOf(names []string, lim Limits) (facetFields, error) {
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
 func facetOf(name string, lim Limits) (facetField, error) {
+	// field is a field whose short values are in terms of this kind, and whose long values are digests
+	// in terms of its upper-case letter; see term.
 	field := func(kind rune, values func(parts) []string) facetField {
 		return facetField{name, string(kind), strings.ToUpper(string(kind)), values, func(value string) string { return term(kind, value) }}
 	}
@@ -144,6 +146,8 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	case strings.Contains(key, ","):
 		return facetField{}, invalid("facets", "the key of an attribute must not have a comma here, where it separates facets")
 	}
+	// A term of an attribute begins with its key. A key that is nearly as long as a term leaves no room
+	// for a value, so all of its terms are long ones.
 	f := facetField{name: name, long: longAttributeKey(key), term: func(value string) string { return attributeTerm(Attribute{Key: key, Value: value}) }}
 	if text := attributeKey(key); len(text) < MaxTerm {
 		f.short = string(kindAttribute) + text
@@ -190,6 +194,7 @@ func (req *request) facets(fields facetFields, q AssetQuery) (Facets, error) {
 // can pick the most frequent ones. Terms with long values do not, so all of them are counted, and
 // the value is looked up of each that may be among the most frequent.
 func (req *request) facet(f facetField, q AssetQuery) ([]FacetValue, error) {
+	// The most frequent values among the short ones, and then the long ones that are more frequent.
 	values := top.New(facetSize, FacetValue.compare)
 	if f.short != "" {
 		q.Limit = facetSize

@@ -118,6 +118,7 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 	if err != nil {
 		return ChangesPage{}, err
 	}
+	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	out := ChangesPage{Changes: []Event{}}
 	ids, size := newSeal(state.Key), 0
 	cursors := feed.NewSeal(kept, fmt.Sprintf("assets %q %q", lib.Network, lib.ID))
@@ -134,6 +135,7 @@ func (s *Service) feedPage(ctx context.Context, r Reader, lib Library, state Sta
 				}
 				return false, err
 			}
+			// The page ends with this entry if that makes it full.
 			event.Cursor = cursor()
 			out.Changes = append(out.Changes, event)
 			size += event.size()
@@ -158,6 +160,7 @@ func (req *request) addToFeed() error {
 	if req.changes.empty() {
 		return nil
 	}
+	// The entry has the URN of the caller, and the time of this service's clock.
 	now := req.now().UnixMilli()
 	if err := req.tx.AddEntry(req.ctx, req.changes.entry(req.URN, now)); err != nil {
 		return err

@@ -29,7 +29,8 @@ type Folder struct {
 	Permissions []Permission `json:"permissions"`
 }
 
-// AppendJSON appends the folder as it is over HTTP.
+// AppendJSON appends the folder as it is over HTTP. The members children and permissions are left out
+// if they are nil.
 func (f Folder) AppendJSON(b []byte) []byte {
 	b = appendString(append(b, `{"id":`...), f.ID)
 	b = appendString(append(b, `,"path":`...), f.Path)

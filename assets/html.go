@@ -20,6 +20,7 @@ func stripHTML(s string) string {
 	}
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(s))
+	// The tokenizer gives all that is inside a script or a style as one text.
 	skip := false // inside a script or style
 	for {
 		switch kind := z.Next(); kind {

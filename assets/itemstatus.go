@@ -20,6 +20,7 @@ type ItemStatus struct {
 // in the order of ids. fn returns the status of its asset. An id that is there several times has
 // the same status each time, and fn is called once for it. An error of fn ends the request.
 func (req *request) eachAsset(ids []string, fn func(Record) (int, error)) ([]ItemStatus, error) {
+	// done has the statuses of the ids before, so that a repeated one is not changed twice.
 	out := make([]ItemStatus, len(ids))
 	done := make(map[string]int, len(ids))
 	for i, id := range ids {

@@ -167,6 +167,7 @@ func (req *request) candidates(in ListFoldersRequest) []*node {
 	case in.IDs == nil && in.Paths == nil:
 		return req.tree.top
 	}
+	// The folders whose children are asked for. A path that leads nowhere finds nothing.
 	places := map[*node]bool{} // nil is the top level
 	for _, path := range in.Paths {
 		if n, ok := req.tree.at(path); ok {

@@ -29,6 +29,7 @@ func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
 		return invalid(at, "must be UTF-8 without U+0000")
 	}
+	// Characters are counted and not bytes, so that a limit is the same in all scripts.
 	if n := utf8.RuneCountInString(s); n > limit {
 		return invalid(at, "has %d characters, at most %d are allowed", n, limit)
 	}

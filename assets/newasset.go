@@ -52,7 +52,7 @@ type mention struct {
 
 // draft checks and prepares the asset. at is the pointer to it in the request. It returns
 // ErrTooLarge if the content is longer than Limits.Content, and ErrInvalid if anything else is
-// malformed or breaks a limit. It does not look at the folders.
+// malformed or breaks a limit. Whether the folders exist is checked in the transaction.
 func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	if err := checkName(at+"/id", in.ID, lim.Text); err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// oldTerms is the error of a search in a library that still has terms of releases before v0.1.0, which
-// begin with these letters. Search handles the error: it calls renewTerms, which replaces the terms, and
-// searches again.
+// oldTerms is the error of a search in a library that still has terms of releases before v0.1.0,
+// which begin with these letters. Search handles the error: it calls renewTerms, which replaces the
+// terms, and searches again.
 //
 // Stores from before v0.1.0 have long words and long attributes as digests alone, so neither a
 // prefix of the word nor the key of the attribute finds them. They also have no terms for the keys
@@ -23,10 +23,12 @@ func (o oldTerms) Error() string {
 	return "the library has terms of an earlier release: " + strings.Join(o, ", ")
 }
 
-// checkTerms returns oldTerms if the search could miss assets because they have terms of the first
-// release. whole and prefixes are the words of its text. It needs one query, and none for a search
-// that all releases answer alike.
+// checkTerms returns oldTerms if the search could miss assets because they have terms of releases
+// before v0.1.0. whole and prefixes are the words of its text. It needs one query, and none for a
+// search that all releases answer alike.
 func (req *request) checkTerms(in SearchRequest, whole, prefixes []string) error {
+	// Which old terms would hide an asset from this search: of long words, of long attributes, and
+	// those of assets whose keys cannot be counted.
 	var old oldTerms
 	if len(prefixes) > 0 || slices.ContainsFunc(whole, func(w string) bool { return len(w) >= MaxTerm }) {
 		old = append(old, string(rune(oldLongWord)))
@@ -67,6 +69,7 @@ func (s *Service) renewTerms(ctx context.Context, lib Library, old oldTerms) err
 				}
 				records = append(records, r)
 			}
+			// Assets that are written have no old term any more, so the next batch begins after them.
 			more = len(records) == renewedAtOnce
 			for _, r := range records {
 				x, err := IndexOf(r)

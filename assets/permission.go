@@ -11,6 +11,7 @@ import (
 // below it. levelNone is also the level of a member without any right.
 type level int
 
+// The levels, in ascending order.
 const (
 	levelNone level = iota
 	levelView
@@ -18,6 +19,7 @@ const (
 	levelManage
 )
 
+// levelOf returns the level of an operation, and levelNone for a text that is no operation.
 func levelOf(o Operation) level {
 	switch o {
 	case View:
@@ -74,6 +76,7 @@ func checkPermission(p Permission, at, rid string, lim Limits) error {
 // Stored permissions satisfy it too, but not all of checkPermission: an earlier release allowed ids
 // of users with a colon that are no URN. No caller has such an id, so they grant nothing.
 func checkSubject(p Permission, at string, lim Limits) error {
+	// Roles and users are subjects with an id and a name. A group is a URN alone.
 	named := 0
 	for _, s := range []struct {
 		field string

@@ -29,6 +29,7 @@ type parts struct {
 
 // body puts the parts together. It is the inverse of partsOf, byte by byte.
 func (p parts) body() Body {
+	// The order of the members is part of what is stored: equal parts have equal bodies.
 	b := append([]byte(`{"content":`), p.content...)
 	b = append(b, `,"safe_tags":[`...)
 	for i, tag := range p.tags {

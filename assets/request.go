@@ -6,8 +6,17 @@ import "context"
 // what was read of the library at the start, and what the call has changed so far. The rules of the
 // package are methods of it.
 //
+// A change such as AssignAssets takes this way:
+//
+//  1. update calls enter, which checks the caller and the names, and opens a transaction;
+//  2. load reads the State of the library, and takes the tree of folders from the cache or the store;
+//  3. the method finds assets and folders with the rules in access.go, writes rows through tx, and
+//     notes in changes what the feed will say;
+//  4. update stores the State and the entry of the feed, and the store commits all of it.
+//
 // The store may run a transaction again, for example after a conflict with another one. Each run
-// has a request of its own, so a method must not keep results of an earlier run.
+// has a request of its own, so a method must not keep results of an earlier run. A request is used by
+// one goroutine.
 type request struct {
 	*Service
 	member // the caller; its methods are the rules of access
@@ -76,8 +85,8 @@ func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*r
 	})
 }
 
-// load reads the State and the folders of the library. It returns ErrNotFound if the library does not exist and the
-// request does not create it.
+// load reads the State and the folders of the library. It returns ErrNotFound if the library does not
+// exist and the request does not create it.
 func (req *request) load() error {
 	state, err := req.r.State(req.ctx)
 	if err != nil {

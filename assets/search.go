@@ -69,6 +69,7 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 // It returns oldTerms if some assets still have terms of an earlier release, so that the query
 // could miss them.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
+	// 1. Check all of the request, before anything is searched.
 	whole, prefixes, err := in.check(req.limits)
 	if err != nil {
 		return SearchPage{}, err
@@ -81,6 +82,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
+	// 2. The query. A folder that the caller does not see is an error even if the text has no word.
 	q, err := req.conditions(in, whole, prefixes)
 	if err != nil {
 		return SearchPage{}, err
@@ -91,9 +93,11 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err := req.checkTerms(in, whole, prefixes); err != nil {
 		return SearchPage{}, err
 	}
+	// 3. The bounds of time.
 	if q.After, q.Before, err = req.addedBetween(in.AddedFrom, in.AddedBefore); err != nil {
 		return SearchPage{}, err
 	}
+	// 4. The total, the page and the facets.
 	total, err := req.total(q) // before the page: a store may take the page from what it has found for the total
 	if err != nil {
 		return SearchPage{}, err
@@ -121,12 +125,14 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 //     assets in no folder; see visible. The set is left out for a caller who sees every folder.
 func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q AssetQuery, err error) {
 	var all []AnyOf
+	// The text: each word in full, or as the beginning of a word.
 	for _, w := range whole {
 		all = append(all, AnyOf{wordTerm(w)})
 	}
 	for _, p := range prefixes {
 		q.Prefixes = append(q.Prefixes, AnyOf{prefixTerm(p)})
 	}
+	// The other fields. An asset must satisfy each of them.
 	for _, a := range in.Attributes {
 		if a.Value == nil {
 			q.Prefixes = append(q.Prefixes, hasKey(a.Key))
@@ -146,6 +152,7 @@ func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q As
 	if in.Rights != nil {
 		all = append(all, AnyOf{integerTerm(kindRights, *in.Rights)})
 	}
+	// The folders, which also say what the caller may see.
 	if in.Folder != "" {
 		n, err := req.folderSeen("folder", in.Folder)
 		if err != nil {

@@ -121,6 +121,7 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 		if err != nil {
 			return SearchPage{}, err
 		}
+		// The page is full, and this asset shows that the search goes on.
 		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= req.limits.PageBytes; more {
 			break
 		}

@@ -43,9 +43,11 @@ type Service struct {
 
 // Options are the options of New. The zero value works.
 type Options struct {
-	Now    func() time.Time // default time.Now
-	NewID  func() string    // makes ids of folders and permissions, random ones; default rand.Text
-	Vendor string           // second segment of URNs; default "vitrine"
+	Now func() time.Time // default time.Now
+	// NewID makes the ids of folders and permissions, and the string from which the key of a new
+	// library is derived; default rand.Text. Whoever can guess that string can read the library's ids.
+	NewID  func() string
+	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits
 
 	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for
@@ -61,6 +63,7 @@ func New(store Store, opts *Options) *Service {
 	if opts != nil {
 		o = *opts
 	}
+	// What the options leave out has its default.
 	if o.Now == nil {
 		o.Now = time.Now
 	}

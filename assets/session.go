@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Session is a Service for one caller: it has the methods that act for a caller, without the
-// Caller. The client of a remote service, package adapters/client, has them again. A program that names the
+// Session is a Service for one caller: it has the methods that act for a caller, without the Caller.
+// The client of a remote service, package adapters/client, has them again. A program that names the
 // methods it needs in an interface runs with both.
 //
 // A Session holds nothing but the Service and the Caller. It is safe for concurrent use and needs

@@ -89,8 +89,10 @@ const (
 // integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// hasAttribute returns the terms by which a search finds the assets with an attribute. Every such
-// asset has one of them: the present one, or that of an earlier release.
+// hasAttribute returns the terms by which a search finds the assets with an attribute. An asset with
+// a short attribute has one of two terms, the present one or that of a release before v0.1.0. An
+// asset with a long attribute has only the present one, since Search replaces the old ones
+// first; see checkTerms.
 func hasAttribute(a Attribute) AnyOf {
 	if text := attributeKey(a.Key) + a.Value; len(text) < MaxTerm {
 		return AnyOf{attributeTerm(a), string(oldAttribute) + text}
@@ -209,6 +211,7 @@ func wordTerms(list []string) []string {
 // indexOf returns the index entries of an asset with these parts, in these folders. text has the
 // terms of its text, which a draft has computed before the transaction.
 func indexOf(p parts, folders []string, text []string) Index {
+	// One term for each thing that a search may ask for. A term of a text may be there twice.
 	terms := slices.Clone(text)
 	for _, id := range folders {
 		terms = append(terms, term(kindFolder, id))

@@ -125,6 +125,7 @@ func (t *tree) put(f FolderRecord) *node {
 	if f.Deleted {
 		t.deleted++
 	}
+	// A folder that moves leaves its siblings before its record changes, and joins the new ones after.
 	moved := n.Parent != f.Parent // not for a new node, which attach has put in its place
 	if moved {
 		siblings := &t.top

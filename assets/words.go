@@ -28,8 +28,8 @@ func words(text string) []string {
 	return cut(fold(text))
 }
 
-// queryWords splits the text of a query like words. A word that is directly followed by *, and not
-// by the rest of a longer word, is returned among the prefixes. Any other * separates words. For
+// queryWords splits the text of a query like words. A word with a * right behind it is returned among
+// the prefixes, unless a letter, digit or mark follows the *. Any other * separates words. For
 // example, "launch* foo*bar" has the prefix launch and the words foo and bar.
 func queryWords(text string) (whole, prefixes []string) {
 	text = strings.ToValidUTF8(stripHTML(text), "\ufffd")
@@ -120,8 +120,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// foldMore folds letters that the libraries do not fold: letters with a stroke, the dotless i, and
-// the case of Cherokee.
+// foldMore folds letters that the libraries do not fold: đ, ħ, ł, ø and ŧ, whose stroke is no mark,
+// the dotless i, and the case of Cherokee.
 func foldMore(r rune) rune {
 	switch r {
 	case 'đ':
@@ -149,6 +149,7 @@ func foldMore(r rune) rune {
 func cut(s string) []string {
 	var out []string
 	start := -1 // where the present word begins; -1 = between words
+	// end ends the present word, if there is one, in front of byte i.
 	end := func(i int) {
 		if start >= 0 {
 			out, start = append(out, s[start:i]), -1
