@@ -40,22 +40,22 @@ type call struct {
 	// The response:
 	status   int
 	code     string    // of an error
-	out      []byte    // body of the answer
-	sent     bool      // the answer has begun
-	streamed bool      // and is an event stream
+	out      []byte    // its body
+	sent     bool      // it has begun
+	streamed bool      // it is an event stream
 	written  int64     // bytes of the body that went out
 	begun    time.Time // only with an Observer
 
-	room    holder          // of memory, for the body and the answer
-	context context.Context // in which a domain asks for room; nil where it does not
+	room    holder          // memory that is reserved for the body and the response
+	context context.Context // for calls into a domain that reserves memory, see ctx; nil if the route has none such
 }
 
 // maxKeptBuffer is the largest buffer that a call keeps for the next request, in bytes. A larger one is left to the garbage
 // collector: the memory budget counts buffers for as long as their request lasts, so none that is large may outlive it.
 const maxKeptBuffer = 64 << 10
 
-// begin takes a call from the pool and sets the headers of every response. They are set before anything can fail, so that
-// every error has them too.
+// begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail, so
+// that every error has them too.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	c, _ := h.calls.Get().(*call)
 	if c == nil {
@@ -65,17 +65,12 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
-	header := c.header()
-	for name, value := range commonHeaders {
-		header[name] = value
-	}
-	header["X-Request-Id"] = []string{c.id}
 	c.query = parseQuery(r.URL.RawQuery)
-	c.cacheAs(revalidate)
+	c.setCommonHeaders()
 	return c
 }
 
-// recycle returns a call to the pool, with its buffer unless that has grown large.
+// recycle returns a call to the pool, with its buffer. A call whose buffer has grown beyond maxKeptBuffer is dropped.
 func (h *handler) recycle(c *call) {
 	if cap(c.out) <= maxKeptBuffer {
 		*c = call{out: c.out[:0]}
@@ -124,8 +119,8 @@ func (c *call) address() string {
 	return host
 }
 
-// caller is the URN of who sends the request, "" if that is not known. It is also the URN of a token that is signed
-// well and yet not valid.
+// caller is the URN of who sends the request, for the log and the Observer. For a token that is signed well and yet not
+// valid it is the URN in the token. "" means that neither is known.
 func (c *call) caller() string { return bounded(cmp.Or(c.by.URN, c.claimed)) }
 
 // method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would be

@@ -10,27 +10,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
-// commonHeaders are the headers that every response has, errors too: pages of all origins may read it, and no browser
-// guesses its type, frames it or repeats its address. There is no Access-Control-Allow-Credentials, so a page of another
-// origin cannot use the cookies of its visitor. The slices are shared between responses, so a header is replaced and never
-// added to.
-var commonHeaders = http.Header{
-	"Access-Control-Allow-Origin":   {"*"},
-	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After"},
-	"Cache-Control":                 revalidate,
-	"Content-Security-Policy":       {"default-src 'none'; frame-ancestors 'none'"},
-	"Referrer-Policy":               {"no-referrer"},
-	"X-Content-Type-Options":        {"nosniff"},
-}
-
-// Values of single headers, which responses share.
-var (
-	jsonType        = []string{"application/json; charset=utf-8"}
-	gzipCoding      = []string{"gzip"}
-	varyEncoding    = []string{"Accept-Encoding"}
-	closeConnection = []string{"close"}
-)
-
 // send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
 // it. A 204 and a 304 have neither a body nor the headers that describe one. HEAD has the headers of GET, with the length
 // of the body that is left out. Before an error is sent, the rest of the request is read: see drain.
@@ -78,8 +57,8 @@ func (c *call) write(body []byte) bool {
 	return !c.room.rest()
 }
 
-// json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small ones;
-// stored bytes are copied, see apps.
+// json makes the JSON of v the body of the response. It is for values that the handler makes and for lists of small items.
+// Stored bytes, which can be large, are copied instead: see apps, appended and listed.
 func (c *call) json(v any) error {
 	out, err := json.Marshal(v)
 	c.out = append(c.out[:0], out...)

@@ -48,7 +48,7 @@ var mutants = []mutant.Mutant{
 		"} else if l.open < l.most+l.spare {", "} else if l.open < l.most+l.spare && !MUTANT {"),
 	mutant.New("uploads fill the disk", "TestUploadsFillNoDisk", "reviews/spool.go", "if s.used.Add(n) > s.most {", "if s.used.Add(n) > s.most && !MUTANT {"),
 	mutant.New("an error repeats what was sent", "TestBodies/(200,000_members|100_KB)|TestPatches/a_path", "adapters/httpapi/errors.go", "if len(text) <= maxSentence {", "if len(text) <= maxSentence || MUTANT {"),
-	mutant.New("a browser may guess what an answer is", "TestMarkup", "adapters/httpapi/response.go", "{\"nosniff\"}", "{map[bool]string{true: \"none\", false: \"nosniff\"}[MUTANT]}"),
+	mutant.New("a browser may guess what an answer is", "TestMarkup", "adapters/httpapi/headers.go", "{\"nosniff\"}", "{map[bool]string{true: \"none\", false: \"nosniff\"}[MUTANT]}"),
 	mutant.New("a token in the header hides one in the query", "TestBadTokens", "adapters/httpapi/authenticate.go",
 		"case len(headers) == 1 && len(parameters) == 0:", "case len(headers) == 1 && (len(parameters) == 0 || MUTANT):"),
 	mutant.New("a token may say how it is signed", "TestBadTokens", "adapters/httpapi/jwt.go", "t.keyOf); err != nil {", "t.keyOf); err != nil && !(MUTANT && len(payload.text) > 0) {"),
