@@ -466,7 +466,7 @@ func TestOtherLibrariesAndNetworks(t *testing.T) {
 	w.as(editor, "POST", "/services/frontline/api/v4/assetManager//example.test/assetLibrary/"+strings.Repeat("x", 129)+"/assets", `{}`).want(400, "library")
 }
 
-// Only an empty query is none: an empty id names no folder, and no service has an empty one.
+// An empty query counts as not given. An empty folder or generator does not: no folder and no service has an empty id.
 func TestEmptyFilters(t *testing.T) {
 	w := newAssetWorld(t)
 	w.mustAsset("1", "red")
@@ -491,7 +491,7 @@ func TestEmptyFilters(t *testing.T) {
 	}
 }
 
-// Whoever does not belong to the network hears that, whatever else is wrong with the request.
+// A caller who does not belong to the network is told so, whatever else is wrong with the request.
 func TestMembershipComesFirst(t *testing.T) {
 	w := newAssetWorld(t)
 	f := w.mustFolder(`{"label":"F"}`)

@@ -69,8 +69,9 @@ func RequestToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// soleToken returns the token of a request that carries exactly one. A header of another scheme
-// counts: what it says and what a token beside it says could differ.
+// soleToken returns the token of a request that carries exactly one, in the header or in the query. An Authorization
+// header of another scheme counts as a token too, so a request with such a header and a token in the query is refused:
+// the two may stand for different users.
 func soleToken(headers, parameters []string) (string, bool) {
 	switch {
 	case len(headers) == 1 && len(parameters) == 0:
@@ -84,9 +85,9 @@ func soleToken(headers, parameters []string) (string, bool) {
 }
 
 // ambient reports whether the identity of r may be one that a browser adds to requests of other sites by
-// itself, such as a cookie. A token in the header is none: a page of another site may set the header, but
-// then the browser adds nothing. A form of another site may well name any token in its query, so such a
-// token does not count beside a cookie or a client certificate.
+// itself, such as a cookie. A token in the header is not ambient, since a browser adds no such header by itself.
+// A token in the query is not ambient either, unless the request also carries a cookie or a client certificate: a
+// form of another site can name any token in its query.
 func (p *provenance) ambient(r *http.Request) bool {
 	if p.header.Load() {
 		return false
@@ -95,9 +96,12 @@ func (p *provenance) ambient(r *http.Request) bool {
 	return !p.query.Load() || certified || r.Header["Cookie"] != nil
 }
 
-// authenticate calls Config.Authenticate and sets c.by. Whatever is wrong with a token, the response is the same 401, so that
-// guessing teaches nothing. Only the holder of a token that is signed well is told what is wrong with it. A Principal that
-// is malformed is a mistake of Authenticate, not of the client: it never gives rights, and its fault is logged.
+// authenticate calls Config.Authenticate and sets c.by. All tokens that are not valid get the same 401, so that guessing
+// teaches nothing, with one exception: a TokenError, for a token that is signed well, tells its reason. Any other error of
+// Authenticate is a 503.
+//
+// A Principal that its method Check refuses is a mistake of Authenticate, not of the client. It gives no rights: it is 503 if
+// it has Tags without TagsOnly, else 401. The mistake is logged, except a missing URN, which means that nobody was recognised.
 func (h *handler) authenticate(c *call) error {
 	c.secrets = secretsOf(c.r)
 	from := &provenance{limit: h.Limits.Token}
@@ -134,8 +138,8 @@ func (h *handler) authenticate(c *call) error {
 	return nil
 }
 
-// checkOrigin refuses a write that a page of another site may have made up, if the identity of the caller is ambient. Reads
-// pass: a page of another site may cause one, and cannot see the response, since no response allows credentials.
+// checkOrigin refuses a write that a page of another site may have made up, with 403, if the identity of the caller is
+// ambient. Reads pass: a page of another site may cause one, and cannot see the response, since no response allows credentials.
 func (h *handler) checkOrigin(c *call) error {
 	if !c.ambient {
 		return nil
@@ -147,9 +151,9 @@ func (h *handler) checkOrigin(c *call) error {
 	return nil
 }
 
-// secretsOf returns what a request may carry as tokens: those of the query as they were sent and as they
-// read. It takes all of them, also where RequestToken refuses the request for having two, since an error of Authenticate
-// may quote any of them.
+// secretsOf returns what a request may carry as tokens: those in Authorization headers, and those in the query both as
+// they were sent, escaped, and decoded. It takes all of them, also where RequestToken refuses the request for having two,
+// since an error of Authenticate may quote any of them. The longest come first.
 func secretsOf(r *http.Request) []string {
 	var secrets []string
 	for _, header := range r.Header["Authorization"] {

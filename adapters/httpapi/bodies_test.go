@@ -135,7 +135,7 @@ func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
 	w.send("PUT", "/apps/"+id+"/tags/t?embedApps=maybe&svctoken="+token, `{"appVersion":"0"}`).want(400, "embedApps")
 }
 
-// To pass the header over where it is not taken would promise what is not kept.
+// An endpoint that does not take the header refuses it: ignoring it would promise what is not kept.
 func TestAnIdempotencyKeyIsTakenOrRefused(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
 		c.Assets, c.Reviews = assets.New(memory.New().Assets(), nil), reviews.New(memory.New().Reviews(), nil)

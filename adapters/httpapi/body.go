@@ -110,8 +110,9 @@ func checkEncoding(header http.Header) error {
 
 // readBody reads the body up to the limit. The buffer grows with what arrives and not to what Content-Length promises, so a
 // client that sends nothing holds at most 64 KiB. Each size is reserved in the memory budget before it is allocated. The
-// buffer has bytes.MinRead more than is expected, so that the end of the body is found without another one. readBody returns a 413
-// for a body over the limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
+// buffer has bytes.MinRead more than is expected, so that the read that finds the end of the body needs no larger one.
+// readBody returns a 413 for a body over the limit, a 400 for one that ends early or comes too slowly, and a 503 if there
+// is no memory for it.
 func (c *call) readBody() error {
 	limit := c.h.Limits.Body
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
@@ -166,8 +167,9 @@ const (
 
 // drain reads what a client is still sending after its request was refused. Many clients look at the response only when
 // they have sent everything, and report a broken connection if nobody reads it. The bytes and the time are bounded; a
-// client beyond them is disconnected. Nothing is read from a client that waits for "100 Continue", since it sends
-// nothing, nor over HTTP/2, where a response can arrive while the client sends.
+// client beyond them is disconnected, and nothing is read of a body whose Content-Length exceeds the bound. Nothing is
+// read either from a client that waits for "100 Continue", since it sends nothing, from one that was too slow or came to
+// an overloaded server, and over HTTP/2, where a response can arrive while the client sends.
 func (c *call) drain() {
 	most := drainedBodies * c.h.Limits.Body
 	switch {

@@ -44,9 +44,8 @@ func (c *call) cacheAs(value []string) {
 
 // etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it
 // says whether the owner, the editor and the groups are left out, as they are for a delivery token, and whether defaults
-// are filled in, since each makes another body. The time of the update distinguishes
-// versions of the same number, of which a store can have two in turn: one that was lost when a backup was restored, and the
-// one made since.
+// are filled in, since each makes another body. It also has the time of the update: if a backup is restored, versions made
+// after the backup are lost, and their numbers are used again for other contents.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
 	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
 	if tagged {

@@ -20,8 +20,8 @@ func (a appRoutes) changeTable() []route {
 
 // changes serves GET /x/changes: the feed of changes of apps, tags and components that the caller may read. 200 with a
 // page {"changes":[Event], "next", "more"}, or, for a client that accepts text/event-stream, with a stream of
-// server-sent events that does not end by itself. 400 for a parameter that has no such value; 410 for a cursor before
-// the entries that are kept; 429 if the caller has as many streams open as are allowed.
+// server-sent events that does not end by itself. 400 for a bad value of a parameter; 410 for a cursor before the
+// entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
 func (a appRoutes) changes(c *call) (err error) {
 	in := appsvc.ChangesRequest{}
 	if in.After, err = c.query.cursor("after"); err != nil {
@@ -46,6 +46,8 @@ func (a appRoutes) changes(c *call) (err error) {
 			in.Types = append(in.Types, appsvc.ChangeType(name))
 		}
 	}
+	// The stream asks the function below for one page after another, each after the cursor that it has come to. Its pages are
+	// smaller than those of a list, since a page waits in memory until the client has read it.
 	if c.streams() {
 		if in.Limit == 0 {
 			in.Limit = streamPage
@@ -118,7 +120,8 @@ func feedEvents[T any](list []T, of func(T) (cursor, kind string)) ([]feedEvent,
 	return events, nil
 }
 
-// varyFeed is the Vary of a page: with another Accept the same address answers with an event stream.
+// varyFeed is the header Vary of a page of a feed. It names Accept too, since the same address answers with an event
+// stream to another Accept.
 var varyFeed = []string{"Accept, Authorization, Cookie"}
 
 // eventStream is the media type of server-sent events.

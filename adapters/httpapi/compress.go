@@ -13,10 +13,11 @@ import (
 // A response is compressed as it goes out, if it is long and the client accepts gzip. The usual app, of some KB, costs less
 // to send than to compress. Event streams and exports are never compressed.
 
-// CompressFrom has this default. compressedPart decides how much memory is reserved before the length is known.
 const (
-	defaultCompressFrom = 16 << 10
-	compressedPart      = 4 // how many times shorter JSON is in gzip, about
+	defaultCompressFrom = 16 << 10 // Config.CompressFrom, if it is 0
+	// compressedPart is how many times shorter JSON is in gzip, about. It decides how much memory is reserved for the
+	// compressed form before its length is known.
+	compressedPart = 4
 )
 
 // compression is the gzip writers that wait to be used again.
@@ -41,7 +42,7 @@ func (z *compression) compress(p []byte) []byte {
 // takesGzip reports whether Accept-Encoding prefers gzip to the plain response, or likes both as much (RFC 9110, section
 // 12.5.3). Without the header the response is plain. An item that is malformed is ignored.
 func takesGzip(lists []string) bool {
-	zipped, plain, others := -1.0, -1.0, -1.0 // not mentioned
+	zipped, plain, others := -1.0, -1.0, -1.0 // the weights of gzip, identity and "*"; -1 = not mentioned
 	for _, list := range lists {
 		for item := range strings.SplitSeq(list, ",") {
 			coding, params, _ := strings.Cut(item, ";")
@@ -60,7 +61,7 @@ func takesGzip(lists []string) bool {
 		}
 	}
 	if zipped < 0 {
-		zipped = others
+		zipped = others // the weight of "*" counts for codings that are not mentioned
 	}
 	return zipped > 0 && zipped >= plain
 }
@@ -80,8 +81,8 @@ func quality(params string) (float64, bool) {
 }
 
 // choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent, which
-// makes the response a 304. Compressed or not, the body has an ETag of its own, since a strong ETag names exact bytes (RFC
-// 9110, section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
+// makes the response a 304. The compressed form has an ETag of its own, since a strong ETag names exact bytes (RFC 9110,
+// section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
 func (c *call) choose() []byte {
 	// Vary is set for every response that could be compressed, whether this client takes gzip or not.
 	header := c.header()

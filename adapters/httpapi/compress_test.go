@@ -11,7 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// takes is a request that says which codings it takes, which also keeps the client from undoing them.
+// takes is a request with these codings in Accept-Encoding. With such a header the client does not decompress the response.
 func takes(codings ...string) option {
 	return func(r *http.Request) { r.Header["Accept-Encoding"] = codings }
 }
@@ -96,7 +96,8 @@ func TestLongAnswersAreCompressedForThoseWhoTakeIt(t *testing.T) {
 	}
 }
 
-// Each form of an answer has an ETag of its own, and holding one says nothing of the other.
+// Each form of a response has an ETag of its own. The ETag of the plain form does not match the compressed one, nor the other
+// way round.
 func TestIfNoneMatchIsAboutTheFormThatWouldBeSent(t *testing.T) {
 	w := newWorld(t, compressFrom(1))
 	path := "/apps/" + w.newApp("x", network)

@@ -26,8 +26,8 @@ type Config struct {
 	//
 	// An error that wraps ErrUnauthenticated is answered with 401; the client is not told the
 	// reason, unless it is a TokenError. Any other error is answered with 503 and logged, so that an
-	// identity provider that is down does not look like a bad token. A Principal without a URN or with a
-	// malformed one is answered with 401, and one with Tags but without TagsOnly with 503.
+	// identity provider that is down does not look like a bad token. A Principal with Tags but without
+	// TagsOnly is answered with 503, and any other that Principal.Check refuses with 401.
 	//
 	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that
 	// another site made up. Then every method but GET, HEAD and OPTIONS must pass
@@ -37,18 +37,20 @@ type Config struct {
 	Authenticate func(r *http.Request) (Principal, error)
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
-	// It must not be below /healthz or the prefix of the asset manager.
+	// It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
 	BasePath string
 	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4"
 	// for example; URLs in responses start with it. Empty means the scheme and the host of the request.
 	// X-Forwarded headers are ignored; see Scheme.
 	BaseURL string
 
-	// Ready is called for /healthz. It returns an error if the service cannot answer; nil means it always can.
+	// Ready is called for /healthz. It returns an error if the service cannot answer. No more than one call is under way
+	// at a time, and its context ends after 800 milliseconds. If Ready is nil, the service counts as able to answer.
 	Ready func(ctx context.Context) error
-	// Log gets the cause of each 500, 503 and 507 response, and the reason of 401 and 403 responses with the address
-	// and, if it is known, the URN of the caller; of these at most 10 a second, and then how many more. Each line
-	// has the request id. nil means slog.Default().
+	// Log gets an error line with the cause of each response whose sentence does not tell it: 500, 503 and 507 because of
+	// the store, of Authenticate, of Ready or of a panic. It also gets a line for responses with 401 or 403: the reason,
+	// the address and, if it is known, the URN of the caller; at most 10 of these a second, and then a line that counts
+	// the others. Each line but the last has the request id. nil means slog.Default().
 	Log *slog.Logger
 	// Observer is called for every request; nil means none. See AccessLog.
 	Observer Observer
@@ -58,7 +60,8 @@ type Config struct {
 	// Limits bound the size and the number of requests. The limits of the domains, such as the length of a title, are options
 	// of their services.
 	Limits Limits
-	// Streams ends event streams when the server stops; nil = they end with their connections. See NewStreams.
+	// Streams ends event streams when the server stops. If it is nil, each stream ends with its connection or its
+	// caller's identity alone. See NewStreams.
 	Streams *Streams
 }
 

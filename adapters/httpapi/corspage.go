@@ -31,6 +31,7 @@ func newCORSPage() corsPage {
 	}
 }
 
+// htmlType is the media type of the page.
 var htmlType = []string{"text/html; charset=utf-8"}
 
 // table has the endpoint of the page, which needs no token: a browser loads a frame without one.

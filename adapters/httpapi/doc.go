@@ -111,7 +111,8 @@
 // slow client.
 //
 // Exports of reviews have slots, too, since each holds a snapshot of the store: 8 at a time and 4 of a caller, else
-// 429 ([Limits.Exports] and [Limits.ExportsOfCaller]).
+// 429 ([Limits.Exports] and [Limits.ExportsOfCaller]). A client that leaves a piece of an export unread for Limits.Pause, or
+// falls behind 64 KiB/s by more than Limits.Pause, is disconnected.
 //
 // At most 2,000 event streams are open, and 16 of one caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
@@ -143,7 +144,8 @@
 // other responses. On a listener of [NewListener] these refusals have the form of all other errors.
 //
 // If a request is refused while its client is still sending, the handler reads up to four times [Limits.Body] of the
-// rest, for 3 seconds at most, since many clients read the response only after they have sent everything. Timeouts belong
-// to the [http.Server]. The handler changes the deadlines of a connection in three cases only: for this, to disconnect a
-// slow client, and during an import of reviews, which may take any time.
+// rest, for 3 seconds at most, since many clients read the response only after they have sent everything. Of a body whose
+// Content-Length is larger than that it reads nothing. Timeouts belong to the [http.Server]. The handler changes the
+// deadlines of a connection in four cases only: for this, to disconnect a slow client, and during imports and exports of
+// reviews and event streams, which may take any time.
 package httpapi

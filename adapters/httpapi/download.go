@@ -11,7 +11,8 @@ import (
 // tell a response that is not complete.
 //
 // The store is read as fast as the client reads, and a snapshot is held meanwhile. So a client must read each piece
-// within Limits.Pause, and downloadRate on average after the first Limits.Pause.
+// within Limits.Pause, and must never be more than Limits.Pause behind one that reads downloadRate all the time. A
+// client that is slower is disconnected.
 type download struct {
 	*call
 	kind    []string // the media type
@@ -40,12 +41,12 @@ func (d *download) begin() {
 	d.cacheAs(noStore)
 	d.due = time.Now().Add(d.h.Limits.Pause)
 	d.w.WriteHeader(d.status)
-	_ = d.control.Flush() // an answer that is short must not look as if its length had been known
+	_ = d.control.Flush() // else net/http would add a Content-Length to a short response, also if an error ends it early
 }
 
-// Write sends p in pieces, so that the pace of the client can be measured. Memory is reserved for a long p until it is
-// sent. Its deadline is the earlier of two: Limits.Pause from now, and Limits.Pause after a client of downloadRate would
-// have taken everything that was written.
+// Write sends p in pieces, so that the pace of the client can be measured. Memory is reserved for a p of more than
+// maxKeptBuffer until it is sent. The deadline of a piece is the earlier of two: Limits.Pause from now, and Limits.Pause
+// after a client that reads downloadRate would have taken everything up to the end of the piece.
 func (d *download) Write(p []byte) (sent int, err error) {
 	if len(p) > maxKeptBuffer {
 		if err := d.hold(len(p)); err != nil {

@@ -173,7 +173,8 @@ func isOneOf(err error, sentinels []error) bool {
 
 // fail makes an error the response. From 500 on the cause may tell about the store, so the response has a general
 // sentence, and the cause is logged. Two exceptions pass as they are: a refusal, whose sentence was written for
-// clients, and an error value of package assets, which says that a search takes too long.
+// clients, and an error value of package assets, which says that a search takes too long. If the client has gone, the
+// error is only the end of its request, and nothing is logged.
 func (c *call) fail(err error) {
 	r := refusalOf(err)
 	text, isOpaque := opaque[r.status]
@@ -187,7 +188,7 @@ func (c *call) fail(err error) {
 	switch {
 	case isOneOf(err, unknown):
 		r.text, r.code = unknownOutcome, codeUnknownOutcome
-	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // nothing is wrong here
+	case errors.Is(err, context.Canceled) && c.ctx().Err() != nil: // the client has gone
 		r.text = closedEarly
 		c.refuse(r)
 		return
@@ -220,7 +221,8 @@ func (c *call) refuse(r *refusal) {
 }
 
 // appendJSON appends the body of the response. Members that do not apply are left out, except pointsTo, which is null for a
-// tag that does not exist. Text that is not UTF-8, quoted from the request, gets replacement characters.
+// tag that does not exist. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are cut at
+// maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
 func (r *refusal) appendJSON(b []byte) []byte {
 	member := func(name, value string) {
 		if value != "" {
@@ -231,7 +233,7 @@ func (r *refusal) appendJSON(b []byte) []byte {
 	b = append(b, `{"error":`...)
 	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(bounded(r.text), "\uFFFD"))
 	member("code", cmp.Or(r.code, codeOf[r.status]))
-	if len(r.pointer) <= maxSentence { // one that is cut would point elsewhere
+	if len(r.pointer) <= maxSentence {
 		member("pointer", r.pointer)
 	}
 	member("parameter", r.parameter)
@@ -244,14 +246,14 @@ func (r *refusal) appendJSON(b []byte) []byte {
 	member("id", r.id)
 	if len(r.violations) > 0 {
 		list, err := json.Marshal(r.violations)
-		if err == nil { // they hold strings alone
+		if err == nil { // always, since violations hold strings alone
 			b = append(append(b, `,"violations":`...), list...)
 		}
 	}
 	return append(b, '}')
 }
 
-// maxSentence bounds the sentence of an error, in bytes, since sentences quote the request.
+// maxSentence is how many bytes of a text go into an error or a line of the log, since sentences quote the request.
 const maxSentence = 1000
 
 // bounded cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log thus never

@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// unreadAnswer is an answer whose client takes nothing until it is told to.
+// unreadAnswer is a response whose client reads nothing until the test tells it to.
 type unreadAnswer struct {
 	*httptest.ResponseRecorder
 	begun, goOn chan struct{}
@@ -21,8 +21,8 @@ func (u unreadAnswer) Write(p []byte) (int, error) {
 	return u.ResponseRecorder.Write(p)
 }
 
-// TestExportsHaveSlots has clients export that take nothing. The others are refused, reads are not, and slots come
-// free.
+// TestExportsHaveSlots fills the slots with exports whose clients do not read. Further exports are refused, other reads are
+// not, and slots become free when the clients have read.
 func TestExportsHaveSlots(t *testing.T) {
 	w := reviewWorld(t, func(c *httpapi.Config) { c.Limits.Exports, c.Limits.ExportsOfCaller = 3, 2 })
 	w.as(editor, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(200)

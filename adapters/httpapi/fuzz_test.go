@@ -122,8 +122,8 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// FuzzToken looks for a token that is taken though its signature is not ours, and for a payload
-// that is taken though its claims are not what they must be.
+// FuzzToken looks for a token that is accepted although its signature is not ours, and for a payload that is accepted although
+// its claims break a rule.
 func FuzzToken(f *testing.F) {
 	tokens, h, _ := fuzzHandler(f)
 	good, err := tokens.Sign(editor, time.Now().Add(time.Hour))

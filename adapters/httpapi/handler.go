@@ -11,21 +11,33 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// handler answers every request. Its methods stand in the order in which a request passes them. After New nothing of it
-// changes but what bounds and counts requests, and each of those parts has a lock of its own.
+// handler answers every request. Its methods stand in the order in which a request passes them. Its fields do not change
+// after New. What requests share and change, such as the memory budget, is behind pointers and pools with locks of their own.
+//
+// A request goes through these functions, each in the file that has its rules:
+//
+//	begin          makes the call and sets the headers of every response   call.go, headers.go
+//	find           looks up the endpoint of the path                       router.go, route.go
+//	authenticate   sets the caller                                         authenticate.go, jwt.go
+//	read           checks the query and the headers, and reads the body    body.go, query.go
+//	work           reserves memory and calls the endpoint                  memory.go, memorybudget.go
+//	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
+//	fail           makes an error the response                             errors.go
+//	send           compresses and writes the response                      compress.go, response.go
+//	end            returns the memory and tells the Observer               observer.go
 type handler struct {
 	Config
 	router      *router
 	description description // openapi.json
 	compression compression
-	readiness   readiness
-	refusals    *refusalLog
+	readiness   readiness                  // for /healthz
+	refusals    *refusalLog                // the lines about 401 and 403
 	crossOrigin http.CrossOriginProtection // its zero value trusts no other origin
 
 	// What requests share, and wait for or are refused by:
-	memory  *budget
-	uploads *uploads
-	exports *exports
+	memory  *budget        // for bodies and responses
+	uploads *uploads       // the slots of imports
+	exports *exports       // the slots of exports
 	spool   *reviews.Spool // room for the temporary files of uploads
 
 	calls sync.Pool // of *call
@@ -52,7 +64,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // caller learns:
 //
 //  1. Overload is 503.
-//  2. Without a valid token every path but the public ones is 401, whether it exists or not.
+//  2. Without a valid token every path but the public ones is 401, whether it exists or not, and 503 if Authenticate
+//     cannot tell who asks.
 //  3. A path that does not exist is 404, and a method that it does not have is 405.
 //  4. A write that another site may have made up is 403.
 //  5. A delivery token is 403, except where it may read.
@@ -119,6 +132,7 @@ func (c *call) work() error {
 	}
 	patience, begun := c.h.memory.patience, time.Time{}
 	for {
+		// Each call plans its memory anew, out of the bytes that take has added after the call before.
 		c.room.planned = base
 		c.status = c.route.status
 		err := c.route.call(c)

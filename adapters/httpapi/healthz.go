@@ -47,7 +47,8 @@ type asking struct {
 	err  error // once it is done
 }
 
-// check returns the error of the call of ready that is under way, or of a new one, nil if ready is nil.
+// check returns the result of the call of ready that is under way, or of a new one. It returns an error of its own if the
+// call takes longer than healthPatience, and nil if ready is nil.
 func (r *readiness) check(ready func(context.Context) error) error {
 	if ready == nil {
 		return nil
@@ -89,9 +90,9 @@ func (r *readiness) ask(a *asking, ready func(context.Context) error) {
 // overloadedKey is the key of the mark in a context.
 type overloadedKey struct{}
 
-// Overloaded marks the requests of a context as more than the server can take: each is answered with 503
-// and Retry-After at once, and its connection closed, but for /healthz. A server that bounds its
-// connections or requests uses it, so that a full one is not mistaken for a dead one.
+// Overloaded marks the requests of a context as more than the server can take: each is answered with 503 and
+// Retry-After at once, and its connection closed. Requests for /healthz and OPTIONS are answered as always. A server
+// that bounds its connections or requests uses it, so that a full one is not mistaken for a dead one.
 func Overloaded(ctx context.Context) context.Context {
 	return context.WithValue(ctx, overloadedKey{}, true)
 }

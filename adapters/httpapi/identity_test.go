@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// sessions takes the cookie session beside tokens; it looks for a token first, and passes a bad one over.
+// sessions returns a world that accepts a session cookie as well as tokens. It looks for a token first, and ignores a bad one.
 func sessions(t *testing.T) (*world, func(method, path, body string, options ...option) reply) {
 	w := newWorld(t, func(c *httpapi.Config) {
 		tokens := c.Authenticate

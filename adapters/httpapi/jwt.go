@@ -24,8 +24,8 @@ const MinKey = 32
 type Tokens struct {
 	keys   []tokenKey // the first one signs
 	now    func() time.Time
-	parser *jwt.Parser
-	known  *verified
+	parser *jwt.Parser // verifies the signature and nothing else, see NewTokens
+	known  *verified   // tokens that were verified before
 }
 
 // tokenKey is a secret and the name that tokens call it by, in their header kid.
@@ -182,8 +182,8 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 
 // keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
 // names none. A token that names a key which is not known is refused, also if another key would verify it: its key
-// was removed. A token whose header says that it is to be understood by an extension is refused, as
-// none is (RFC 7515, section 4.1.11).
+// was removed. A token with a header crit is refused: crit names extensions that whoever verifies the token must know,
+// and none is known here (RFC 7515, section 4.1.11).
 func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
 	if _, ok := token.Header["crit"]; ok {
 		return nil, errors.New(`header "crit": no extension is known here`)

@@ -222,8 +222,8 @@ func TestKeysCanBeChanged(t *testing.T) {
 	}
 }
 
-// renamed returns a token with the header of another one, signed by nobody again: the name of the key
-// does not make its signature good.
+// renamed returns a token with the header of another one, and so with the name of another key. It is not signed again, so its
+// signature is wrong.
 func renamed(t *testing.T, header, token string) string {
 	t.Helper()
 	head, _, _ := strings.Cut(header, ".")
@@ -361,8 +361,8 @@ func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheTokenStaysSecret sends a token that can be told apart and looks for it in all that comes
-// out: answers of every kind, and the log.
+// TestTheTokenStaysSecret sends a token that is easily recognised and looks for it in everything that the handler writes:
+// responses of every kind, and the log.
 func TestTheTokenStaysSecret(t *testing.T) {
 	const canary = "canary-7f3a91"
 	leak := func(r *http.Request) (httpapi.Principal, error) {

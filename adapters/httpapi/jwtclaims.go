@@ -40,6 +40,7 @@ type claims struct {
 // Any other claim is refused: a misspelt "tag" would otherwise make a token that is not restricted.
 func readClaims(text []byte) (claims, error) {
 	var c claims
+	// Check refuses repeated members, among other things: of two claims of one name, programs disagree about which counts.
 	if err := strictjson.Check(text, strictjson.MaxDepth); err != nil {
 		return c, fmt.Errorf("its claims: %w", err)
 	}
@@ -101,14 +102,14 @@ func (p Principal) Check() error {
 	}
 	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return fmt.Errorf("roles, groups and tags: %q is not UTF-8 without U+0000", s)
+			return fmt.Errorf("roles, groups and tags: %q is not valid UTF-8 or has U+0000", s)
 		}
 	}
 	return nil
 }
 
-// goodAt returns an error unless now is before exp and, if there is one, not before nbf. No difference between clocks is
-// allowed for.
+// goodAt returns an error unless now is before exp and, if there is an nbf, not before nbf. The clocks of who signs and who
+// verifies are expected to agree.
 func (c claims) goodAt(now time.Time) error {
 	if !now.Before(*c.expires) {
 		return fmt.Errorf("it expired at %s", c.expires.UTC().Format(time.RFC3339))
@@ -137,8 +138,8 @@ func decodeClaim(value []byte, field any) error {
 	return strictjson.Decode(value, field)
 }
 
-// maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years from 1970. A number beyond it stands
-// for the bound.
+// maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years before and after 1970. A number of
+// seconds beyond it is read as maxSeconds.
 const maxSeconds = 1 << 40
 
 // decodeTime reads a JSON number of seconds since the epoch, which may have a fraction (RFC 7519, section 2).

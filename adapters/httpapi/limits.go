@@ -17,7 +17,8 @@ type Limits struct {
 	Uploads          int // in all; 32
 	UploadsOfNetwork int // for one network; 8
 	UploadsOfCaller  int // 4
-	// Pause is the period over which an upload must send at least 1 KiB/s on average; 30 seconds.
+	// Pause is the period over which an upload must send at least 1 KiB/s on average; 30 seconds. A client that reads an
+	// export must take each piece of it within Pause, and must not fall behind 64 KiB/s by more than Pause.
 	Pause time.Duration
 	// Event streams of changes stay open. These fields bound how many there are at a time.
 	Streams         int // in all; 2,000

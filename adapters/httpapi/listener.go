@@ -43,8 +43,8 @@ type refusingConn struct{ net.Conn }
 // NetConn returns the connection that is wrapped.
 func (c refusingConn) NetConn() net.Conn { return c.Conn }
 
-// Write sends p, or what refused returns in its place. net/http writes such an answer with one call, so nothing needs to be
-// put together. The result is the length of p either way, as the caller expects it.
+// Write sends p, or what refused returns in its place. net/http writes a refusal with one call of Write, so p is the whole of
+// it. For a refusal the number returned is the length of p, as the caller expects, and not of what was sent.
 func (c refusingConn) Write(p []byte) (int, error) {
 	own := refused(p)
 	if own == nil {
@@ -63,8 +63,8 @@ func (c refusingConn) CloseWrite() error {
 	return nil
 }
 
-// What follows the status line of such an answer: the first everywhere but with 417, which it gives as
-// an answer without a body.
+// What follows the status line in a refusal of net/http: plainHeaders and a body, or closeHeader and no body if the
+// status is 417.
 var (
 	plainHeaders = []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 	closeHeader  = []byte("Connection: close\r\n")
@@ -90,7 +90,7 @@ var refusals = map[string]refusal{
 	"505": {text: "the request cannot be read: want HTTP/1.1"},
 }
 
-// refused returns what to send in place of an answer that net/http gives by itself, nil for any other
+// refused returns what to send in place of a response that net/http gives by itself, nil for any other
 // write. No response of the handler looks like one: it has more headers, in alphabetical order, and its
 // JSON has no line ends.
 func refused(written []byte) []byte {

@@ -20,7 +20,8 @@ func LoadOf(h http.Handler) (load Load, ok bool) {
 	return Load{Memory: own.memory.used.Load(), Uploads: own.uploads.count(), Exports: own.exports.count(), Spool: own.spool.Used()}, true
 }
 
-// LimitsOf returns the limits of a handler of New as they are in force. ok is false for any other handler.
+// LimitsOf returns the limits of a handler of New as they are in force, with the defaults in place of zeros. ok is false for
+// any other handler.
 func LimitsOf(h http.Handler) (limits Limits, ok bool) {
 	own, ok := h.(*handler)
 	if !ok {

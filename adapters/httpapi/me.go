@@ -14,7 +14,7 @@ type wireCaller struct {
 	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
 }
 
-// meTable has the endpoint that every configuration of the handler serves.
+// meTable has the endpoint GET /x/me. It belongs to no domain, so it is served whichever domains the Config has.
 func meTable() []route {
 	return []route{{method: "GET", path: "/x/me", status: 200, call: me}}
 }

@@ -22,8 +22,8 @@ var errNoRoom = &refusal{status: http.StatusServiceUnavailable, text: "too many 
 const workFactor = 4
 
 // holderName returns the name that the memory of a request is counted for: the URN of the caller, or the address of a
-// client that is not authenticated or has a delivery token. A delivery token stands in public pages, so all visitors of
-// such a page together would have the share of one caller.
+// client that is not authenticated or has a delivery token. A delivery token stands in public pages: counted by its URN, all
+// visitors of such a page together would have the share of one caller.
 func (c *call) holderName() string {
 	if c.by.URN != "" && !c.by.TagsOnly {
 		return c.by.URN
@@ -31,7 +31,8 @@ func (c *call) holderName() string {
 	return c.address()
 }
 
-// hold reserves memory until the request has n bytes in all. It returns errNoRoom if it waited too long.
+// hold reserves memory until the request has n bytes in all. It waits for them if need be, and returns errNoRoom if they
+// do not become free in time or the client goes away.
 func (c *call) hold(n int) error {
 	if !c.room.take(c.ctx(), int64(n), c.h.memory.patience) {
 		return errNoRoom
@@ -39,9 +40,8 @@ func (c *call) hold(n int) error {
 	return nil
 }
 
-// expect reserves memory for a response of about size bytes and makes room for it in out. If there is not enough, it returns
-// memlimit.ErrExceeded, upon which work waits and calls the endpoint again. The response to a write is sent even if no memory
-// is left, since the write is done. What the domain has reserved already is not counted a second time.
+// expect reserves memory for a response of about size bytes, as reserveResponse does, and makes room for it in out. If there
+// is not enough, it returns memlimit.ErrExceeded, upon which work waits and calls the endpoint again.
 func (c *call) expect(size int) error {
 	if err := c.reserveResponse(size); err != nil {
 		return err
@@ -62,7 +62,9 @@ func (c *call) countResponse() error {
 	return err
 }
 
-// reserveResponse reserves what a response of so many bytes takes beyond what is reserved for the request already.
+// reserveResponse reserves what a response of so many bytes takes beyond what is reserved for the request already, by the
+// domain for instance. It returns memlimit.ErrExceeded if there is not enough. Nothing is reserved for a response of up to
+// maxKeptBuffer, nor for the response to a write, which is sent even if no memory is left, since the write is done.
 func (c *call) reserveResponse(size int) error {
 	more := c.workBytes() + int64(size) - c.room.planned
 	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {

@@ -86,8 +86,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestAnswersThatAreNotReadTakeBoundedMemory has clients ask for long answers and read none of them.
-// Their callers get no more memory than they may have, others are answered, and all is given back.
+// TestAnswersThatAreNotReadTakeBoundedMemory sends requests for long responses and reads none of them. Their callers get no
+// more memory than their share, other callers are answered, and in the end all memory is returned.
 func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const most = 64 << 20 // whose eighth has room for one long answer that a connection's buffers do not take
@@ -110,7 +110,8 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	until(t, "all is given back", func() bool { return c.memory.used.Load() == 0 })
 }
 
-// TestAPatchThatFindsNoRoomChangesNothing also when the answer would be the first thing without room.
+// TestAPatchThatFindsNoRoomChangesNothing patches while the caller's share has no memory left: the patch is 503 and stores
+// nothing, and succeeds when the memory is free.
 func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 8<<20)
@@ -153,7 +154,7 @@ func TestLargeResponsesAreCounted(t *testing.T) {
 	}
 }
 
-// TestAPageThatFindsNoRoomIsGatheredAgain when there is room for it.
+// TestAPageThatFindsNoRoomIsGatheredAgain tests that a page is read a second time when there is memory for it.
 func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 64<<20)
@@ -173,7 +174,8 @@ func TestAPageThatFindsNoRoomIsGatheredAgain(t *testing.T) {
 	}
 }
 
-// TestABodyThatStopsIsCutOff without an answer to whoever sends it being waited for.
+// TestABodyThatStopsIsCutOff tests that a client that stops in the middle of its body is answered with 400, and that its memory
+// is returned.
 func TestABodyThatStopsIsCutOff(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 64<<20)

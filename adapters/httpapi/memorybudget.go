@@ -82,9 +82,10 @@ type waiter struct {
 	ready chan struct{} // closed when it has them
 }
 
-// plan counts n bytes that the request is about to use, in addition to those it has planned before. It does not wait, since
-// its callers may hold a snapshot of the store, and reports whether they fit. If not, wanted says how many bytes the
-// request would have needed so far.
+// plan counts n bytes that the request is about to use, in addition to those it has planned before. They come out of the
+// bytes that the request has already, as far as those are not planned; only the rest is taken from the budget. plan does
+// not wait, since its callers may hold a snapshot of the store, and reports whether there is enough. If not, wanted says
+// how many bytes the request would have needed so far.
 func (h *holder) plan(n int64) bool {
 	more := h.planned + n - h.bytes
 	if more > 0 && !h.takeSmall(more) {
@@ -210,13 +211,14 @@ func (b *budget) fitsAll(h *holder, more int64) bool {
 	if h.bytes+more > modestHold {
 		most -= b.share()
 	}
-	return used+more <= most || used == h.bytes
+	onlyOne := used == h.bytes
+	return used+more <= most || onlyOne
 }
 
 // fitsShare reports whether the share of the holder's caller has the bytes.
 func (b *budget) fitsShare(h *holder, more int64) bool {
 	others := b.shares[h.caller]
-	if h.place != nil {
+	if h.place != nil { // then its own bytes are in the share
 		others -= h.bytes
 	}
 	return others == 0 || others+h.bytes+more <= b.share()

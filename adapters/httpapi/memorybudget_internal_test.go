@@ -18,7 +18,7 @@ type cuttable struct {
 func (c *cuttable) SetReadDeadline(time.Time) error  { c.read = true; return nil }
 func (c *cuttable) SetWriteDeadline(time.Time) error { c.write = true; return nil }
 
-// bench is a budget of 8 MiB whose clock the test moves. Nobody waits for long.
+// bench is a budget of 8 MiB whose clock the test moves, and whose patience is short.
 type bench struct {
 	*budget
 	t    *testing.T
@@ -37,7 +37,7 @@ func (b *bench) holder(caller string) *holder {
 	return &holder{all: b.budget, w: &cuttable{ResponseWriter: httptest.NewRecorder()}, caller: caller}
 }
 
-// takes has the holder hold n bytes, and fails the test when it must not have them, or must.
+// takes calls take for n bytes, and fails the test unless the result is want.
 func (b *bench) takes(h *holder, n int64, want bool) {
 	b.t.Helper()
 	if got := h.take(context.Background(), n, b.patience); got != want {
@@ -54,7 +54,7 @@ func (b *bench) writes(caller string, n int64) *holder {
 	return h
 }
 
-// pass has time pass in steps of a second, in each of which the clients take so many bytes.
+// pass moves the clock in steps of a second, in each of which the clients move so many bytes.
 func (b *bench) pass(d time.Duration, rates map[*holder]int) {
 	for range d / time.Second {
 		b.time = b.time.Add(time.Second)
@@ -69,8 +69,8 @@ func (b *bench) pass(d time.Duration, rates map[*holder]int) {
 	}
 }
 
-// waits has somebody wait for n bytes until the function that it returns is called, which reports
-// whether they were had.
+// waits makes a caller wait for n bytes until the function that it returns is called, which reports whether the caller
+// got them.
 func (b *bench) waits(caller string, n int64) (end func() bool) {
 	h, had := b.holder(caller), make(chan bool)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -213,7 +213,7 @@ func TestSlowClientsAreCutOffWhenOthersWait(t *testing.T) {
 	if slow.cut || fast.cut {
 		t.Fatal("cut off while nobody waited")
 	}
-	defer b.waits("c", mib)() // whose coming has others looked at
+	defer b.waits("c", mib)() // a holder that begins to wait causes a sweep
 	if !slow.cut || fast.cut {
 		t.Errorf("slow: %v, fast: %v", slow.cut, fast.cut)
 	}
@@ -254,7 +254,7 @@ func TestTheOldestMakesRoom(t *testing.T) {
 func TestPace(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	p := newPace(10*time.Second, now)
-	p.add(now, 100<<10) // long ago soon
+	p.add(now, 100<<10) // before the last period, once the clock has moved
 	for i := range 40 {
 		now = now.Add(500 * time.Millisecond)
 		p.add(now, 100)

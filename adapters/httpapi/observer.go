@@ -20,10 +20,10 @@ type Observer func(ctx context.Context, e Exchange)
 type Exchange struct {
 	ID       string        // X-Request-Id of the answer
 	Method   string        // "GET"; "other" for a method that HTTP does not define
-	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS and where nothing is
+	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
 	Path     string        // as it was sent, escaped; at most 1,000 bytes
 	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
-	Caller   string        // URN; "" where nobody needs one, or where it is not known
+	Caller   string        // URN; "" if the endpoint needs no token, or if it is not known
 	Status   int           // 0 when the connection was dropped without an answer
 	Code     string        // of an error: the stable word in its body; "" for any other response
 	Bytes    int64         // of the answer's body, as they went out
@@ -45,14 +45,14 @@ func AccessLog(log *slog.Logger) Observer {
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions, http.MethodConnect, http.MethodTrace}
 
-// observe tells the Observer of a call that has ended. The caller is known from authenticate on, and the route from find on;
-// both are "" for a request that was refused before. Status stays 0 where the connection was dropped before a response.
+// observe tells the Observer of a call that has ended. The route is known once find has run, and the caller once authenticate
+// has; they are "" for a request that was refused before. Status is 0 if the connection was dropped before a response.
 func (h *handler) observe(c *call) {
 	if h.Observer == nil {
 		return
 	}
 	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
-	if c.match.resource != nil {
+	if c.match.resource != nil { // all routes of a resource have its pattern
 		e.Route = c.match.resource.routes[0].pattern
 	}
 	if c.sent {
@@ -61,8 +61,8 @@ func (h *handler) observe(c *call) {
 	h.Observer(c.ctx(), e)
 }
 
-// path is the path of the request as it may be logged: a token that a client put there by mistake
-// is taken out, and replaced by less than itself, before the rest is cut short.
+// path is the path of the request as it may be logged. A token that a client put there by mistake is replaced by "*",
+// before a long path is cut, so that no part of the token stays.
 func (c *call) path() string {
 	path := escapedPath(c.r.URL)
 	for _, secret := range c.secrets {

@@ -33,8 +33,8 @@ func (d *description) get(c *call) error {
 }
 
 // describe makes the description of a server with these endpoints. base is the address of the base path, and root that of
-// the root, where the asset manager is. It is made once, by New. The rest of openapi.json, such as the schemas, is served as
-// it is, also where no path refers to it any more.
+// the root, where the asset manager is. It is made once, by New. It replaces the member servers and removes the paths that
+// are not served. The rest of openapi.json, such as the schemas, is served as it is, also where no path refers to it any more.
 func (d *description) describe(base, root string, tables []table) error {
 	served := map[string]bool{}
 	for _, t := range tables {
@@ -62,7 +62,8 @@ func (d *description) describe(base, root string, tables []table) error {
 	return nil
 }
 
-// servedPaths returns the paths that are served, those with servers of their own at the root.
+// servedPaths returns the members of the object paths that are served. A path with a member servers of its own, as those of
+// the asset manager have, gets root there.
 func servedPaths(paths []byte, served map[string]bool, root []byte) ([]strictjson.Member, error) {
 	all, err := strictjson.Members(paths)
 	if err != nil {
@@ -91,7 +92,7 @@ func servedPaths(paths []byte, served map[string]bool, root []byte) ([]strictjso
 // atServer returns the member "servers" of OpenAPI for one address. An address that is a path is relative to the address of
 // the description itself.
 func atServer(url string) []byte {
-	text, _ := json.Marshal([]struct { // nothing that Marshal could refuse
+	text, _ := json.Marshal([]struct { // a string, which Marshal never refuses
 		URL string `json:"url"`
 	}{{url}})
 	return text
@@ -106,15 +107,15 @@ func writeMembers(members []strictjson.Member, indent string) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		name, _ := json.Marshal(m.Name) // a string of a document that was read
+		name, _ := json.Marshal(m.Name) // a string, which Marshal never refuses
 		fmt.Fprintf(&b, "%s%s: %s", indent, name, m.Value)
 	}
 	b.WriteString(indent[:max(1, len(indent)-2)] + "}")
 	return b.Bytes()
 }
 
-// addresses returns what the description calls the base path and the root: addresses where they are
-// configured, else paths, which are relative to where the description was found.
+// addresses returns what the description calls the base path and the root. base is BaseURL, or else BasePath. root is
+// BaseURL without BasePath if it ends so, else "/". A path is relative to the address of the description.
 func (c *Config) addresses() (base, root string) {
 	base = cmp.Or(c.BaseURL, c.BasePath, "/")
 	if before, ok := strings.CutSuffix(c.BaseURL, c.BasePath); ok && before != "" {

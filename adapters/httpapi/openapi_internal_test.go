@@ -76,7 +76,7 @@ func (o describedOperation) names(in string) (out []string) {
 	return slices.Sorted(slices.Values(out))
 }
 
-// Whoever adds an endpoint or a parameter to the table, or takes one away, does it in openapi.json too.
+// openapi.json has the endpoints and the parameters of the route table, and no others.
 func TestOpenAPIHasEveryRouteAndNoOther(t *testing.T) {
 	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}
 	described := describedRoutes(t)
@@ -97,7 +97,7 @@ func TestOpenAPIHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// hold says where the operation is not as the route is.
+// hold fails the test where the operation differs from the route.
 func (o describedOperation) hold(t *testing.T, name string, rt route) {
 	if have, want := o.names("query"), slices.Sorted(slices.Values(rt.query)); !slices.Equal(have, want) {
 		t.Errorf("%s: query parameters %q are described, the route knows %q", name, have, want)

@@ -112,7 +112,7 @@ type asker struct {
 	asked map[string]bool   // by method and path
 }
 
-// ask has an operation done and returns the members of its answer.
+// ask carries out an operation and returns the members of its response.
 func (a *asker) ask(method, path, query, body string) (members map[string]any) {
 	a.t.Helper()
 	var names []string

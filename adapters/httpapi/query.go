@@ -32,7 +32,8 @@ func parseQuery(raw string) query {
 	return parseBrokenQuery(raw)
 }
 
-// parseBrokenQuery decodes the parameters that can be decoded and notes the names of the others.
+// parseBrokenQuery decodes the parameters that can be decoded and notes the names of the others. Those count as given, with
+// the value "", so that a broken token in a query makes the request one with a token.
 func parseBrokenQuery(raw string) query {
 	q := query{values: url.Values{}}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -155,7 +156,7 @@ func (q query) time(name string) (time.Time, error) {
 			if err != nil || t.UTC().Year() < 1 {
 				continue
 			}
-			if t.IsZero() { // which would be none
+			if t.IsZero() { // the zero time means that none is given
 				t = t.Add(1)
 			}
 			return t.UTC(), nil
@@ -181,8 +182,8 @@ func (q query) cursors() (since, until string, err error) {
 	return since, until, nil
 }
 
-// integer returns a parameter that is a whole number, nil when it is not given. Only one spelling of each number is taken:
-// no plus sign and no leading zeros.
+// integer returns a parameter that is a whole number of 64 bits, nil when it is not given. Only one spelling of each number is
+// accepted: no plus sign and no leading zeros.
 func (q query) integer(name string) (*int64, error) {
 	s, err := q.one(name)
 	if err != nil || !q.has(name) {

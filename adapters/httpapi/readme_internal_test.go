@@ -49,7 +49,7 @@ func readReadme(t *testing.T) readme {
 	return out
 }
 
-// Whoever adds an endpoint, a parameter or a code, or takes one away, says so in README.md.
+// README.md has the endpoints, the parameters and the codes of openapi.json, and no others.
 func TestTheReadmeHasEveryEndpointAndNoOther(t *testing.T) {
 	page := readReadme(t)
 	h := &handler{Config: Config{Apps: appsvc.New(memory.New().Apps(), nil), Assets: assets.New(memory.New().Assets(), nil), Reviews: reviews.New(memory.New().Reviews(), nil)}}

@@ -58,7 +58,7 @@ func (l *refusalLog) admit() bool {
 	return false
 }
 
-// count logs how many refused requests got no line. Their second is over by then.
+// count logs how many refused requests got no line. The timer of admit calls it at the end of their second.
 func (l *refusalLog) count() {
 	l.mu.Lock()
 	more := l.more

@@ -21,8 +21,8 @@ type reviewRoutes struct {
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
 var recordsBody = body{
 	types: []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
-	// A form of another site can send text/plain without asking, with the cookie of its visitor. The browser asks with a
-	// preflight request before it sends application/x-ndjson.
+	// A form of another site can send text/plain without asking, with the cookie of its visitor. Before a page of another
+	// site may send application/x-ndjson, the browser asks with a preflight request, whose response allows no cookies.
 	ambientTypes: []string{"application/x-ndjson"},
 	stream:       true,
 }
@@ -75,8 +75,8 @@ func (v reviewRoutes) admit(c *call) error {
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
 // report, also if every line was rejected, and also if the upload was ended because it was too slow. 400 for a body
 // that ends early, or that is not the gzip that its header or its first bytes announce; 415; 429 if no slot becomes
-// free; 503 if there is no room for temporary files. After a 400 for the body or a 503 for temporary files, what
-// arrived before is stored, except in a dry run; the sentence of the error says which.
+// free; 503 if there is no room for temporary files. After a 400 for the body, a 503 for temporary files or an error of
+// the store, what was imported before stays stored, except in a dry run; the sentence of the error says which.
 func (v reviewRoutes) load(c *call) error {
 	network, err := v.network(c)
 	if err != nil {
@@ -95,7 +95,7 @@ func (v reviewRoutes) load(c *call) error {
 	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), v.caller(c), reviews.ImportRequest{
 		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{Spool: v.spool, Gate: v.gate},
 	})
-	if errors.Is(err, errEnded) { // the report says how far it came
+	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.header()["Connection"] = closeConnection
 		return c.json(report.WithoutEmail())
 	}
@@ -196,10 +196,10 @@ func (v reviewRoutes) export(c *call) error {
 	return d.end(err)
 }
 
-// inPart is an error of the store that stopped an import after a part of it was stored.
+// inPart is an error of the store that stopped an import. What was imported before it stays stored.
 type inPart struct {
 	error
-	kept string // says what is done
+	kept string // the part of the sentence that says so, or that a dry run stores nothing
 }
 
 // Unwrap returns the error of the store.

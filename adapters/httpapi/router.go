@@ -16,7 +16,7 @@ const assetPrefix = "/services/frontline/api/v4/assetManager/"
 // table of the mount finds the resource. Each mount has a table of its own, since two of them may overlap: the base
 // path may be "/".
 type router struct {
-	base   string
+	base   string        // Config.BasePath, "" for the root
 	mounts [3]*pathTable // by mount
 }
 
@@ -53,7 +53,7 @@ type match struct {
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
 	if rest, ok := strings.CutPrefix(path, assetPrefix[:len(assetPrefix)-1]); ok && strings.HasPrefix(rest, "/") {
-		if strings.HasPrefix(rest, "//") {
+		if strings.HasPrefix(rest, "//") { // the double slash counts as one
 			rest = rest[1:]
 		}
 		r.mounts[atAssets].find(rest, m)
@@ -84,8 +84,8 @@ type pathTable struct {
 	patterns map[string]*resource // what params leads to
 }
 
-// anyMethod is the only method that httprouter knows here. It finds the resource whatever the method, and the resource
-// knows its methods, so one lookup distinguishes 404 from 401 and 405.
+// anyMethod is the method under which every resource is registered with httprouter. So a lookup finds the resource of a
+// path whatever the method of the request, and the resource then says whether it needs a token and knows the method.
 const anyMethod = "ANY"
 
 // add adds a route, under both forms of its path if it is a collection.

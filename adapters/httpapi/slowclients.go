@@ -7,8 +7,9 @@ import "time"
 // imports, downloadRate of downloads, and streamPatience of event streams.
 
 const (
-	// When others wait, a client is too slow if it has moved less than slowRate in the last slowPeriod, or if the server has waited
-	// for it for longer than oldHolder and it has moved less than oldRate on average.
+	// When others wait, a client is too slow if it has moved less than slowRate in the last slowPeriod. If disconnecting those is
+	// not enough, one is too slow if the server has waited for it for oldHolder or longer and it has moved less than oldRate on
+	// average meanwhile.
 	slowPeriod = 10 * time.Second
 	slowRate   = 4 << 10 // bytes a second
 	oldHolder  = 30 * time.Second
@@ -77,13 +78,14 @@ func (b *budget) sweep(now time.Time) {
 	for e := b.holders.Front(); e != nil; e = e.Next() {
 		h := e.Value.(*holder)
 		switch {
-		case !h.waits || h.cut:
+		case !h.waits || h.cut: // the server works on it, or its client was disconnected already
 		case h.pace.idle(now) >= mostIdle:
 			need.met(b.end(h))
 		case need.from(h) && h.pace.below(slowRate, now):
 			need.met(b.end(h))
 		}
 	}
+	// If holders still lack bytes: the clients that have been slow for long, the oldest first.
 	for e := b.holders.Front(); e != nil && need.left(); e = e.Next() {
 		h := e.Value.(*holder)
 		if h.waits && !h.cut && need.from(h) && now.Sub(h.pace.begun) >= oldHolder && h.pace.average(now) < oldRate {

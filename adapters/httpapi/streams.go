@@ -23,10 +23,10 @@ type Streams struct {
 	Began func(ctx context.Context) (ended func())
 
 	mu     sync.Mutex
-	all    int
-	of     map[string]int // by caller
+	all    int            // how many streams are open
+	of     map[string]int // how many of a caller, by URN
 	open   map[*stream]struct{}
-	closed chan struct{}
+	closed chan struct{} // closed by Close
 	again  chan struct{} // closed by the next Recheck
 }
 
@@ -55,8 +55,9 @@ func (s *Streams) Lag() (longest time.Duration) {
 	return longest
 }
 
-// Close ends all streams, each after the event that is being sent. A stream that begins later sends what is there
-// already and ends. It may be called more than once.
+// Close ends all streams, each after the events that it is sending, which are one page at most. A stream that begins later
+// sends one page of the events that are there and ends; its client goes on from the last of them when it connects again.
+// Close may be called more than once.
 func (s *Streams) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +68,8 @@ func (s *Streams) Close() {
 	}
 }
 
-// Recheck has Config.Authenticate asked again about every stream, at once instead of within a minute.
+// Recheck makes the handler call Config.Authenticate again for every stream, at once instead of within a minute. A stream
+// whose caller is refused or is another one now ends.
 func (s *Streams) Recheck() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +140,8 @@ const (
 )
 
 // stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client:
-// each page is read just before it is sent. An error before the first event is answered like any other. A later error
-// ends the stream, and the client goes on from its last id. A stream always ends between two events.
+// each page is read just before it is sent. An error in the first page is answered like any other. A later error
+// ends the stream, and the client goes on from its last id. A stream ends between two events, unless its connection breaks.
 //
 // changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
 // that is closed when there may be more.
@@ -154,7 +156,7 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 	defer all.leave(s, caller)
 	c.context = memlimit.With(c.r.Context(), s.take)
 	wake := s.begins(changed)
-	more, err := s.read(page) // an error is answered as such
+	more, err := s.read(page)
 	if err != nil {
 		return err
 	}
@@ -189,17 +191,17 @@ func (c *call) stream(after string, changed func(after string) (from string, wak
 type stream struct {
 	*call
 	control *http.ResponseController
-	next    string // the cursor that it has come to
-	sentID  string // the last that the client was sent
+	next    string // the cursor up to which the feed was read
+	sentID  string // the last cursor that the client was sent; before next after entries that the client may not see
 	held    int    // bytes that the page takes
 
 	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.
 	behind atomic.Int64
 
 	again   <-chan struct{} // closed when Authenticate is to be asked again
-	comment *time.Timer
-	expiry  *time.Timer
-	recheck *time.Ticker
+	comment *time.Timer     // a comment is due: nothing was sent for commentEvery
+	expiry  *time.Timer     // the caller's identity has expired
+	recheck *time.Ticker    // Authenticate is to be asked again, every authenticateEvery
 }
 
 // fallBehind notes that the feed may have more than was sent.
@@ -269,7 +271,7 @@ func (s *stream) timers() (stop func()) {
 
 // expire sets the timer for the end of the caller's identity.
 func (s *stream) expire() {
-	left := 1000 * time.Hour // Authenticate is asked before that
+	left := 1000 * time.Hour // any long time: Authenticate is asked again before that
 	if !s.by.Expires.IsZero() {
 		left = time.Until(s.by.Expires)
 	}
@@ -333,8 +335,8 @@ func (s *stream) wait(changed func(after string) (from string, wake <-chan struc
 	}
 }
 
-// remark makes a comment. With it the client gets the cursor that the stream has come to, after entries that the client
-// does not see.
+// remark puts a comment into out. If the feed was read further than the last event sent, since the client may not see what
+// followed, an id with that cursor comes along, so that a client that connects again need not begin before those entries.
 func (s *stream) remark() {
 	s.out = append(s.out, ":\n\n"...)
 	if s.next != s.sentID {

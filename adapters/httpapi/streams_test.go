@@ -301,7 +301,7 @@ func (a alwaysMore) Watch(by appsvc.Caller, in appsvc.ChangesRequest) *appsvc.Wa
 	return appsvc.New(memory.New().Apps(), nil).Watch(by, in)
 }
 
-// A client that is far behind is asked for as often as one that waits.
+// Config.Authenticate is asked about a client that is far behind as often as about one that waits.
 func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, asked := time.Now(), 0
@@ -523,7 +523,8 @@ func TestTheLagOfStreams(t *testing.T) {
 	})
 }
 
-// pipes is a listener of connections without any buffer: who does not read has the other side wait at its first byte.
+// pipes is a listener of connections without any buffer: if one side does not read, a write of the other side waits at its
+// first byte.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -541,7 +542,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// dialer serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns what makes one.
+// dialer serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns a function
+// that makes such a connection.
 func dialer(t *testing.T, c httpapi.Config) func() net.Conn {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)

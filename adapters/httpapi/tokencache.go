@@ -29,8 +29,8 @@ func newVerified(limit int) *verified {
 	return &verified{limit: limit, young: map[digest]grant{}}
 }
 
-// get returns who the token stands for, as long as it has not expired. An entry that is found among the old ones is young
-// again, so a token is forgotten only if at least limit others were put since its last use.
+// get returns who the token stands for. It reports false for a token that is not remembered or has expired. An entry that is
+// found among the old ones is young again, so a token is forgotten only if at least limit others were put since its last use.
 func (v *verified) get(d digest, now time.Time) (Principal, bool) {
 	v.mu.RLock()
 	g, ok := v.young[d]

@@ -285,7 +285,7 @@ func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
 	}
 }
 
-// A store that does not answer, not even to the end of its context, is asked once at a time.
+// Ready is called only once at a time, even if a call ignores the end of its context and never returns.
 func TestHealthIsAnsweredWithinASecond(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

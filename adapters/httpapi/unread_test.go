@@ -18,8 +18,8 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// TestRightsAreJudgedBeforeTheBodyIsRead has callers without the right to write announce a body that never comes. Each
-// is refused without it, and a caller with the right is asked for it.
+// TestRightsAreJudgedBeforeTheBodyIsRead sends requests that announce a body and never send it. A caller without the right
+// to write is refused without the body, and for a caller with the right the handler reads it.
 func TestRightsAreJudgedBeforeTheBodyIsRead(t *testing.T) {
 	w := newAssetWorld(t)
 	id := w.newApp("x", network)
@@ -74,7 +74,8 @@ func TestRightsAreJudgedBeforeTheBodyIsRead(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfARequestIsJudgedBeforeTheRights has a caller without rights send what is wrong without a body.
+// TestTheHeadOfARequestIsJudgedBeforeTheRights sends wrong headers and parameters as a caller without rights: the error is
+// about these.
 func TestTheHeadOfARequestIsJudgedBeforeTheRights(t *testing.T) {
 	w := newAssetWorld(t)
 	id := w.newApp("x", network)

@@ -26,8 +26,8 @@ func TestAnImportOverHTTP2MayTakeLong(t *testing.T) {
 	}
 }
 
-// importOverHTTP2 imports for twice as long as the server takes to write. It says whether the answer is
-// another than that the request was cut off.
+// importOverHTTP2 imports for twice as long as the server's timeout for writing. It returns nil if the import succeeds. If
+// not, answered reports whether there was a response, and another one than the 400 of an import that was cut off.
 func importOverHTTP2(t *testing.T, w *world, timeout time.Duration) (answered bool, err error) {
 	const pause = 100 * time.Millisecond
 	s := httptest.NewUnstartedServer(w.handler)

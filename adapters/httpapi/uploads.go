@@ -17,17 +17,17 @@ import (
 // slowest client is ended for a new one.
 type uploads struct {
 	limits Limits
-	now    func() time.Time
+	now    func() time.Time // the clock; tests replace it
 
 	mu     sync.Mutex
-	active map[*upload]struct{}
-	left   chan struct{} // closed and replaced when a slot becomes free
+	active map[*upload]struct{} // those that have a slot
+	left   chan struct{}        // closed and replaced when a slot becomes free
 }
 
 // The rates are in bytes a second. slotPatience is how long an upload or an export waits for a slot.
 const (
-	uploadRate   = 1 << 10  // that an upload gives at least, over Limits.Pause
-	uploadSafe   = 64 << 10 // from which no other upload displaces it
+	uploadRate   = 1 << 10  // an upload that gives less over Limits.Pause is ended
+	uploadSafe   = 64 << 10 // an upload that gives at least this is never ended for another one
 	slotPatience = time.Second
 )
 
@@ -36,8 +36,8 @@ func newUploads(l Limits) *uploads {
 	return &uploads{limits: l, now: time.Now, active: map[*upload]struct{}{}, left: make(chan struct{})}
 }
 
-// errEnded is the error that ends the body of a client that is too slow. The import stores what came before, and load answers
-// 200 with the report of it.
+// errEnded is the error that ends the body of a client that is too slow, or the slowest when another upload needs its slot.
+// The import stores what came before, and load answers 200 with the report of it.
 var errEnded = errors.New("the upload was too slow and was ended")
 
 // upload is the body of an import: a reader of the plain text of a file of any size. Its pace counts only the time in
@@ -53,10 +53,10 @@ type upload struct {
 
 	// Under the lock of all:
 	waits  bool          // for the client
-	since  time.Time     // that it waits
-	waited time.Duration // before
+	since  time.Time     // since when it waits
+	waited time.Duration // how long it has waited before that
 	pace   pace          // on a clock that shows for how long the client was waited for
-	ended  bool          // for its slowness
+	ended  bool          // because it is too slow, or the slowest when another needs its slot
 }
 
 // enter takes a slot. It waits a second at most, and then returns a 429 that names the limit.
@@ -76,9 +76,9 @@ func (a *uploads) enter(u *upload) error {
 	}
 }
 
-// tryEnter takes a slot. If all are taken, it ends the slowest upload and returns a channel that is closed when a slot
-// becomes free. A caller or a network that has all of its own slots is refused at once: it displaces nobody, and its uploads
-// may take hours.
+// tryEnter takes a slot. If all are taken, it ends the slowest upload, and returns a channel that is closed when a slot
+// becomes free and the error to return if none does in time. A caller or a network that has all of its own slots is refused
+// at once, without a channel: it displaces nobody, and its uploads may take hours.
 func (a *uploads) tryEnter(u *upload) (left chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,7 +155,8 @@ func newUpload(c *call, network string) (*upload, error) {
 	return u, nil
 }
 
-// unpacked is a gzip file. Its header is read with the first byte that is asked for.
+// unpacked is the plain text of a body that is gzip. The header of the gzip file is read by the first Read and not before,
+// so that a bad header is an error of the import, like all other damage.
 type unpacked struct {
 	packed io.Reader
 	plain  io.Reader
@@ -204,7 +205,7 @@ func (u *upload) readBody(p []byte) (int, error) {
 	return n, err
 }
 
-// begin waits for the client from now on, for one period at most.
+// begin notes that the server waits for the client from now on, and bounds the wait to one period.
 func (u *upload) begin() error {
 	u.all.mu.Lock()
 	defer u.all.mu.Unlock()
@@ -227,6 +228,7 @@ func (u *upload) took(n int, err error) error {
 	if err == io.EOF {
 		return nil
 	}
+	// The deadline of begin is over if the client gave nothing for a whole period.
 	u.ended = u.ended || errors.Is(err, os.ErrDeadlineExceeded) || u.pace.below(uploadRate, now)
 	if u.ended {
 		return errEnded
@@ -250,7 +252,7 @@ func (u *upload) end() {
 }
 
 // fault returns what was wrong with the body, as the sentence of a 400, "" if err is nil or an error of the store. An error of
-// the connection comes first: a file that was cut off is damaged gzip as well, and that would not be its fault.
+// the connection comes first: a gzip file that did not arrive whole looks damaged too, and the file is not to blame.
 func (u *upload) fault(err error) string {
 	var damaged *gunzip.Error
 	var coding codingError

@@ -39,7 +39,7 @@ func (y *yard) enter(caller, network string, body io.Reader) (*upload, error) {
 	return u, err
 }
 
-// gives is a body that gives so many bytes a second, a read a second.
+// gives is a body that has one read a second, of so many bytes.
 func (y *yard) gives(rate int) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		y.time = y.time.Add(time.Second)
@@ -47,7 +47,7 @@ func (y *yard) gives(rate int) io.Reader {
 	})
 }
 
-// reads has the body be read for so many seconds, or to its end.
+// reads reads the body for so many seconds, or to its end.
 func (y *yard) reads(u *upload, seconds int) error {
 	buffer := make([]byte, 1<<20)
 	for range seconds {
@@ -156,7 +156,7 @@ func TestUploadsGive1KiBASecond(t *testing.T) {
 	}
 }
 
-// TestTheServersOwnTimeIsNotTheClients holds nothing against a client that is not waited for.
+// TestTheServersOwnTimeIsNotTheClients tests that the time in which the server does not wait for the client does not count.
 func TestTheServersOwnTimeIsNotTheClients(t *testing.T) {
 	y := newYard(t)
 	u, _ := y.enter("a", "a", iotest.OneByteReader(strings.NewReader("1234567890")))

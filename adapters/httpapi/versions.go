@@ -126,7 +126,7 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	versionName := "appVersion"
+	versionName := "appVersion" // the name that the client used, for the pointer of an error
 	in := appsvc.RestoreRequest{AppID: id, IdempotencyKey: c.key}
 	if body.Latest != nil {
 		in.Version, err = latestVersion(*body.Latest, body.AppVersion, body.Version)
@@ -148,7 +148,8 @@ func (a appRoutes) restore(c *call) error {
 	return c.apps(app)
 }
 
-// either returns the value that stands under exactly one of two names, and that name.
+// either returns the value of a member that has two names, and the name that the client used. It returns a 400 if both
+// names or none are given, or if the value is empty.
 func either(name string, value *string, alias string, other *string) (used, text string, err error) {
 	if value != nil && other != nil {
 		return "", "", refusePointer(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
@@ -176,7 +177,8 @@ func under(name, pointer string, err error) error {
 
 // latestVersion reads the member latest of a body, which names the version that is the latest when the request is carried
 // out. A client then needs no read before the write, and a repeat with an idempotency key has the same body even if the app
-// has got another version meanwhile. It stands in place of the names of a version, and only true is taken.
+// has got another version meanwhile. Only true is accepted. names are the members that would name a version by its number;
+// it is a 400 if one of them is given too.
 func latestVersion(latest bool, names ...*string) (appsvc.Version, error) {
 	if !latest || slices.ContainsFunc(names, func(name *string) bool { return name != nil }) {
 		return appsvc.Version{}, refusePointer(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")

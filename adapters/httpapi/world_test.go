@@ -39,7 +39,7 @@ type world struct {
 	tokens  *httpapi.Tokens
 	log     *lockedBuffer
 	clock   *clock
-	client  *http.Client // like the client without a world, but holds exchanges to openapi.json
+	client  *http.Client // like the variable client, but it also compares each exchange with openapi.json
 	told    *openapi.Transport
 }
 
@@ -195,7 +195,7 @@ func (w *world) raw(method, text string) reply {
 	return reply{w.t, firstLine(text), answer.StatusCode, answer.Header, string(body)}
 }
 
-// describe holds what was written to a connection, and its answer, to openapi.json.
+// describe compares what was written to a connection, and its response, with openapi.json.
 func (w *world) describe(text string, answer *http.Response, body []byte) {
 	w.t.Helper()
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
@@ -215,7 +215,7 @@ func (w *world) describe(text string, answer *http.Response, body []byte) {
 	}
 }
 
-// rawPath asks for a path exactly as it stands, as p.
+// rawPath sends a request as p with exactly this path.
 func (w *world) rawPath(p httpapi.Principal, method, path string) reply {
 	w.t.Helper()
 	return w.raw(method, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken %s\r\nConnection: close\r\n\r\n", method, path, w.token(p)))
