@@ -35,7 +35,7 @@ func newCache(bytes int) *cache {
 	return &cache{most: bytes, by: lru.New[string, kept](bytes)}
 }
 
-// get returns what is kept of an address, with an empty etag when that is nothing.
+// get returns the entry of an address. Its etag is empty if there is none.
 func (c *cache) get(url string) kept {
 	if c == nil {
 		return kept{}

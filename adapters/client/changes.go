@@ -22,7 +22,7 @@ func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (appsvc.Ch
 
 // Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
 // or the connection is lost, it connects again and goes on after the last entry, until ctx is done. Its last value is
-// an error: that of ctx, or one that another attempt would meet too.
+// an error: that of ctx, or one that would come again if it connected again.
 func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[appsvc.Event, error] {
 	now := func() (string, error) {
 		page, err := a.Changes(ctx, appsvc.ChangesRequest{After: appsvc.Now, Types: in.Types, AppID: in.AppID, Limit: in.Limit})

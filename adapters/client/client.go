@@ -22,11 +22,12 @@ type Client struct {
 type Config struct {
 	// URL is where the app service starts: "https://host.example/app-service/v4" for example.
 	URL string
-	// AssetsURL is where the asset manager starts. Empty: in its place on the host of URL,
+	// AssetsURL is where the asset manager starts. Empty means the usual path on the host of URL,
 	// https://host.example/services/frontline/api/v4/assetManager for example.
 	AssetsURL string
 
-	// Token gives the token of a request. It is called for each, and keeps what it likes. See Static.
+	// Token returns the token of a request. It is called each time that a request is sent, and may keep a token for
+	// later calls. It must be safe for concurrent use. See Static.
 	Token func(ctx context.Context) (string, error)
 
 	// Transport sends requests; nil means http.DefaultTransport.
@@ -36,10 +37,11 @@ type Config struct {
 	// MaxWait is the longest wait between two attempts; 0 means 10 seconds. When the service asks for a
 	// longer one, its answer is returned instead.
 	MaxWait time.Duration
-	// AnswerBytes is how long an answer may be, uncompressed; 0 means 64 MiB.
+	// AnswerBytes is how long an answer may be, uncompressed; 0 means 64 MiB. An export may have any length.
 	AnswerBytes int64
-	// CacheBytes is how much is kept of what App, Version and TaggedApp answered. The service is asked
-	// each time and says whether it is still the same, which saves sending it. 0 means none.
+	// CacheBytes is how many bytes of the answers of App, Version and TaggedApp are kept; 0 means none. The service is
+	// still asked each time. If the answer is the same as before, the service says only that, and the client takes the
+	// answer that it has kept.
 	CacheBytes int
 }
 

@@ -114,6 +114,10 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
+	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})
+	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: appsvc.NewVersion(0), To: appsvc.Latest}); err == nil {
+		t.Error("a history without versions is taken for one")
+	}
 }
 
 func TestWhatIsKeptIsAskedForAndNotSentAgain(t *testing.T) {
@@ -149,7 +153,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// What one caller was shown is not shown to another: the service decides each time.
+// A response that is kept for one caller is not shown to another one: the service decides each time.
 func TestTheCacheShowsNothingToWhoMayNotSeeIt(t *testing.T) {
 	s := newServer(t)
 	by := editor

@@ -64,7 +64,7 @@ func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentReq
 		return appsvc.Component{}, err
 	}
 	var sent component
-	if err := json.Unmarshal(in.Manifest, &sent); err != nil { // the service has taken it
+	if err := json.Unmarshal(in.Manifest, &sent); err != nil { // not expected: the service has accepted the manifest
 		return appsvc.Component{}, err
 	}
 	kept := jsontext.Value(bytes.Clone(in.Manifest))
@@ -79,7 +79,7 @@ func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentReque
 		return appsvc.ComponentCheck{}, err
 	}
 	var out appsvc.ComponentCheck
-	r := request{method: http.MethodPost, url: to, query: url.Values(values{}.text("after", in.After)), again: true} // it changes nothing
+	r := request{method: http.MethodPost, url: to, query: url.Values(values{}.text("after", in.After)), again: true, readOnly: true}
 	_, err = a.write(ctx, r, in.Manifest, &out)
 	return out, err
 }

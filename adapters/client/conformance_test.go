@@ -18,7 +18,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// What the behaviours need of a service, embedded or remote. Whose calls they are is settled before.
+// What the behaviours need of a service, embedded or remote. A service is bound to its caller.
 type (
 	appService interface {
 		AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error]
@@ -131,7 +131,7 @@ func embedded(*testing.T) func(httpapi.Principal) services {
 	}
 }
 
-// remote asks a server, and holds what is said to its description.
+// remote returns clients of a server, and compares each exchange with openapi.json.
 func remote(t *testing.T) func(httpapi.Principal) services {
 	s := newServer(t)
 	return func(p httpapi.Principal) services {

@@ -25,7 +25,7 @@ type Error struct {
 	Method    string
 	Path      string // as it was sent, without the query
 	Status    int
-	Message   string // the sentence of the service; "" where somebody else has answered
+	Message   string // the sentence of the service; "" if the response is not from the service
 	RequestID string // names the request in the log of the service
 
 	kind error
@@ -35,7 +35,7 @@ type Error struct {
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
-		message = http.StatusText(e.Status) + ", and nothing that this service would say"
+		message = http.StatusText(e.Status) + ", in a response that is not from this service"
 	}
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
@@ -130,9 +130,9 @@ func (k kinds) here(status int, t told) error {
 	return k.detail(k.by[status], t)
 }
 
-// refusal makes the error for a response. A response without a sentence comes from somebody between client and service,
-// so its status says nothing about the service. From 500 on only the sentinel is kept, without the fields: a Service in this
-// process returns no more for an error of its store.
+// refusal makes the error for a response. A response without a sentence comes from a proxy or another program between client
+// and service, so its status says nothing about the service, and the error wraps no sentinel. From 500 on the error wraps only
+// the sentinel and has no fields: a Service in this process returns no more for an error of its store.
 func (k kinds) refusal(r request, a answer) *Error {
 	e := &Error{Method: r.method, Path: r.path(), Status: a.status, RequestID: a.header.Get("X-Request-Id")}
 	var body told
@@ -140,10 +140,24 @@ func (k kinds) refusal(r request, a answer) *Error {
 		return e
 	}
 	e.Message, e.kind = body.Error, k.of(a.status, body.Code)
-	if e.kind != nil && e.kind != ErrToken && a.status < 500 { // what a store answers is a kind alone, near and far
+	if e.kind != nil && e.kind != ErrToken && a.status < 500 {
 		e.kind = k.detail(e.kind, body)
 	}
 	return e
+}
+
+// settles reports whether a response tells that earlier attempts at the same request, which had no response, changed nothing.
+// A refusal with a status of 400 to 499, or 507, does: if an earlier attempt had been carried out, the service would have
+// returned its response again. The exceptions are 401 and 429, since the service refuses with these before it looks for an
+// earlier attempt. A 500, and a response that is not from the service, tell nothing either.
+func (e *Error) settles() bool {
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusTooManyRequests:
+		return false
+	case http.StatusInsufficientStorage:
+		return e.Message != ""
+	}
+	return e.Message != "" && e.Status >= 400 && e.Status < 500
 }
 
 // doubtful reports whether a request may have changed something although the service has not said so: the connection was
@@ -153,7 +167,7 @@ func (k kinds) doubtful(r request, a answer, err error) bool {
 	var gone *lost
 	var op *net.OpError
 	switch {
-	case r.method == http.MethodGet:
+	case r.method == http.MethodGet || r.readOnly:
 		return false
 	case err != nil:
 		return errors.As(err, &gone) && !(errors.As(err, &op) && op.Op == "dial")

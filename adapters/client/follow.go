@@ -18,18 +18,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// What is taken for a broken stream.
 const (
-	// silence is how long a stream may say nothing; the service sends a comment every 15 seconds.
+	// silence is how long a stream may bring nothing before its connection counts as lost; the service sends a comment
+	// every 15 seconds.
 	silence = 45 * time.Second
-	// mostLine is how long a line of a stream may be, in bytes.
+	// mostLine is how long a line of a stream may be, in bytes. A longer one is an error that ends the iterator.
 	mostLine = 1 << 20
 )
 
 // follow returns an iterator over the entries of an event stream, from the cursor after on. When a stream ends, it
-// connects again and goes on from the last entry, so that the caller sees one list. It waits between attempts, longer
-// after each that brought nothing. It yields an error once, as the last value: that of ctx, or one that connecting
-// again would not mend.
+// connects again and goes on from the last entry, so that the caller sees one list. If the service has ended a stream that
+// brought something, it connects again at once; otherwise it waits, longer after each attempt that brought nothing. It
+// yields an error once, as the last value: that of ctx, or one that would come again if it connected again.
 //
 // now returns a cursor for "now". Without it, a stream that is lost before its first entry would go on from a later
 // "now", and miss what came between.
@@ -41,7 +41,7 @@ func follow[T any](ctx context.Context, s remote, query url.Values, after string
 			f.after, err = now()
 		}
 		for failures := 0; err == nil && !f.left; {
-			// A stream that has brought something was a good connection, so the next wait is short again.
+			// A stream that has moved the cursor was a good connection, so the next wait is short again.
 			before := f.after
 			err = f.once(ctx)
 			if f.after != before {
@@ -84,11 +84,11 @@ type follower[T any] struct {
 	query url.Values
 	yield func(T, error) bool
 	after string // the cursor to go on from
-	left  bool   // the loop over the entries has ended
+	left  bool   // the caller has ended its loop over the entries
 }
 
-// once reads one stream until it ends. It returns nil if the service has ended it, as it does when a token expires. A
-// stream that says nothing for the time of silence is taken for a broken connection and closed.
+// once reads one stream until it ends. It returns nil if the service has ended it, as it does when a token expires, or if
+// the caller has ended its loop. A stream that brings nothing for the time of silence is closed, as a lost connection.
 func (f *follower[T]) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/url"
 
@@ -45,6 +46,9 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 		newest, err := a.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: in.AppID, Limit: 1})
 		if err != nil {
 			return appsvc.Diff{}, err
+		}
+		if len(newest.Items) == 0 {
+			return appsvc.Diff{}, errors.New("the answer has no version")
 		}
 		for _, v := range []*appsvc.Version{&in.From, &in.To} {
 			if *v == appsvc.Latest {

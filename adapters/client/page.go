@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// next returns the parameter of the next page's address, "" if there is no next page. Only the
-// parameter is taken: the address is asked of this server, whatever the header names.
+// next returns a parameter of the address in the header Link, with which the next page is asked for, "" if there is no
+// next page. The rest of the address is not used: the next page comes from the same server, whatever the header names.
 func next(header http.Header, parameter string) string {
 	target, rel, ok := strings.Cut(header.Get("Link"), ">")
 	if !ok || !strings.Contains(rel, `rel="next"`) {

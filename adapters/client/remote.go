@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,8 +44,8 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 	case err != nil:
 		err = fmt.Errorf("%s %s: %w", r.method, r.path(), err)
 	case a.status < 200 || a.status > 299:
-		err = s.kinds.refusal(r, a)
-		doubt = doubt && slices.Contains(passing, a.status) // any other answer holds for the earlier attempts too
+		refused := s.kinds.refusal(r, a)
+		err, doubt = refused, doubt && !refused.settles()
 	}
 	if err != nil && doubt && !errors.Is(err, s.kinds.unknown) {
 		err = fmt.Errorf("%w: %w", s.kinds.unknown, err)

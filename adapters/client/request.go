@@ -19,7 +19,8 @@ type request struct {
 	stream      io.Reader // sent in place of body; cannot be sent again
 	into        io.Writer // gets the body of a success while it arrives; nil = the answer has it
 	again       bool      // it may be sent again
-	cached      bool      // its answer has an ETag
+	readOnly    bool      // it changes nothing, although it is no GET
+	cached      bool      // its answer has an ETag, and may be kept in the cache
 }
 
 // path returns the path of the address, by which errors name the request.
@@ -137,7 +138,7 @@ func (r request) http(ctx context.Context) (*http.Request, error) {
 		body = bytes.NewReader(r.body)
 	}
 	if r.stream != nil {
-		body = io.NopCloser(r.stream) // the caller's to close
+		body = io.NopCloser(r.stream) // closing the stream is left to whoever gave it
 	}
 	out, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {

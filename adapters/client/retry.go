@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// passing are the statuses that may pass by themselves: a request that gets one may be sent again.
+// passing are the statuses of failures that may be over soon: a request that gets one may be sent again.
 var passing = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// send sends a request, and again as often as Config allows. It returns an error if there was no response; a response
-// that is no success is an answer. doubt reports whether one of the attempts may have changed something without an
-// answer that says so.
+// send sends a request, and again as often as Config allows. It returns the answer to the last attempt, which may be no
+// success, or an error if that attempt had no response. doubt reports whether one of the attempts may have changed something
+// without an answer that says so.
 func (s *sender) send(ctx context.Context, k kinds, r request) (a answer, doubt bool, err error) {
 	for attempt := 1; ; attempt++ {
 		a, err = s.once(ctx, r)

@@ -96,6 +96,10 @@ var calls = map[string]func(context.Context, *client.Client) error{
 		_, err := c.Apps.Patch(ctx, "a", []byte(`[]`))
 		return err
 	},
+	"check": func(ctx context.Context, c *client.Client) error {
+		_, err := c.Apps.CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "poll", Manifest: []byte(`{}`)})
+		return err
+	},
 	"assets": func(ctx context.Context, c *client.Client) error {
 		_, err := c.Assets.ChangeFolders(ctx, assets.Library{Network: "n", ID: "l"}, assets.ChangeFoldersRequest{})
 		return err
@@ -124,6 +128,11 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a creation that may have arrived once", "create", []line{broken, noDial}, 4, appsvc.ErrUnknown},
 		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, appsvc.ErrUnknown},
 		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnprocessable},
+		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error"}`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a creation that may have arrived, behind a proxy that refuses it then", "create", []line{broken, {404, `<html>`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full"}`, "", nil}}, 2, appsvc.ErrFull},
+		{"a check that never arrives", "check", []line{broken}, 4, broken.err},
 		{"a creation that somebody on the way has lost", "create", []line{gateway}, 4, appsvc.ErrUnknown},
 		{"a creation that cannot arrive", "create", []line{noDial}, 4, noDial.err},
 		{"a removal of a busy service", "delete", []line{busy}, 4, appsvc.ErrBusy},
@@ -259,7 +268,7 @@ func TestErrorsSayWhatWasAskedAndByWhomItWasRefused(t *testing.T) {
 		c, _ := scripted(t, nil, line{status, `{"error":"no"}`, "", nil})
 		wantError(t, fmt.Sprint(status), calls["patch"](t.Context(), c), kind)
 	}
-	// Somebody on the way says nothing of the service.
+	// Responses that are not from the service wrap no sentinel.
 	for _, l := range []line{{404, "<html>not here", "", nil}, {302, "", "Location: https://evil.example.test/", nil}, {304, "", "", nil}, {404, `{"error":""}`, "", nil}} {
 		c, s := scripted(t, nil, l)
 		err := calls["read"](t.Context(), c)
