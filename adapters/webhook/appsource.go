@@ -62,7 +62,8 @@ func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, er
 	return out, nil
 }
 
-// holds reports whether one of the groups of the endpoint contains one of these.
+// holds reports whether one of the endpoint's groups contains one of these, so that its changes concern the endpoint. An
+// endpoint that asks for all groups has none here: callers check for that first.
 func (e Endpoint) holds(groups []string) bool {
 	return slices.ContainsFunc(groups, func(inner string) bool {
 		return slices.ContainsFunc(e.Groups, func(outer string) bool { return urn.Contains(outer, inner) })

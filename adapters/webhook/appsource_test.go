@@ -33,7 +33,7 @@ func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: http.NoBody, Request: r}, nil
 }
 
-// Every change of an app, a tag or a component is delivered as the feed tells it, without its cursor.
+// Every change of an app, a tag or a component is delivered as it is in the feed, without its cursor.
 func TestChangesOfApps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()

@@ -18,7 +18,8 @@ type assetSource struct{ assets *assets.Service }
 // name begins the names of the feeds in stored positions, so it is never changed.
 func (assetSource) name() string { return "assets" }
 
-// wants reports whether the endpoint asks for changes of assets. Its groups may name networks that have no library yet.
+// wants reports whether the endpoint asks for the type of changes of assets. Its groups do not count here, since they may name
+// networks whose first library is created later.
 func (assetSource) wants(e Endpoint) bool {
 	return e.Types == nil || slices.Contains(e.Types, assets.EventType)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// Every change of a library is delivered as its feed tells it, with the library and without its cursor, to those who ask
-// for its network; a library that is made later also.
+// Every change of a library is delivered as it is in the feed, with the library and without its cursor, to the endpoints that
+// ask for its network, also if the library is made later.
 func TestChangesOfAssets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Outcome is what became of an attempt to deliver a change.
+// Outcome is the result of an attempt to deliver a change.
 type Outcome string
 
 // The outcomes. Every attempt has one of them, and so has a change that is skipped without an attempt of its own.
@@ -36,16 +36,18 @@ func (w *worker) observe(c change, status int, o Outcome) {
 	}
 }
 
-// Retries.
+// When a failed delivery is tried again, and when a change is given up.
 const (
 	firstWait    = 5 * time.Second
 	longestWait  = 8 * time.Hour
-	jitter       = 0.2
+	jitter       = 0.2                // each wait is longer or shorter by up to this part of it
 	keepTrying   = 3 * 24 * time.Hour // from the change on
-	mostRefusals = 5
+	mostRefusals = 5                  // attempts at one change that the receiver refuses, see refuses
 )
 
-// wait returns the time between a failed attempt and the next, without the jitter: it doubles with each failure.
+// wait returns the time between a failed attempt and the next, without the jitter. It begins with firstWait and doubles with
+// each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted, whatever
+// their changes, so an endpoint that is down is not asked more often because many changes wait for it.
 func wait(failed int) time.Duration {
 	d := firstWait
 	for range failed - 1 {
@@ -56,8 +58,13 @@ func wait(failed int) time.Duration {
 	return d
 }
 
-// judge moves the position according to the result of an attempt, and returns the outcome: delivered, switched off,
-// given up, or to be tried again after a pause.
+// judge changes the position according to the result of an attempt at the first change of a queue, and returns the outcome.
+// err is the reason why there was no response; without it the status decides:
+//
+//   - 200 to 299: the change is delivered, and the position moves past it.
+//   - 410: the endpoint is switched off. The position stays, so deliveries go on with this change once it is on again.
+//   - anything else, or no response: the change is tried again after a pause. If it was refused five times, or is three
+//     days old, it is given up instead, and the position moves past it.
 func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
 	switch {
 	case err == nil && status >= 200 && status <= 299:
@@ -78,7 +85,7 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 	w.p.Until = time.Now().Add(pause).UnixMilli()
 	switch {
 	case w.p.Refused >= mostRefusals:
-		// The endpoint is well, it does not want this change.
+		// The endpoint works and does not want this change, so the next one need not wait.
 		w.p.Failed, w.p.Until = 0, 0
 		w.skip(q, fmt.Sprintf("refused %d times", mostRefusals))
 		return Skipped
@@ -90,12 +97,13 @@ func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcom
 	return Retried
 }
 
-// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem.
+// refuses reports whether a status says that the receiver does not want this change, rather than that it has a problem: 400,
+// 413 and 422. The same change would be refused again, so it is given up after few attempts.
 func refuses(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
 }
 
-// skip gives up the first change of a queue.
+// skip gives up the first change of a queue: it is logged as an error, and the position moves past it.
 func (w *worker) skip(q *queue, why string) {
 	c := q.ahead[0].change
 	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())

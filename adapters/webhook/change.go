@@ -20,13 +20,13 @@ func Types() []string {
 	return append(out, assets.EventType)
 }
 
-// change is an entry of a feed.
+// change is an entry of a feed, as one endpoint gets it.
 type change struct {
 	Cursor string // the position right after the entry
 	Type   string
 	At     time.Time
-	// Groups are the groups of the app before and after the change, or the network of the assets. A change of a
-	// component has none.
+	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
+	// taken away from it, and for assets their network. A change of a component has none.
 	Groups []string
 	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
 }

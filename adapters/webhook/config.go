@@ -22,11 +22,12 @@ type Endpoint struct {
 	URL string
 	// Secrets sign each delivery. There are two of them while receivers change from one to the other.
 	Secrets []Secret
-	// Types are the types of changes that the endpoint gets. nil = all.
+	// Types are the types of changes that the endpoint gets. nil = all. The type app.left comes to endpoints with Groups
+	// only.
 	Types []string
-	// Groups are URNs of networks and sites. The endpoint gets the changes of an app that one of them contains,
-	// before or after the change, and those of the assets of these networks. nil = all, and only an endpoint with all
-	// groups gets changes of components.
+	// Groups are URNs of networks and sites. The endpoint gets the changes of the apps with a group that one of these
+	// contains, app.left in place of a change that takes an app out of them, the changes of the assets of these networks,
+	// and no changes of components. nil = the changes of all apps, assets and components.
 	Groups []string
 }
 
@@ -75,7 +76,7 @@ func Parse(text []byte) ([]Endpoint, error) {
 	return out, nil
 }
 
-// endpoint checks the members of c. If one is wrong it returns which.
+// endpoint returns c as an Endpoint. If a member is wrong, it returns the name of the member and what would be right.
 func (c config) endpoint() (e Endpoint, member string, err error) {
 	e = Endpoint{Name: c.Name, URL: c.URL, Types: c.Types, Groups: c.Groups}
 	if err := checkName(c.Name); err != nil {
@@ -139,7 +140,7 @@ func checkTypes(types []string) error {
 	return nil
 }
 
-// checkGroups accepts nil and a list of URNs of networks and sites.
+// checkGroups accepts nil and a list of URNs of networks and sites. An empty list is refused, since it would match nothing.
 func checkGroups(groups []string) error {
 	if groups != nil && len(groups) == 0 {
 		return errors.New("an empty list matches no change: leave it out for all groups")
@@ -155,7 +156,7 @@ func checkGroups(groups []string) error {
 	return nil
 }
 
-// matches reports whether the endpoint gets the change.
+// matches reports whether the endpoint asks for the type of the change and for one of its groups.
 func (e Endpoint) matches(c change) bool {
 	if e.Types != nil && !slices.Contains(e.Types, c.Type) {
 		return false

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// guard decides which addresses deliveries may go to. It judges the address of each connection after the name was
-// resolved, so a name that leads into a private network is refused as its address is. Public addresses are
-// allowed, and those in allow.
+// guard decides which addresses deliveries may go to: public addresses and those in allow. Otherwise whoever configures an
+// endpoint could send requests into the private network of the server. It judges the address of each connection after the
+// name was resolved, so a name that leads to a private address is refused as that address is.
 type guard struct {
 	allow []netip.Prefix
 }
 
 // errAddress is the error of a connection that the guard refuses.
-var errAddress = errors.New("the address is not public, and no network that is allowed holds it")
+var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed")
 
 // ParseAllow reads a comma-separated list of networks, such as 10.0.0.0/8,fd00::/8. "" is an empty list.
 func ParseAllow(list string) ([]netip.Prefix, error) {
@@ -46,8 +46,8 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// allows reports whether deliveries may go to an address: those of allow first, which may lie in a range that is not public.
-// An IPv4 address that is written as an IPv6 one is judged as what it stands for.
+// allows reports whether deliveries may go to an address. The networks of allow come first, since they may lie in a range
+// that is not public. An IPv6 address that stands for an IPv4 address (::ffff:0:0/96 and nat64) is judged as that IPv4 address.
 func (g guard) allows(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	for _, p := range g.allow {

@@ -22,19 +22,20 @@ const (
 	renewEvery  = 8 * time.Second
 	leaseValid  = 18 * time.Second // from the beginning of the last renewal
 	leaseDead   = 20 * time.Second // how long the value stays the same before another process takes the lease
-	watchEvery  = 4 * time.Second
-	releaseWait = 5 * time.Second
+	watchEvery  = 4 * time.Second  // how often a process without the lease looks at the value
+	releaseWait = 5 * time.Second  // how long the holder tries to give the lease back when it ends
 )
 
-// lease is the lease, held by this process since begun.
+// lease is the lease while this process holds it.
 type lease struct {
 	store webhookstore.Store
 	log   *slog.Logger
-	value []byte
-	begun time.Time // of the last renewal, before the store was asked
+	value []byte    // what the store has
+	begun time.Time // just before the store was asked to store value; leaseValid counts from here
 }
 
-// acquire waits until this process holds the lease. It returns an error only when ctx is done.
+// acquire waits until this process holds the lease: until the store has no value, because the holder has given it back, or
+// has had the same value for leaseDead. It returns an error only when ctx is done.
 func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*lease, error) {
 	var seen []byte
 	var since time.Time
@@ -46,11 +47,12 @@ func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*
 			if ctx.Err() == nil && attempt%15 == 0 {
 				log.Warn("webhooks: the store cannot be asked which process delivers, trying again", "cause", err.Error())
 			}
-		case len(value) > 0 && !bytes.Equal(value, seen):
+		case len(value) > 0 && !bytes.Equal(value, seen): // the holder lives
 			seen, since = value, time.Now()
-		case len(value) == 0 || begun.Sub(since) >= leaseDead:
+		case len(value) == 0 || begun.Sub(since) >= leaseDead: // there is no holder, or it is dead
 			l := &lease{store, log, beat(), begun}
-			// If the outcome is not known, the value that it left is watched like that of another process.
+			// If the outcome of Swap is not known, the store may have l.value. It is then watched like the value of another
+			// process, and replaced after leaseDead.
 			if taken, err := store.Swap(ctx, leaseName, value, l.value); err == nil && taken {
 				return l, nil
 			}
@@ -64,8 +66,8 @@ func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*
 // beat returns a random value, which the lease has never had.
 func beat() []byte { return []byte(rand.Text()) }
 
-// while runs fn with a context that ends when the lease is lost, and releases the lease when fn has returned.
-// The context does not end with ctx.
+// while runs fn with a context that ends when the lease is lost, and gives the lease back when fn has returned. The context
+// does not end with ctx, so that fn can complete its deliveries and store their positions when the process is told to stop.
 func (l *lease) while(ctx context.Context, fn func(held context.Context, lose context.CancelCauseFunc)) {
 	held, lose := context.WithCancelCause(context.WithoutCancel(ctx))
 	expiry := time.AfterFunc(time.Until(l.begun.Add(leaseValid)), func() { lose(errLost) })
@@ -80,11 +82,12 @@ func (l *lease) while(ctx context.Context, fn func(held context.Context, lose co
 	expiry.Stop()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
 	defer cancel()
-	// If this fails, another process takes the lease when its time is over.
+	// If this fails, another process takes the lease after leaseDead.
 	_, _ = l.store.Swap(within, leaseName, l.value, nil)
 }
 
-// renew renews the lease until held is done.
+// renew renews the lease until held is done. It calls lose if another process has taken the lease. While the store does not
+// answer, put tries again, and expiry ends held when leaseValid is over.
 func (l *lease) renew(held context.Context, lose context.CancelCauseFunc, expiry *time.Timer) {
 	for sleep(held, renewEvery) == nil {
 		begun, next := time.Now(), beat()

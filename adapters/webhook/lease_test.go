@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/webhook/webhookstore"
 )
 
-// stalledStore is a store that a process does not reach, or whose calls wait: all of them, until it goes on.
+// stalledStore is a store that a process cannot reach, or all of whose calls wait until resume is called.
 type stalledStore struct {
 	webhookstore.Store
 	mu   sync.Mutex
@@ -30,7 +30,7 @@ func (s *stalledStore) fail(err error) {
 	s.err = err
 }
 
-// stall has every call wait until resume is called.
+// stall makes every call wait until resume is called.
 func (s *stalledStore) stall() (resume func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,8 +125,8 @@ func TestOneOfSeveralProcessesDelivers(t *testing.T) {
 	})
 }
 
-// A holder that cannot reach the store gives up its delivery before another process begins with one, whenever in the
-// rhythm of the two that happens.
+// A holder that cannot reach the store gives up its delivery before another process begins one, at whatever moment between
+// two renewals the store is lost.
 func TestAHolderThatCannotRenewStopsInTime(t *testing.T) {
 	for offset := range renewEvery / time.Second {
 		for phase := range watchEvery / time.Second {
@@ -207,7 +207,8 @@ func TestAStalledHolderMovesNoPosition(t *testing.T) {
 	})
 }
 
-// A write whose outcome is not known is looked up, and neither lost nor taken for that of another process.
+// After a write of unknown outcome the process looks at what is stored: the write is not lost, and is not taken for one of
+// another process.
 func TestUnknownOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -20,10 +20,11 @@ type position struct {
 	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
 	// whichever process makes it.
 	Key []byte `json:"key"`
-	// Receiver is a digest of the URL and the secrets. Off, Failed, Refused and Until are of this receiver.
+	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Refused and Until go back to zero: they
+	// tell about the receiver before.
 	Receiver string `json:"receiver"`
 	// Sources are the sources whose feeds the endpoint reads, with their scope, and Marks says how far, by the name of the
-	// feed. A feed in the scope without a mark is new, and is read from its beginning.
+	// feed. A feed in the scope without a mark was created later, as that of a new library, and is read from its beginning.
 	Sources map[string]string `json:"sources"`
 	Marks   map[string]mark   `json:"marks"`
 
@@ -33,12 +34,12 @@ type position struct {
 	Until   int64 `json:"until,omitempty"`   // the next attempt is due then, in milliseconds since the epoch
 }
 
-// mark is how far a feed was read. Times are milliseconds since the epoch.
+// mark is how far the deliveries of a feed are. Times are milliseconds since the epoch.
 type mark struct {
-	After string `json:"after"`
-	At    int64  `json:"at"` // the time of the last change
-	// Since is set after the feed has changed its identity: changes before this time were delivered under the
-	// earlier one.
+	After string `json:"after"` // a cursor: everything before it is done
+	At    int64  `json:"at"`    // the time of the last change before After
+	// Since is set when the feed no longer goes back to After or has changed its identity, and is then read from its
+	// beginning: changes before this time count as delivered, and are passed over.
 	Since int64 `json:"since,omitempty"`
 }
 

@@ -17,8 +17,8 @@ const (
 	answerMost   = 64 << 10 // bytes of a response's header, and of its body
 )
 
-// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since the proxy would connect
-// in its place, to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
+// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since a proxy would resolve the
+// name itself and connect to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: answerWithin, Control: guard{o.Allow}.control}
 	return &http.Transport{
@@ -34,8 +34,8 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// post makes one attempt to deliver and returns the status of the response. The error, for the log, does not contain
-// the URL.
+// post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is for the
+// log: it may name the host, and has no other part of the URL.
 func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -59,9 +59,9 @@ func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id strin
 	return response.StatusCode, nil
 }
 
-// cause returns what the log may say about a request that failed: errors from before the request was sent, when the
-// receiver did not yet know the URL. Later errors may repeat what the receiver sent, and with it the URL, so they are
-// replaced.
+// cause returns what the log may say about a request that failed. Errors of the connection, of the resolver and of TLS pass:
+// they have nothing from the receiver that it sent after it knew the URL. Any other error may repeat a part of the response, and
+// the receiver may have put the URL there, so it is replaced by a general one.
 func cause(err error) error {
 	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
 		if errors.As(err, before) {

@@ -72,7 +72,7 @@ func TestPostOverTLS(t *testing.T) {
 	}
 }
 
-// An address that is not public is not even connected to, whatever names it, and a redirect leads nowhere.
+// No connection is made to an address that is not public, whatever name leads to it, and a redirect is not followed.
 func TestPostGoesToAllowedAddressesOnly(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	var requests atomic.Int64

@@ -8,7 +8,7 @@ import (
 // Progress is how far the deliveries to an endpoint are.
 type Progress struct {
 	Endpoint string    // its name
-	Waiting  time.Time // of the oldest change that is known and not delivered yet; zero = the endpoint has got everything
+	Waiting  time.Time // of the oldest change that is known and not delivered yet; zero = there is none, or Disabled
 	Disabled bool      // the receiver answered 410, and gets nothing until its url or its secret changes
 }
 
@@ -51,7 +51,7 @@ func (d *Deliverer) startProgress(name string) *progress {
 	return p
 }
 
-// clearProgress is called when this process no longer delivers.
+// clearProgress removes the progress of all endpoints, when this process no longer delivers.
 func (d *Deliverer) clearProgress() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

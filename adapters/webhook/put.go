@@ -16,8 +16,9 @@ var errLost = errors.New("another process has taken over the deliveries")
 // storeRetry is the time between two attempts to reach the store.
 const storeRetry = time.Second
 
-// put replaces the value prev of a name by next, which no other process ever stores. While the store fails, put tries
-// again until ctx is done. It returns errLost if the value is neither prev nor next.
+// put replaces the value prev of a name by next. While the store fails, put tries again until ctx is done. It returns errLost
+// if the value is neither prev nor next. next must be a value that no other process ever stores: then a store that has it
+// tells that an attempt of this put, whose outcome was not known, has succeeded.
 func put(ctx context.Context, store webhookstore.Store, log *slog.Logger, name string, prev, next []byte) error {
 	for attempt := 0; ; attempt++ {
 		swapped, err := store.Swap(ctx, name, prev, next)
@@ -32,7 +33,7 @@ func put(ctx context.Context, store webhookstore.Store, log *slog.Logger, name s
 			return nil
 		}
 		if ctx.Err() == nil && attempt%60 == 0 {
-			log.Warn("webhooks: the store does not take a position, trying again", "cause", err.Error())
+			log.Warn("webhooks: the store cannot be written, trying again", "cause", err.Error())
 		}
 		if err := sleep(ctx, storeRetry); err != nil {
 			return err

@@ -14,7 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Secret is a key that signs deliveries. It cannot be printed, logged or marshaled. The zero Secret is none.
+// Secret is a key that signs deliveries. Printing, logging and marshaling it give the same text for every Secret. The zero
+// Secret has no key and must not be used; ParseSecret returns a Secret.
 type Secret struct {
 	// key is behind a function, so that printing a value which has a Secret somewhere inside, also in a field that is
 	// not exported, prints an address.
@@ -46,7 +47,7 @@ func ParseSecret(s string) (Secret, error) {
 	return Secret{func() []byte { return key }}, nil
 }
 
-// parseSecrets reads the JSON text of one secret or of a list of two.
+// parseSecrets reads the JSON text of one secret or of a list of two different ones. Its errors do not repeat a secret.
 func parseSecrets(text []byte) ([]Secret, error) {
 	const want = `want a string "` + hidden + `", or a list of two of them while one replaces the other`
 	var list []string

@@ -15,8 +15,9 @@ const (
 	headerSignature = "Webhook-Signature"
 )
 
-// sign sets the headers that let the receiver verify the body, the id and the time of a delivery. There is one
-// signature for each secret, and a receiver accepts the delivery if one of them is right.
+// sign sets the headers that let the receiver verify the body, the id and the time of a delivery. A signature is the
+// HMAC-SHA256 of "<id>.<seconds>.<body>" under a secret, in Base64 after "v1,". There is one for each secret, and a receiver
+// accepts the delivery if one of them is right.
 func sign(header http.Header, secrets []Secret, id string, at time.Time, body []byte) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	var signatures []string

@@ -32,7 +32,10 @@ type Options struct {
 }
 
 // Deliverer delivers the changes of a store. Each process that uses the store may have one; one of them delivers at a
-// time. All of them need the same endpoints.
+// time, the one that holds the lease (see lease). All of them need the same endpoints.
+//
+// While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one change
+// after the other, and stores after each how far it is (see position).
 type Deliverer struct {
 	store     webhookstore.Store
 	sources   []source
@@ -78,9 +81,9 @@ func newDeliverer(store webhookstore.Store, sources []source, opts *Options) *De
 	return &Deliverer{store: store, sources: sources, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{})}
 }
 
-// Set replaces the endpoints, also while Run runs. An endpoint whose name the store does not know gets the changes
-// that come after Set returns; any other goes on where it was. Deliveries that are under way are completed. If Set
-// returns an error, the endpoints stay as they were.
+// Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint whose
+// name the store does not know gets the changes that come after Set returns; any other goes on where it was. Deliveries that
+// are under way are completed. If Set returns an error, the endpoints stay as they were.
 func (d *Deliverer) Set(ctx context.Context, endpoints []Endpoint) error {
 	for _, e := range endpoints {
 		if err := d.register(ctx, e); err != nil {
@@ -110,13 +113,13 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	return err
 }
 
-// begin brings the sources of a position in line with the endpoint. It removes the sources that the endpoint no longer
-// wants, and adds those that are missing, beginning with the changes that come. If the endpoint asks for more feeds of
-// a source than before, the new feeds begin with the changes that come too.
+// begin brings the sources of a position in line with the endpoint. It removes the sources and feeds that the endpoint no
+// longer wants, and adds those that are missing, beginning with the changes that come. If the endpoint asks for more feeds
+// of a source than before, the new feeds begin with the changes that come too.
 func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
 	for _, s := range d.sources {
 		scope, has := p.Sources[s.name()]
-		if !s.wants(e) {
+		if !s.wants(e) { // if it asks for the source again later, that begins with the changes that come
 			p.forget(s.name(), nil)
 			delete(p.Sources, s.name())
 			continue
@@ -191,12 +194,12 @@ func (d *Deliverer) awaitEndpoints(ctx context.Context) bool {
 	return false
 }
 
-// running is a worker in its goroutine.
+// running is a worker in its goroutine, as deliver knows it.
 type running struct {
 	endpoint Endpoint
-	cancel   context.CancelFunc
-	stopped  bool
-	ended    chan struct{}
+	cancel   context.CancelFunc // tells the worker to stop
+	stopped  bool               // it was told to stop
+	ended    chan struct{}      // closed when its goroutine has ended
 }
 
 // stop lets the worker complete its delivery and end.

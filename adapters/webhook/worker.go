@@ -11,9 +11,9 @@ import (
 
 // When feeds are read, and when positions are stored.
 const (
-	readRetry = time.Second            // after a feed could not be read, doubling
-	readPause = time.Minute            // at most between two attempts to read
-	readEvery = 100 * time.Millisecond // at least, however often the feeds change
+	readRetry = time.Second            // the wait after a feed could not be read; it doubles each time
+	readPause = time.Minute            // the longest wait after a feed could not be read
+	readEvery = 100 * time.Millisecond // the shortest time between two readings, however often the feeds change
 	// A position that moved without a delivery, past changes that the endpoint does not get, is stored after this time
 	// and after this many changes. What was not stored is read again after a restart.
 	storeAfter  = time.Minute
@@ -25,42 +25,47 @@ const (
 // worker delivers to one endpoint: one change after the other, in the order of the feed, or by time where there are
 // several feeds. It reads ahead into queues, attempts the first change until the receiver accepts it or it is given up,
 // and stores the position after each attempt. All its methods run in one goroutine.
+//
+// run loads the position and then calls step again and again. Each step finds the next change (next, which calls refresh and
+// fill), posts it (attempt), decides what the response means for the position (judge), and stores the position (save). If
+// there is no change, the step waits for one (idle).
 type worker struct {
 	d        *Deliverer
 	e        Endpoint
-	term     string
+	term     string // position.Term of this process
 	log      *slog.Logger
 	progress *progress
 
-	stored  []byte // the position as it is stored
-	p       position
-	passed  int       // changes since the position was stored
-	savedAt time.Time // when the position was stored
+	stored  []byte    // the position as it is stored
+	p       position  // as it is now
+	passed  int       // changes that it has moved past since it was stored
+	savedAt time.Time // when it was stored
 	queues  []*queue
-	readAt  time.Time // when the feeds were last asked
-	// unchanged are channels of the sources, in their order, that were taken before the source was last read to its end. As long as
-	// one is open, its source has nothing new.
+	readAt  time.Time // when refresh last asked the sources for their feeds
+	// unchanged has for each source, in the order of Deliverer.sources, the channel that wakes returned before the source was last
+	// read to its end. As long as it is open, the source has nothing new. nil = all sources are to be read.
 	unchanged []<-chan struct{}
 }
 
 // queue is a feed with the changes of it that were read and not delivered yet.
 type queue struct {
 	feed
-	source int
-	ahead  []waiting
-	more   bool // there is more to read at once
+	source int       // the index of its source in Deliverer.sources
+	ahead  []waiting // only changes that the endpoint gets, in the order of the feed
+	more   bool      // there is more to read at once
 }
 
-// waiting is a change that the endpoint gets. after is the mark to store once it is delivered: it is past the change
-// itself and past the changes that follow and that the endpoint does not get.
+// waiting is a change in a queue. after is the mark to store once it is delivered: it is past the change itself and past the
+// changes that follow in the feed and that the endpoint does not get.
 type waiting struct {
 	change
 	after mark
 }
 
-// run delivers until stopped is done. held is done when this process has lost the lease, and stopped is done then too.
+// run delivers until stopped is done. held is done when this process has lost the lease, and stopped is done soon after that.
 // A delivery that is under way is completed when stopped is done, and given up when held is done. run returns errLost
-// if another process has changed the position, and nil in all other cases but an error of the last save.
+// if another process has changed the position. Any other error is of the last save; errors before that are logged, and the
+// worker begins anew with the stored position.
 func (w *worker) run(stopped, held context.Context) error {
 	for failed := 0; stopped.Err() == nil; {
 		err := w.load(held)
@@ -73,7 +78,9 @@ func (w *worker) run(stopped, held context.Context) error {
 			return err
 		}
 		if err != nil && stopped.Err() == nil {
-			w.log.Warn("webhook: the changes cannot be read, trying again", "cause", err.Error())
+			if held.Err() == nil { // else err says only that the lease is lost
+				w.log.Warn("webhook: the changes or the position cannot be read, trying again", "cause", err.Error())
+			}
 			_ = sleep(stopped, min(readRetry<<min(failed, 10), readPause))
 			failed++
 		}
@@ -198,7 +205,8 @@ func (w *worker) isUnchanged(source int) bool {
 	}
 }
 
-// next returns the queue whose first change is the next to deliver, or nil if there is none.
+// next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the first
+// changes of all queues; of several with the same time, the one of the earlier queue.
 func (w *worker) next(ctx context.Context) (first *queue, err error) {
 	if err := w.refresh(ctx); err != nil {
 		return nil, err
@@ -217,7 +225,7 @@ func (w *worker) next(ctx context.Context) (first *queue, err error) {
 }
 
 // refresh marks the queues of all sources that may have new changes as having more to read, and adds queues for new
-// feeds. It does nothing while a change is still waiting in a queue.
+// feeds. It does nothing while a change is still waiting in a queue, since what was read is delivered first.
 func (w *worker) refresh(ctx context.Context) error {
 	if slices.ContainsFunc(w.queues, func(q *queue) bool { return len(q.ahead) > 0 }) {
 		return nil
@@ -243,9 +251,9 @@ func (w *worker) refresh(ctx context.Context) error {
 	return nil
 }
 
-// fill reads a page of the feed into its queue. Changes that the endpoint does not get only move the mark. If the feed
-// no longer goes back to the mark, reading begins with what is kept, without the changes before the last delivery minus
-// the overlap.
+// fill reads a page of the feed into its queue. Changes that the endpoint does not get only move the mark. If the feed no
+// longer goes back to the mark or has another identity, fill moves the mark to the beginning of the feed and returns: the
+// next fills pass over the changes that are older than the last one done by more than overlap.
 func (w *worker) fill(ctx context.Context, q *queue) error {
 	m := w.p.Marks[q.name]
 	read, err := q.read(ctx, m.After, w.e)
@@ -262,7 +270,7 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	for _, c := range read.changes {
 		at := c.At.UnixMilli()
 		m.After, m.At = c.Cursor, max(m.At, at)
-		if at >= m.Since {
+		if at >= m.Since { // from here on nothing is passed over
 			m.Since = 0
 		}
 		// A change that the endpoint does not get moves the mark of the change before it, or of the feed if there is none.
@@ -276,6 +284,7 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 		}
 		w.passed++
 	}
+	// The end of the page may be after its last change, so the mark moves there, too.
 	m.After = read.next
 	if n := len(q.ahead); n > 0 {
 		q.ahead[n-1].after = m
@@ -300,7 +309,8 @@ func (w *worker) pass(q *queue) {
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
 func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 	if due := time.Until(time.UnixMilli(w.p.Until)); due > 0 {
-		// Clocks of two machines differ, so the time may be far away.
+		// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one that
+		// wait and the jitter give.
 		if sleep(stopped, min(due, longestWait+longestWait/5)) != nil {
 			return nil
 		}
@@ -310,7 +320,7 @@ func (w *worker) attempt(stopped, held context.Context, q *queue) error {
 	if w.p.Failed > 0 && time.Since(c.At) >= keepTrying {
 		w.skip(q, "too old")
 		w.observe(c, 0, Skipped)
-		return nil // the position is stored with others
+		return nil // step stores the position later: there may be many such changes
 	}
 	id := w.p.id(q.name, c)
 	status, err := post(held, w.d.transport, w.e, id, c.body())

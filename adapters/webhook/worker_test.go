@@ -63,7 +63,7 @@ func TestChangesAreDeliveredInOrderToThoseWhoWantThem(t *testing.T) {
 	})
 }
 
-// The same change has the same id at every attempt, and each other one another.
+// A change has the same id at every attempt, and no two changes have the same id.
 func TestIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -334,7 +334,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// An endpoint that asks for more from now on gets what comes of that, and a library that is new is read whole.
+// An endpoint that asks for more types than before gets the changes of these from then on, and a new library is read from its
+// beginning.
 func TestASourceThatIsAddedBeginsWithWhatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -362,7 +363,7 @@ func TestASourceThatIsAddedBeginsWithWhatComes(t *testing.T) {
 	})
 }
 
-// An endpoint that asks for other networks gets what comes of them, and nothing of the time when it did not ask.
+// An endpoint that asks for other networks gets their changes from then on, and none from the time before.
 func TestGroupsThatChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -456,7 +457,7 @@ func TestThePositionMovesWithoutDeliveries(t *testing.T) {
 	})
 }
 
-// Changes that the endpoint does not get, however many, have the feeds read a few times a second.
+// Many changes that the endpoint does not get do not make it read the feeds more often than a few times a second.
 func TestFeedsAreReadAFewTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -477,7 +478,7 @@ func TestFeedsAreReadAFewTimesASecond(t *testing.T) {
 	})
 }
 
-// A change of an app does not have the libraries be read.
+// After a change of an app the feeds of libraries are not read.
 func TestOneSourceIsReadWithoutTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -498,7 +499,7 @@ func TestOneSourceIsReadWithoutTheOther(t *testing.T) {
 	})
 }
 
-// Nothing else is told of the secrets and the URLs: not the log, not the store.
+// No secret and no URL is in the log or in the store.
 func TestSecretsAreNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -587,5 +588,8 @@ func TestAStoreThatFailsForAWhile(t *testing.T) {
 		time.Sleep(time.Minute)
 		f.expect("after it failed longer than the lease lasts", "a:4")
 		p.end()
+		if log := f.log.String(); strings.Contains(log, "context canceled") {
+			t.Errorf("the log takes the loss of the lease for a fault: %s", log)
+		}
 	})
 }

@@ -128,7 +128,7 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 	if p := next(t, got); p.path != "/tags" || p.kind != "tag.deleted" || p.tag != "production" {
 		t.Errorf("%+v", p)
 	}
-	s.logs("the address is not public") // ::1 is not allowed
+	s.logs("the address is neither public") // ::1 is not allowed
 	s.stop(syscall.SIGTERM)
 	writeHooks(t, dir, 0o600, hook("all", to.URL+"/all", ""))
 	again := start(t, dir, nil, args...)
