@@ -35,14 +35,15 @@ type Config struct {
 // filesBelow is the folder of the page's files, below the page.
 const filesBelow = "x/console/"
 
-// policy lets the page run scripts, use styles and reach servers of its own origin alone, and lets it make no script
-// out of text. Images of assets come from anywhere, but only over https.
+// policy is the Content-Security-Policy. The page may run scripts, use styles and send requests only from and to its own
+// origin, and may make no script out of text. Images of assets come from anywhere, but only over https.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page,
-// and its files are in x/console/ below it. Every other path is 404. It needs no token: the files are public, and the
-// page sends the token of its user with each request to the API.
+// and its files are in x/console/ below it. It does not know where it is mounted, so it answers every path that ends in a
+// slash with the page; [Before] gives it no others. A path of neither kind is 404. It needs no token: the files are public,
+// and the page sends the token of its user with each request to the API.
 //
 // The files are minified and compressed once, when New is called.
 func New(c Config) http.Handler {
@@ -116,13 +117,13 @@ type file struct {
 // newFile compresses a file and computes its ETags.
 func newFile(name string, text []byte) *file {
 	var zipped bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is one of the known ones
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // an error is only about the level
 	_, _ = w.Write(text)                                       // a buffer takes everything
 	_ = w.Close()
 	sum := sha256.Sum256(text)
 	hash := base64.RawURLEncoding.EncodeToString(sum[:12])
 	mediaType := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // not what this machine thinks of them
+	switch path.Ext(name) { // TypeByExtension has other types for these on some machines
 	case ".js":
 		mediaType = "text/javascript; charset=utf-8"
 	case ".css":
@@ -157,7 +158,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h handler) name(path string) string {
 	if _, name, found := cutLast(path, "/"+filesBelow); found {
 		if name == page {
-			return "" // it has one address alone
+			return "" // the page has only one address, the folder above
 		}
 		return name
 	}
@@ -226,7 +227,8 @@ func Before(api http.Handler, base string, page http.Handler) http.Handler {
 	})
 }
 
-// varying is a ResponseWriter that adds Accept to Vary when the headers are sent, whatever the handler has set.
+// varying is a ResponseWriter that adds Accept to Vary when the handler calls WriteHeader, whatever it has set in Vary before.
+// The handlers of this package and of httpapi always call WriteHeader.
 type varying struct{ http.ResponseWriter }
 
 func (v varying) WriteHeader(status int) {

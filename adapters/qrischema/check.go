@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// check returns an error for a schema that the library cannot bear or reads differently from everybody else: with
-// references that form a cycle, which it follows without end; with references to other places than a JSON pointer into
-// the document; and with the other keywords that the comment of the package names.
+// check returns an error for a schema that the library cannot handle or reads differently from everybody else: with
+// references that form a cycle, which it follows without end; with references that are not a JSON pointer into the
+// document; and with the other keywords that the comment of the package names.
 func check(doc any) error {
 	c := checker{doc: doc, state: map[string]progress{}}
 	return c.visit(doc, "")
@@ -74,7 +74,7 @@ func (c *checker) member(keyword string, v any, pointer string) error {
 		}
 	case "format":
 		if text == "regex" {
-			return fmt.Errorf("%s: this engine compiles what a config has here, and does not take it", at)
+			return fmt.Errorf("%s: this engine does not take the format regex: it would compile every value of a config as a pattern", at)
 		}
 	case "$recursiveRef":
 		if isString {

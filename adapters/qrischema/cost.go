@@ -85,7 +85,7 @@ func (m *meter) visit(schema, v any) {
 	}
 	switch v := v.(type) {
 	case string:
-		m.left -= valuePrice * size(v) // faults quote it
+		m.left -= valuePrice * size(v) // a fault quotes the string
 		if pattern, ok := object["pattern"].(string); ok {
 			m.match(pattern, v)
 		}

@@ -2,13 +2,13 @@
 // their schemas checked by that library already and want the same verdicts.
 //
 // Use it as Options.Schemas of a Service, never on its own: the service's guard stands before every
-// engine and keeps out what would crash or stall this one, null subschemas for instance. What the
-// guard takes and qri-io/jsonschema cannot bear, Compile refuses itself: references that form a
+// engine and keeps out what would crash or stall this one, null subschemas for instance. Compile
+// itself refuses what the guard accepts and qri-io/jsonschema cannot handle: references that form a
 // cycle, even through properties (the library follows some of them for ever), references that are
 // not a plain JSON pointer into the document ("#/$defs/name"), $recursiveRef, and subschemas with
-// an $id of their own. It refuses "format": "regex" too, which compiles what a config holds. So
-// nothing is ever fetched, from the network or from files, and nothing passes from one schema to
-// another through the library's process-wide registry. One lock for the
+// an $id of their own. It refuses "format": "regex" too, with which the library would compile values
+// of a config as patterns. So nothing is ever fetched, from the network or from files, and nothing
+// passes from one schema to another through the library's process-wide registry. One lock for the
 // whole process is held while a schema is compiled and while a config is validated, since the
 // library's registries are not safe for concurrent use.
 //
@@ -71,7 +71,7 @@ func (engine) Compile(text []byte) (appsvc.Schema, error) {
 		return nil, err
 	}
 	if object, ok := doc.(map[string]any); ok {
-		delete(object, "$id") // nothing refers to it
+		delete(object, "$id") // no reference needs it, and the library would register the schema under it
 		if text, err = json.Marshal(object); err != nil {
 			return nil, fmt.Errorf("the schema: %w", err)
 		}
@@ -113,8 +113,8 @@ func (s *schema) Validate(config []byte) ([]appsvc.Violation, error) {
 // maxViolations is how many violations of one config are reported.
 const maxViolations = 100
 
-// violations returns the first faults, ordered by pointer, keyword and message. The library finds them in the random
-// order of maps, so without an order two calls would report different ones.
+// violations returns the first maxViolations faults, ordered by pointer, keyword and message, each once. The library finds
+// them in the random order of maps, so without an order two calls would report different ones.
 func violations(faults []jsonschema.KeyError) []appsvc.Violation {
 	var out []appsvc.Violation
 	for _, fault := range faults {
@@ -128,8 +128,8 @@ func violations(faults []jsonschema.KeyError) []appsvc.Violation {
 	return out[:min(len(out), maxViolations)]
 }
 
-// messages are the beginnings of the library's messages. Nothing else says which keyword a fault comes from. A number
-// within a beginning is written as #.
+// messages are the beginnings of the library's messages, with the keyword that each comes from. Nothing else in a fault says
+// which keyword it is about. # stands for any number.
 var messages = []struct{ begins, keyword string }{
 	{"type should be", "type"},
 	{"should be one of", "enum"},
@@ -173,7 +173,7 @@ func keywordOf(message string) string {
 			return m.keyword
 		}
 	}
-	switch { // these begin with a name
+	switch { // messages of these keywords begin with the name of a member
 	case strings.HasSuffix(message, "value is required"):
 		return "required"
 	case strings.HasSuffix(message, "property is required"):
