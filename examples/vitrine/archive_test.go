@@ -202,7 +202,7 @@ func importAgain(t *testing.T, dir, db string) {
 	}
 }
 
-// What reads a store makes none.
+// A command that reads a store does not create one.
 func TestReadingAnEmptyDatabaseMakesNoStore(t *testing.T) {
 	db := cluster.Schema(t)
 	dir := reviewFiles(t)

@@ -14,9 +14,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// The benchmarks measure the server as a process of its own on one core, under a client that
-// does next to nothing, beside what it is compared with, in turns: on a busy machine the ratios
-// hold though the figures do not.
+// The benchmarks measure the server as a process of its own on one core, under a client that does little work itself. The
+// server and what it is compared with take turns, so that on a busy machine the ratios are still right, though the figures are
+// not.
 //
 //	go test -run '^$' -bench . -benchtime 1x ./examples/vitrine
 

@@ -18,9 +18,9 @@ const piece = 4 << 10
 // these would write before the delayed piece.
 type pieceConn struct {
 	net.Conn
-	whole bool // nothing is delayed, as where the pieces are records of TLS
+	whole bool // nothing is delayed; set under TLS, where what is written here are records and not pieces
 	mu    sync.Mutex
-	held  *[piece]byte // from pieces; nil while nothing is held
+	held  *[piece]byte // the delayed piece, in a buffer from pieces; nil without one
 
 	streams atomic.Bool // nothing is delayed as long as it sends an event stream
 }

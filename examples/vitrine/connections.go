@@ -6,13 +6,14 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
 // mostConnections is how many connections may be open at a time; connectionBound lowers it if the process may have few
-// file descriptors. An idle one takes 7 to 20 KB of memory. One whose headers
-// never end takes as much as headers may have, 260 KB.
+// file descriptors. An idle one takes 7 to 20 KB of memory. One whose headers never end takes as much as headers may
+// have, 260 KB.
 const mostConnections = 1000
 
 // spareConnections may be open beyond that while every other connection has a request under way. /healthz is answered
@@ -70,19 +71,23 @@ type connectionKey struct{}
 // with 503.
 func (l *connections) unlessCrowded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := r.Context().Value(connectionKey{}).(*connection); c.extra && l.crowded(c) {
+		if c := r.Context().Value(connectionKey{}).(*connection); c.extra.Load() && l.crowded(c) {
 			r = r.WithContext(httpapi.Overloaded(r.Context()))
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// crowded reports whether a spare connection is still needed as one. Once others were closed, it becomes one like them.
+// crowded reports whether there are still more than most connections, so that a spare one must stay spare. Otherwise the
+// connection becomes a usual one, for good.
 func (l *connections) crowded(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.extra = l.open > l.most
-	return c.extra
+	crowded := l.open > l.most
+	if !crowded {
+		c.extra.Store(false)
+	}
+	return crowded
 }
 
 // Accept returns the next connection when there is room for it. Errors of the listener are passed on as they are: the
@@ -97,11 +102,13 @@ func (l *connections) Accept() (net.Conn, error) {
 		_ = raw.Close()
 		return nil, net.ErrClosed
 	}
-	return &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l, extra: extra}, nil
+	c := &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l}
+	c.extra.Store(extra)
+	return c, nil
 }
 
-// admit makes room for one more connection. extra is true if it is a spare one, and open is false if the listener was
-// closed.
+// admit waits until there is room for one more connection, and makes room by closing idle ones. extra is true if it is a
+// spare one, and open is false if the listener was closed.
 func (l *connections) admit() (extra, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +163,7 @@ func (l *connections) busy(c *connection) {
 func (l *connections) state(raw net.Conn, state http.ConnState) {
 	c := connectionOf(raw)
 	if state == http.StateIdle {
-		_ = c.flush() // the answer has ended; a client that has gone is found out by the next read
+		_ = c.flush() // the response has ended; if the client has gone, the next read fails
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,11 +187,11 @@ func (l *connections) Close() error {
 type connection struct {
 	pieceConn
 	all   *connections
-	place *list.Element // among those that are idle; nil while it is not
+	place *list.Element // among the idle ones; nil while it is not idle
 	gone  bool          // closed
-	extra bool          // was taken when all others were busy; only its own requests look
+	extra atomic.Bool   // it is a spare one, accepted when all others had a request under way
 
-	open int // event streams that are open; while there are some, it does not count as open
+	open int // event streams that are open on it; while there are some, it is not counted in connections.open
 }
 
 // streamBegan takes the connection of an event stream out of the count: it stays open for long and costs little, and

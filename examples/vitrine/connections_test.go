@@ -2,13 +2,16 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -151,7 +154,7 @@ func TestARequestUnderWayIsNotDisplaced(t *testing.T) {
 	}
 }
 
-// TestHealthIsAnsweredWhenEveryConnectionIsBusy also when what comes beyond them is refused.
+// TestHealthIsAnsweredWhenEveryConnectionIsBusy tests that /healthz is answered also while other requests are refused.
 func TestHealthIsAnsweredWhenEveryConnectionIsBusy(t *testing.T) {
 	b := newBounded(t, 2)
 	busy := []net.Conn{b.dial(), b.dial()}
@@ -255,4 +258,28 @@ func TestTheServerGoesOnAfterDescriptorsRanOut(t *testing.T) {
 	conn := b.dial()
 	b.ask(conn, "/")
 	b.answered(conn)
+}
+
+// Requests that come over one spare connection at the same time, as over HTTP/2, are judged without a data race.
+func TestASpareConnectionHasSeveralRequests(t *testing.T) {
+	all := newConnections(nil, 1)
+	all.open = 2
+	c := &connection{all: all}
+	c.extra.Store(true)
+	handler := all.unlessCrowded(http.NotFoundHandler())
+	var requests sync.WaitGroup
+	for range 2 {
+		requests.Go(func() {
+			r := httptest.NewRequest("GET", "/", nil)
+			handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)))
+		})
+	}
+	requests.Wait()
+	if !c.extra.Load() || !all.crowded(c) {
+		t.Error("the connection is not a spare one, and there are more than most")
+	}
+	all.open = 1
+	if all.crowded(c) || c.extra.Load() {
+		t.Error("the connection is still a spare one when others were closed")
+	}
 }

@@ -19,8 +19,8 @@ func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
 }
 
-// helpWords is how many of the words after help name a command, or commands that begin with the same word. A word that
-// begins none counts as well as the one after it.
+// helpWords is how many words after help may name a command: 1 if the first word is the whole name of one, else 2, as in
+// "help reviews import". It is 2 also for a word that no command begins with.
 func helpWords(named []string) int {
 	for _, c := range commands() {
 		if c.words() == named[0] {

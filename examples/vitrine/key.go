@@ -21,7 +21,7 @@ const keyVariable = "VITRINE_KEY"
 const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made on its first use)"
 
 // errNoKey is the error for a store that has no key file beside it, when no key is given either.
-var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name one with -key-file, or set " + keyVariable)}
+var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name a key file with -key-file, or set " + keyVariable)}
 
 // signer returns what signs and verifies tokens. The keys come from -key-file, else from the environment, else from the
 // file beside the store. Only that file is made if it does not exist, so check db before you call signer: a -key-file

@@ -13,6 +13,7 @@ type liveTokens struct {
 	now atomic.Pointer[httpapi.Tokens]
 }
 
+// newLiveTokens returns liveTokens that verify with the keys of first until read replaces them.
 func newLiveTokens(first *httpapi.Tokens) *liveTokens {
 	var t liveTokens
 	t.now.Store(first)

@@ -52,9 +52,9 @@ func commands() []command {
 		{"export", "[FLAGS]",
 			"writes everything that a store holds to standard output, as an archive that import reads into a store of any kind", exportStore},
 		{"import", "-db STORE FILE|-",
-			"builds a store of an archive; -db names one that is not there, or an empty database", importStore},
+			"builds a store from an archive; -db names a file that does not exist yet, or an empty database", importStore},
 		{"feed", "reset [FLAGS]",
-			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every cursor of before is answered with 410", feedCommand},
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes or when an older copy was brought back: every earlier cursor is answered with 410", feedCommand},
 		{"healthz", "[FLAGS]",
 			"exits 0 when the server at that address answers", healthz},
 		{"version", "",
@@ -181,7 +181,7 @@ func (p *program) status(err error, words string) int {
 	return exitFailed
 }
 
-// complain writes an error as one line, whatever stands in it, without the parts that are said twice.
+// complain writes an error as one line, whatever is in it. Of several lines that are the same only the first is kept.
 func (p *program) complain(err error) {
 	var parts []string
 	for part := range strings.Lines(err.Error()) {

@@ -17,7 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// metrics are the figures that Prometheus reads at -metrics-addr. Without that flag nobody reads them, and requests are not
+// metrics are the figures that Prometheus reads at -metrics-addr. Without that flag nothing serves them, and requests are not
 // counted.
 type metrics struct {
 	registry  *prometheus.Registry
@@ -67,7 +67,7 @@ func newMetrics() *metrics {
 // observe is an httpapi.Observer.
 func (m *metrics) observe(_ context.Context, e httpapi.Exchange) {
 	m.requests.WithLabelValues(e.Method, e.Route, strconv.Itoa(e.Status)).Inc()
-	if !e.Stream { // it is open for as long as its client wants
+	if !e.Stream { // a stream is open for as long as its client wants
 		m.durations.WithLabelValues(e.Method, e.Route).Observe(e.Duration.Seconds())
 	}
 	m.bytes.WithLabelValues(e.Method, e.Route).Add(float64(e.Bytes))
@@ -120,5 +120,5 @@ func (m *metrics) serve(l net.Listener, log *slog.Logger) (stop func()) {
 		}
 	}()
 	log.Info("metrics are served", "url", "http://"+dialable(l.Addr().String())+"/metrics")
-	return func() { _ = s.Close() } // whoever reads them now reads them again
+	return func() { _ = s.Close() } // a response that is cut off here does no harm: Prometheus asks again
 }

@@ -97,7 +97,7 @@ func (m *metrics) ofWebhooks() func(webhook.Attempt) {
 
 // The figures of webhooks are made when they are read, since SIGHUP changes which webhooks there are.
 var (
-	webhookLag      = prometheus.NewDesc("vitrine_webhook_lag_seconds", "Age of the oldest change that is yet to be delivered, in the process that delivers; 0 when all are delivered.", []string{"webhook"}, nil)
+	webhookLag      = prometheus.NewDesc("vitrine_webhook_lag_seconds", "Age of the oldest change that is yet to be delivered, in the process that delivers; 0 when all are delivered, and for a webhook that is disabled.", []string{"webhook"}, nil)
 	webhookDisabled = prometheus.NewDesc("vitrine_webhook_disabled", "1 where the receiver answered 410 and gets nothing until its url or secret changes, in the process that delivers; 0 otherwise.", []string{"webhook"}, nil)
 	webhooksHere    = prometheus.NewDesc("vitrine_webhooks_delivering", "1 in the process that delivers, 0 in others that use the same store.", nil, nil)
 )

@@ -122,7 +122,7 @@ func (s scraped) add(have map[string]float64) {
 	}
 }
 
-// scrapeBinaries runs the binary on SQLite, on PostgreSQL and over TLS, has something happen, and returns what it serves.
+// scrapeBinaries runs the binary on SQLite, on PostgreSQL and over TLS, sends some requests, and returns what /metrics has.
 func scrapeBinaries(t *testing.T) scraped {
 	t.Helper()
 	all, dir := scraped{}, t.TempDir()
@@ -303,7 +303,7 @@ func TestPrometheusTakesTheAlertsAndTheQueries(t *testing.T) {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	// Without its tests an alert may be anything.
+	// Each alert has a test in which it fires.
 	tests, err := os.ReadFile(filepath.Join(dir, "vitrine-alerts_test.yml"))
 	if err != nil {
 		t.Fatal(err)

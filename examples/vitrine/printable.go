@@ -32,8 +32,8 @@ func escaped(text string, escape func(rune) string) string {
 	return out.String()
 }
 
-// escaper is a writer of lines of JSON in which what does not print stands as JSON's escapes. A line
-// comes in one piece.
+// escaper is a writer of lines of JSON that writes characters that do not print as escapes of JSON. Each Write must have
+// a whole line.
 type escaper struct{ out io.Writer }
 
 // Write writes a line. The result counts the bytes of line, as an io.Writer must.

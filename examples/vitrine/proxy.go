@@ -72,8 +72,9 @@ func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	return r
 }
 
-// client is the last address in X-Forwarded-For that is not a proxy's. Each proxy appends the address that it was asked
-// from, so whatever stands before an untrusted address, or before text that is no address, may be made up.
+// client is the last address in X-Forwarded-For that is not of a trusted proxy, or the first one if all of them are. Each
+// proxy appends the address that it was asked from, so whatever stands before an untrusted address, or before text that is
+// no address, may be made up, and is not used. Without any address it is peer.
 func (p proxies) client(forwardedFor []string, peer netip.Addr) netip.Addr {
 	for _, text := range slices.Backward(strings.Split(strings.Join(forwardedFor, ","), ",")) {
 		addr, ok := addressIn(strings.TrimSpace(text))

@@ -18,8 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers holds what net/http answers by itself against an
-// error of the service.
+// TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers compares the responses that net/http gives by itself with an error
+// of the service.
 func TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers(t *testing.T) {
 	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) {
 		return httpapi.Principal{}, httpapi.ErrUnauthenticated

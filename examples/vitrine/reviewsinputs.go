@@ -22,9 +22,9 @@ type inputs struct {
 type input struct {
 	io.Reader
 	name  string
-	file  *os.File // nil for standard input that is not copied
-	again io.Reader
-	temp  bool // file is a copy, for the rejects to be read from
+	file  *os.File  // nil for standard input that is not copied
+	again io.Reader // the input once more, for the lines of -rejects; nil if it can be read only once
+	temp  bool      // file is a copy of an input that can be read only once
 	bar   *progress
 }
 
@@ -33,7 +33,7 @@ const rejectsUsage = "write the lines that have an error to `FILE`, as they are,
 
 // openInputs opens each of names ("-" is standard input), and the file for rejects unless that is "". A file for
 // rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
-// does.
+// does, see untilDone.
 func openInputs(ctx context.Context, p *program, command string, names []string, rejects string) (_ *inputs, err error) {
 	all := &inputs{program: p}
 	defer func() {
@@ -201,7 +201,8 @@ func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.P
 // options returns the options of package reviews for the input: its progress bar.
 func (in *input) options() reviews.Options { return reviews.Options{Progress: in.bar.show} }
 
-// untilDone is a reader that fails once its context has ended.
+// untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not
+// interrupted; a second signal then ends the process.
 type untilDone struct {
 	ctx context.Context
 	in  io.Reader

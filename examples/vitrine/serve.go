@@ -89,11 +89,11 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	boundMemory()
-	listener, err := net.Listen("tcp", o.addr) // before the store: an address that cannot be had builds none
+	listener, err := net.Listen("tcp", o.addr) // before the store is built: the address may be in use
 	if err != nil {
 		return fmt.Errorf("-addr %s: %w", o.addr, err)
 	}
-	defer func() { _ = listener.Close() }() // the server has done so when it was shut down
+	defer func() { _ = listener.Close() }() // for an error below; a server that was shut down has closed it
 	var scraped net.Listener
 	if o.metricsAddr != "" {
 		if scraped, err = net.Listen("tcp", o.metricsAddr); err != nil {
@@ -113,7 +113,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	if set.signer == nil { // the key beside the store: a file that is refused gets none
+	if set.signer == nil { // the key is beside the store, and is made only now that the store is open
 		if set.signer, err = o.tokens(p); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		reloads = append(reloads, reload{"the webhooks", func() error { return p.readAgain(ctx, set.hooks.file, d) }})
 	}
 	defer atHangup(log, figures.ofReloads(reloads))()
-	if scraped != nil { // last, when all figures are registered
+	if scraped != nil { // only now, since all figures must be registered before they are served
 		server.Handler = figures.counting(server.Handler)
 		defer figures.serve(scraped, log)()
 	}
@@ -188,7 +188,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	return listen(ctx, all, server, log, func() { p.notify(log, "STOPPING=1") })
 }
 
-// settings are what the flags of serve name, as far as it can be read without the store.
+// settings are what the flags of serve name, as far as it can be read before the store is opened.
 type settings struct {
 	proxies   proxies
 	hooks     webhookSettings
@@ -246,7 +246,7 @@ func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observ
 	}
 }
 
-// checkAddresses refuses what is no address. Whether it can be had is seen when the server listens.
+// checkAddresses refuses what is no address. Whether the address is free shows when the server listens.
 func (o *serveFlags) checkAddresses() error {
 	if err := checkAddress("serve: -addr", o.addr); err != nil || o.metricsAddr == "" {
 		return err
@@ -254,7 +254,8 @@ func (o *serveFlags) checkAddresses() error {
 	return checkAddress("serve: -metrics-addr", o.metricsAddr)
 }
 
-// warn says that tokens and data can be read on their way.
+// warn logs a warning if other machines can reach the address, and no flag says that TLS protects tokens and data on their
+// way: none of -tls-cert, -trust-proxy and -base-url is given.
 func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
 	if at, ok := addr.(*net.TCPAddr); ok && !at.IP.IsLoopback() && o.tlsCert == "" && o.trustProxy == "" && o.baseURL == "" {
 		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a proxy with TLS, -trust-proxy or -base-url",
@@ -276,11 +277,11 @@ func protectedTags(list string) (func(name string) bool, error) {
 	return func(name string) bool { return slices.Contains(names, name) }, nil
 }
 
-// memoryAim is what the process is to stay below whatever clients do, with all that the store keeps and
-// 256 MiB of bodies and answers under way. The collector works harder from there on.
+// memoryAim is the memory limit that the Go runtime gets, in bytes. It is a soft limit: the garbage collector works harder as
+// the process comes near it. It is enough for all that the store keeps and 256 MiB of bodies and responses under way.
 const memoryAim = 512 << 20
 
-// boundMemory sets the aim, unless GOMEMLIMIT says what it is.
+// boundMemory sets the limit, unless GOMEMLIMIT sets one.
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryAim)
@@ -299,7 +300,7 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 // namesFlags turns what httpapi calls its settings into the flags that they come from.
 var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ")
 
-// newServer returns a server that gives no client more time or memory than it needs.
+// newServer returns a server with a bound for the time that each part of a request may take, and for the size of its headers.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -317,8 +318,8 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 // the store and a temporary one.
 func connectionBound() int { return min(mostConnections, descriptors()/4) }
 
-// listen serves until ctx ends, then calls stopping and answers what was accepted. Clients that are too slow to be
-// answered in time are cut off.
+// listen serves until ctx ends, then calls stopping, accepts no more requests, and answers those that are under way. Those
+// that take longer than lastRequests are cut off.
 func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Logger, stopping func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- all.serve(s) }()
@@ -342,7 +343,8 @@ func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Log
 	return err
 }
 
-// dialable turns an address that means every interface into one that can be asked for.
+// dialable returns an address to send requests to. For an address to listen on that means every interface, such as ":8080"
+// or "0.0.0.0:8080", that is 127.0.0.1 with its port.
 func dialable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {

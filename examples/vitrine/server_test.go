@@ -378,7 +378,7 @@ func TestSlowClientsAreClosed(t *testing.T) {
 	}
 }
 
-// An address that cannot be had is found out before anything is made.
+// An address that is in use is an error before a store or a key is made.
 func TestAnAddressThatIsTakenBuildsNoStore(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

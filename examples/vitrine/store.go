@@ -18,6 +18,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
+// inMemory is the value of -db for a store in memory.
 const inMemory = "memory:"
 
 // dbUsage says what -db wants.
@@ -139,11 +140,11 @@ func openToFill(ctx context.Context, db string) (*store, error) {
 	return openStore(ctx, db)
 }
 
-// checkReached is checkDB for commands other than serve. It also refuses memory:, since only the process that serves
-// such a store can reach it.
+// checkReached is checkDB for commands that open a store and are not serve. It also refuses memory:, since only the process
+// that serves such a store can reach it.
 func checkReached(db string) error {
 	if db == inMemory {
-		return usageError{errors.New("-db names a store in memory, which is that of the process that serves it: no other command can reach it")}
+		return usageError{errors.New("-db " + inMemory + " is a store inside the process that serves it: no other command can reach it")}
 	}
 	return checkDB(db)
 }
@@ -167,7 +168,7 @@ func checkDB(db string) error {
 }
 
 // checkFile is checkDB, and also returns an error for a SQLite file that exists and is no store. A file that does not
-// exist is right: the store may be built later.
+// exist is no error: the store may be built later.
 func checkFile(db string) error {
 	if err := checkDB(db); err != nil || !inFile(db) || absent(db) {
 		return err

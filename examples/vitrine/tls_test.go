@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// writeCertificate writes a certificate that vouches for itself, and its key, to cert.pem and key.pem.
+// writeCertificate writes a self-signed certificate and its key to cert.pem and key.pem.
 func writeCertificate(t *testing.T, dir string, serial int64, template x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

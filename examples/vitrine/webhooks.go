@@ -13,7 +13,7 @@ import (
 
 // Usages of the flags of serve that are about webhooks.
 const (
-	webhooksUsage      = "`file` with a JSON array of webhooks {name, url, secret, types, groups}, which changes are posted to; SIGHUP has it read again"
+	webhooksUsage      = "`file` with a JSON array of webhooks {name, url, secret, types, groups}, which changes are posted to; read again at SIGHUP"
 	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, to which webhooks may post, besides public addresses"
 )
 
@@ -39,8 +39,8 @@ func (p *program) webhookSettings(file, allow string) (s webhookSettings, err er
 	return s, nil
 }
 
-// readWebhooks reads the file that -webhooks names. Others may be allowed to read it, as where a container mounts its
-// secrets, so that is only said.
+// readWebhooks reads the file that -webhooks names. If others than its owner may read it, that is only warned about, since
+// containers mount secrets so.
 func (p *program) readWebhooks(file string) ([]webhook.Endpoint, error) {
 	text, mode, shared, err := readKey(file)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *program) readWebhooks(file string) ([]webhook.Endpoint, error) {
 	return endpoints, err
 }
 
-// readAgain has d deliver to what stands in the file now.
+// readAgain reads the file again and gives its endpoints to d. An error changes nothing.
 func (p *program) readAgain(ctx context.Context, file string, d *webhook.Deliverer) error {
 	endpoints, err := p.readWebhooks(file)
 	if err != nil {
@@ -62,7 +62,8 @@ func (p *program) readAgain(ctx context.Context, file string, d *webhook.Deliver
 	return d.Set(ctx, endpoints)
 }
 
-// deliver delivers changes until stop is called, which waits for the deliveries that are under way.
+// deliver starts a Deliverer, which delivers changes until stop is called or ctx is done. stop waits for the deliveries that
+// are under way.
 func (s webhookSettings) deliver(ctx context.Context, store webhookstore.Store, services webhook.Services, log *slog.Logger, observer func(webhook.Attempt)) (d *webhook.Deliverer, stop func(), err error) {
 	d = webhook.New(store, services, &webhook.Options{Allow: s.allow, Log: log, Observer: observer})
 	if err := d.Set(ctx, s.endpoints); err != nil {
