@@ -10,14 +10,14 @@ type List[T any] struct {
 	items   []T // in order
 }
 
-// New returns a list of at most limit items, in the order of compare.
+// New returns a list of at most limit items, in the order of compare. With a limit of 0 it keeps none.
 func New[T any](limit int, compare func(a, b T) int) *List[T] {
 	return &List[T]{limit: limit, compare: compare}
 }
 
-// Add adds an item. One that comes after all others of a full list is dropped.
+// Add adds an item. If the list is full, its last item is dropped, or the new one if it does not come before the last.
 func (l *List[T]) Add(item T) {
-	if last, full := l.Last(); full && l.compare(item, last) >= 0 {
+	if last, full := l.Last(); l.limit == 0 || full && l.compare(item, last) >= 0 {
 		return
 	}
 	i, _ := slices.BinarySearchFunc(l.items, item, l.compare)
@@ -27,7 +27,7 @@ func (l *List[T]) Add(item T) {
 	l.items = slices.Insert(l.items, i, item)
 }
 
-// Last returns the last item of a full list. full is false while any item would be taken.
+// Last returns the last item of a full list. full is false while the list has fewer items than its limit, or if its limit is 0.
 func (l *List[T]) Last() (last T, full bool) {
 	if len(l.items) < l.limit || l.limit == 0 {
 		return last, false

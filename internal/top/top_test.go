@@ -12,7 +12,7 @@ import (
 func TestAListHasTheFirstOfAllItems(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for n := range 60 {
-		for _, limit := range []int{1, 2, 20} {
+		for _, limit := range []int{0, 1, 2, 20} {
 			list := top.New(limit, cmp.Compare[int])
 			var all []int
 			for range n {
@@ -25,7 +25,7 @@ func TestAListHasTheFirstOfAllItems(t *testing.T) {
 				t.Errorf("the first %d: %v, want %v", limit, list.Items(), want)
 			}
 			last, full := list.Last()
-			if full != (n >= limit) || full && last != all[limit-1] {
+			if full != (limit > 0 && n >= limit) || full && last != all[limit-1] {
 				t.Errorf("last of %d among %d: %d, full %v", limit, n, last, full)
 			}
 		}
