@@ -15,7 +15,8 @@ import (
 var (
 	// ErrForeign means that a text is not a cursor of this feed.
 	ErrForeign = errors.New("not a cursor of this feed of changes")
-	// ErrGone means that a cursor is one of this feed, and that what follows it is not known any more.
+	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has another
+	// identity since.
 	ErrGone = errors.New("the feed does not go back to this cursor: entries after it were removed, or the feed was reset or copied " +
 		"since; begin without a cursor, or with now, and read what you follow anew")
 )
@@ -48,7 +49,7 @@ func NewSeal(s State, name string) *Seal {
 	}
 	block, err := aes.NewCipher(derive("encrypt"))
 	if err != nil {
-		panic(err) // AES takes keys of 32 bytes
+		panic(err) // not possible: AES takes the 32 bytes of an HMAC-SHA-256 as a key
 	}
 	return &Seal{s, name, derive("authenticate"), block}
 }
@@ -95,6 +96,7 @@ func (s *Seal) identity() []byte {
 	return sum[:identitySize]
 }
 
+// vector returns the synthetic initialization vector of a cursor with this text.
 func (s *Seal) vector(text []byte) []byte {
 	h := hmac.New(sha256.New, s.mac)
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s.name))))

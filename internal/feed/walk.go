@@ -9,13 +9,17 @@ import (
 // Now is the cursor that stands for the end of a feed.
 const Now = "now"
 
-// ErrFull is what the take of Walk returns for an entry that does not fit: it is the first one of the next page.
+// ErrFull is the error with which take tells Walk that an entry does not fit on the page any more. The entry is the first one
+// of the next page.
 var ErrFull = errors.New("the page is full")
 
-// Walk reads one page of a feed. It calls take with the entries after a cursor, all that are kept if after is "", until
-// take is full, or until looks of them were read. cursor makes the cursor of the entry; it is a function since most
-// entries that take leaves out need none. Walk returns the cursor of the last entry that take was given, and whether
-// there are entries after it. Its errors are those of Seal.Open, of entries, and of take.
+// Walk reads one page of a feed. It calls take with the entries after a cursor, from the oldest that is kept if after is "",
+// and with none if after is Now. take puts an entry into the page, or passes over it. It returns full if the page is full with
+// this entry, and ErrFull if it is full without it. The page ends then, or when looks entries were read. cursor makes the
+// cursor of the entry; it is a function, since making one takes time and entries that take passes over need none.
+//
+// Walk returns the cursor of the last entry that take has accepted or passed over, or where it began if there is none, and
+// whether there are entries after it. Its errors are those of Seal.Open, of entries, and of take.
 func Walk(seal *Seal, state State, after string, looks int, entries func(after Position, limit int) iter.Seq2[Entry, error],
 	take func(e Entry, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
 	at := state.Removed

@@ -1,6 +1,6 @@
-// Package gunzip unpacks gzip as the program of that name does: members one after the other are one
-// file, and zeros behind the last are padding. Anything else behind it is an error, where that
-// program warns, since it may be what is left of a member that holds records.
+// Package gunzip unpacks gzip as the program of that name does: several members in a row are one file, and zeros behind the
+// last member are padding. Any other bytes behind it are an error, while that program only warns: they may be what is left
+// of a member that held records.
 package gunzip
 
 import (
@@ -17,7 +17,7 @@ const Magic = "\x1f\x8b"
 
 // Error says that a file is no gzip, is damaged or is cut short.
 type Error struct {
-	Offset int64 // of the compressed file: what was read of it until the fault showed
+	Offset int64 // how many bytes of the compressed file were read until the fault showed
 	Fault  string
 	Cause  error
 }
@@ -35,7 +35,7 @@ type Reader struct {
 	file   source
 	packed *bufio.Reader
 	member *gzip.Reader
-	err    error // it stays
+	err    error // what Read returned last; it stays
 }
 
 // source counts what was read and keeps the error that is no fault of the file.

@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/vitrine-go/vitrine"
 
-// root is where the module lies.
+// root is the directory of the module, from that of this package.
 const root = "../.."
 
 // row says what the packages at and below a directory may import beside the standard library and

@@ -1,4 +1,5 @@
-// Package lru has the cache that a package bounds by bytes: the values that were used last stay.
+// Package lru has a cache that is bounded by the size of all its values together. The values that were not used for the
+// longest time are evicted first.
 package lru
 
 import "container/list"
@@ -11,6 +12,7 @@ type Cache[K comparable, V any] struct {
 	recent list.List // of *entry, the last used first
 }
 
+// entry is a cached value, with its key, so that evicting it finds the key in the map.
 type entry[K comparable, V any] struct {
 	key   K
 	value V

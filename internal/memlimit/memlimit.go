@@ -19,7 +19,8 @@ func With(ctx context.Context, reserve func(bytes int) bool) context.Context {
 	return context.WithValue(ctx, key{}, reserve)
 }
 
-// Reserve counts so many bytes for the request of ctx, or returns ErrExceeded. Without a server, nothing is bounded.
+// Reserve counts so many bytes for the request of ctx, or returns ErrExceeded if there are not enough. It always returns nil
+// for a ctx that does not come from With, as in a program that embeds a domain.
 func Reserve(ctx context.Context, bytes int) error {
 	if reserve, ok := ctx.Value(key{}).(func(int) bool); ok && !reserve(bytes) {
 		return ErrExceeded

@@ -13,7 +13,7 @@ import (
 )
 
 // Module returns the directory of a new Go module with these files, by name, which requires these modules, each as
-// path@version. It skips the benchmark where they cannot be fetched.
+// path@version. It skips the benchmark if they cannot be fetched.
 func Module(b *testing.B, require []string, files map[string][]byte) string {
 	dir := b.TempDir()
 	for name, text := range files {
@@ -86,6 +86,7 @@ func (p *Process) Ask(b *testing.B, question, want string) {
 	}
 }
 
+// goCommand returns a go command that runs in the module in dir, without the flags and the workspace of this run.
 func goCommand(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

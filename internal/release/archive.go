@@ -137,7 +137,7 @@ func licence(upper string) bool {
 // be reproduced.
 func writeTar(name, dir string, at time.Time, files []file) error {
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // a level that there is
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // an error is only about the level
 	w := tar.NewWriter(z)
 	for _, f := range files {
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: dir + "/" + f.name, Size: int64(len(f.content)), Mode: int64(f.mode()), ModTime: at}

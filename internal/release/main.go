@@ -25,7 +25,7 @@ func main() {
 	list := flag.String("platforms", platforms, "`platforms`, with commas")
 	flag.Parse()
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "release: want flags alone, have %q\n", flag.Arg(0))
+		fmt.Fprintf(os.Stderr, "release: want flags and no arguments, have %q\n", flag.Arg(0))
 		os.Exit(2)
 	}
 	if err := release(*source, *out, strings.Split(*list, ",")); err != nil {
@@ -34,11 +34,11 @@ func main() {
 	}
 }
 
-// release builds the commit that is checked out in source into the directory out. out gets its name only when it is
-// complete.
+// release builds the commit that is checked out in source into the directory out. The files are made in out.parts, which is
+// renamed to out when all of them are complete, and removed after an error.
 func release(source, out string, platforms []string) (err error) {
 	if _, err := os.Lstat(out); err == nil {
-		return fmt.Errorf("%s is there already: want a directory that is not", out)
+		return fmt.Errorf("%s exists already: want the name of a new directory", out)
 	}
 	work, err := os.MkdirTemp("", "vitrine-release-")
 	if err != nil {

@@ -6,11 +6,11 @@
 // under test computes none of it. An endpoint of the route table without a row fails the test, and so does
 // a row without an endpoint.
 //
-// Whatever is answered 404 because it is hidden is asked for once more with an id that does not
+// A request that is answered with 404 because the thing is hidden is sent again with an id that does not
 // exist: bodies, lengths and headers must be the same. A caller's lists, totals, values and links
-// must be the same in a world that lacks all the caller may not see. And in random worlds the lists
-// of random callers hold what these callers can read one by one, which a model of a few lines
-// foretells.
+// must be the same in a world without everything that the caller may not see. And in random worlds the
+// lists of random callers must have exactly what these callers can read one by one, which a model of a few
+// lines predicts.
 //
 // Single responses do not show whether several steps together give too many rights. So in random libraries a few callers
 // take random allowed steps together, and nobody may have a right afterwards that they could not give.

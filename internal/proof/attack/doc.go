@@ -1,8 +1,8 @@
-// Package attack shows what becomes of clients that mean harm. The example server runs in a process
-// of its own on a SQLite file; after each attack its answer, its health, the processor time that it
-// worked and the memory that it took are held against stated bounds, a few times what was measured.
-// Secrets that can be told apart, tokens and addresses of readers, are searched for in all answers,
-// the log, and the files. That each guard is needed is shown with the same server without it.
+// Package attack tests the server against hostile clients. The example server runs in a process of its own on a SQLite
+// file. After each attack its answer, its health, the processor time that it used and the memory that it took must be
+// within bounds that the test states, a few times what was measured. Tokens and e-mail addresses that are easily
+// recognised are sent in, and then searched for in all answers, the log and the files. Mutants show that each guard is
+// needed: without it, an attack must exceed a bound.
 //
 // Not every attack is carried out here. This is where each is; a test makes sure that what is named
 // exists:

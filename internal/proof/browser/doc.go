@@ -9,5 +9,5 @@
 // Another test opens the page of the README that shows an app with a delivery token.
 //
 // The tests need chromium, chromedriver, sh and npm in PATH, and the npm registry or npm's cache of
-// it. Without them they are skipped; where VITRINE_CI is set they fail.
+// it. Without them they are skipped or, if VITRINE_CI is set, fail.
 package browser

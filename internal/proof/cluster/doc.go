@@ -19,13 +19,13 @@
 // not on a session that was open before. A base backup and the WAL archive restore the database to a moment: with all that
 // was acknowledged before it and nothing that was begun after it, also when a primary was lost that had not archived its WAL.
 //
-// That a fault would be found is shown by histories with faults in them, and by a cluster whose commits wait for no
+// Two controls show that the tests detect faults: histories with faults in them, and a cluster whose commits wait for no
 // standby, which loses writes.
 //
 // The programs that this needs are Debian packages: etcd-server, etcd-client, patroni, haproxy, pgbouncer and postgresql. A
-// plain run of the tests has the primary stand still and switches it over, which takes a minute and a half. With -long the
-// cluster is put through all trouble in rounds, one at least, and the cluster that loses writes is tried too. How long no
-// write was acknowledged is printed and not judged, since a test may run on a busy machine:
+// plain run of the tests suspends the primary and later switches it over, which takes a minute and a half. With -long all
+// troubles happen in turn, in rounds, one at least, and the cluster that loses writes is tried too. How long no write was
+// acknowledged is printed and not judged, since a test may run on a busy machine:
 //
 //	go test ./internal/proof/cluster -v -timeout 0 -args -long 1h
 //

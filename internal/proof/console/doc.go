@@ -2,11 +2,11 @@
 // keys and drags, against the program of examples/vitrine. It also runs the unit tests of the page's pure modules with
 // node, and checks the types of all modules with the TypeScript compiler against openapi.json.
 //
-// Each view is looked at in light and dark, 360 and 1,280 pixels wide, by axe-core, and pictures of all of them
-// are written to the folder that TestViews names. When a test ends, the page tells
-// which requests it has sent; one to another origin, or with a token in its address, fails the test.
+// axe-core checks each view in light and dark, 360 and 1,280 pixels wide, and pictures of all of them are written to the
+// folder that TestViews names. When a test ends, the page tells which requests it has sent; one to another origin, or with
+// a token in its address, fails the test.
 //
-// TestFirstView logs how long the first view takes, and judges nothing:
+// TestFirstView logs how long the first view takes; it fails for no time, however long:
 //
 //	go test -run TestFirstView -v ./internal/proof/console
 //
@@ -16,5 +16,5 @@
 //	go test ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
 //
 // The tests need chromium, chromedriver, node and npm in PATH, and the npm registry or npm's cache of it. Without them they
-// are skipped; where VITRINE_CI is set they fail.
+// are skipped or, if VITRINE_CI is set, fail.
 package console

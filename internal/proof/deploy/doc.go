@@ -1,15 +1,15 @@
 // Package deploy proves that the files of examples/deploy do what its README says, and that the README can be followed.
 //
-// nginx, Caddy and HAProxy are started with the files as they are, but for addresses and places; through each of them
-// every request gets the answer that it gets without a proxy, byte by byte, events come at once and go on coming after
-// a long silence, and no write is sent twice. The commands of the README run, in their order, on a machine of their own: a
-// root directory without Go, with its own network, processes and mounts, in which a small stand-in for systemd starts
-// what the units say. There a store of the first release is upgraded and keys are changed under load.
-// The units are judged by systemd-analyze, and the program makes no system call that they forbid. The image of the
-// container is tried as a tree that nobody can write.
+// nginx, Caddy and HAProxy are started with the files as they are, except for addresses and directories. Through each of
+// them every request must get the same answer as without a proxy, byte by byte; events must arrive at once, also after a
+// long silence; and no write may be sent twice. The commands of the README run, in their order, as on a machine of their
+// own: in a root directory without Go, with its own network, processes and mounts, in which a small stand-in for systemd
+// starts what the units say. There a store of the first release is upgraded and keys are changed under load.
+// systemd-analyze judges the units, and the program must make no system call that they forbid. The image of the
+// container is tried as a directory tree that cannot be written.
 //
-// These tests need Linux, the programs that they try and, for machines of their own, root. What needs something that is not there is
-// skipped; where VITRINE_CI is set it fails.
+// These tests need Linux, the programs that they try and, for a root directory of their own, root. A test that lacks one of
+// these is skipped or, if VITRINE_CI is set, fails.
 //
 // The long form keeps a stream idle for as long as one likes, with the timeouts as they are in the files:
 //

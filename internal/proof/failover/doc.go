@@ -6,14 +6,15 @@
 // and import reviews over HTTP at the same time, each request through any of the processes. At a
 // random moment the primary is stopped as by a crash and the standby promoted, sometimes after it was
 // cut off for a while. Then the tests compare the service's data with the responses that each writer got.
-// A write that was answered 503 with an unknown outcome may be there as a whole or not at all, one
-// that was refused as busy may not be there. Writers go on, also with what they had; versions have
-// no gaps. The lost server comes back as the standby of the new primary, for the next failover.
+// A write that was answered 503 with an unknown outcome must be there as a whole or not at all, one
+// that was refused as busy must not be there. The writers go on and can also change what they made before
+// the failover; versions have no gaps. The lost server comes back as the standby of the new primary, for the
+// next failover.
 //
-// The servers of the database are set to synchronous_commit=off, which the driver overrules.
+// The servers of the database are set to synchronous_commit=off, which the driver overrides.
 //
-// That a loss would be seen is shown with a standby that nobody waits for, and with a driver that
-// does not overrule.
+// Two controls show that the tests detect a loss: a standby that commits do not wait for, and a driver that
+// does not override the setting.
 //
 // The tests do not include a failover manager, which detects that a primary is lost, promotes a standby, and keeps
 // the old primary from coming back as a second one. The test knows at once, so the measured gap is that of the

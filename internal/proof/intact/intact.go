@@ -1,5 +1,4 @@
-// Package intact looks at the file of a store with nothing but SQLite, whatever the store's own
-// driver says of it.
+// Package intact checks the invariants of a store's file with SQL alone, without the code of the store's driver.
 package intact
 
 import (
@@ -9,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ErrBroken is what a file that is not whole is told with.
+// ErrBroken is the error for a file that breaks an invariant.
 var ErrBroken = errors.New("the file is not whole")
 
 // invariants are queries with the one answer that they must give.

@@ -9,7 +9,7 @@
 // integrity check, versions without gaps, tags that point to versions, an index of assets equal to
 // the assets.
 //
-// That a loss would be seen is shown with a server that acknowledges before it commits.
+// A control shows that the tests detect a loss: a server that acknowledges before it commits must fail them.
 //
 // The long form, which prints its figures:
 //

@@ -9,13 +9,13 @@
 // it) and as the example server over HTTP, where the process is killed meanwhile: an operation
 // without an answer may have taken effect or not.
 //
-// A follower of the feed of changes goes along with every history in a process. What it meets must be the order of the
-// changes: each once, none that was not made. Clients of a library of assets are checked by the feed alone: every answer
-// must follow from the changes before it in the feed, and so must every read for one moment between its call
-// and its answer.
+// In one process a follower reads the feed of changes during every history. It must get each change once, in the order in
+// which they were made, and nothing else. Histories of an asset library need no porcupine, since the feed gives the order
+// of the changes: the answer to each change must follow from the changes before it in the feed, and the answer to each
+// read from the state of the library at some moment between its call and its answer.
 //
-// That the histories can tell is shown by mutants: real lines of the source, changed for the worse
-// one at a time (mutants_test.go). Each must be caught.
+// Mutants show that the tests detect errors (mutants_test.go): each changes a line of the source for the worse,
+// and the tests must fail for each.
 //
 // The long form, which prints its figures:
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// Hunt has tests look at mutants. Each must be found, and without any the same tests must pass.
+// Hunt runs tests against mutants. The tests must fail for each mutant, and pass when no mutant is awake.
 type Hunt struct {
 	Program  program.Build // built once, with every mutant in it
 	Mutants  []Mutant

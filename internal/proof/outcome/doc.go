@@ -1,6 +1,6 @@
 // Package outcome shows over HTTP what a client may rely on when a server loses its database in the
-// middle of a commit: the answer is 503, and whoever repeats a creation with its Idempotency-Key, or a
-// patch with its version test, until it is answered has done it once, whatever was cut.
+// middle of a commit: the answer is 503, and a creation that is repeated with its Idempotency-Key, or a patch
+// with its version test, until it succeeds is done exactly once, wherever the commit was interrupted.
 //
 // A longer run:
 //

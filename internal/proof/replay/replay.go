@@ -1,5 +1,6 @@
-// Package replay follows the feeds of changes from their beginning and says what they make of each app and of a library.
-// Proofs hold that against what is stored: then each change is in its feed once, and none that was not made.
+// Package replay reads the feeds of changes from their beginning and computes the state of each app and of a library that
+// follows from them. Proofs compare it with what is stored: if both are the same, each change is in its feed once, and no
+// change is there that was not made.
 package replay
 
 import (

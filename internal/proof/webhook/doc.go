@@ -1,5 +1,5 @@
-// Package webhook holds deliveries against a library that others verify them with: the Go library of Standard
-// Webhooks. What it accepts and what it refuses is shown on requests that a receiver got over HTTP.
+// Package webhook verifies deliveries with the Go library of Standard Webhooks, as receivers do. The library must accept the
+// requests that a receiver got over HTTP, and refuse them when they were altered.
 //
-// It also kills processes that deliver, and shows that every change comes nevertheless, in the order of the feed.
+// Another test kills processes that deliver: every change must arrive nevertheless, in the order of the feed.
 package webhook
