@@ -49,7 +49,8 @@ func explainsAsset() row {
 		}}
 }
 
-// explainsOthers: what others may do is for moderators to ask, about a folder that is there as about one that is not.
+// explainsOthers: only moderators may ask what others may do. Anybody else is refused alike for a folder that exists and for
+// one that does not.
 func explainsOthers() row {
 	return row{route: "GET " + lib + "/explain", what: "about another", table: atTheTop, says: "+200 -403 !403",
 		request: func(w *world, _ string) request {
@@ -61,7 +62,8 @@ func explainsOthers() row {
 		}}
 }
 
-// changesAsset adds again what is there. To whom it is hidden it is 403 too: the one known exception.
+// changesAsset adds an asset again. For a caller who may not see the asset it is 403 too, the only response that differs from
+// that for an absent thing.
 func changesAsset() row {
 	t := table{}
 	for thing, line := range rights {
@@ -122,7 +124,7 @@ func removesAsset() row {
 	return rw
 }
 
-// rebuildAsset makes an asset again that was removed. Deleted folders have to be there for that.
+// rebuildAsset adds a removed asset again. For this it brings back deleted folders for a moment.
 func (w *world) rebuildAsset(name string) {
 	for i, a := range assetsOf {
 		if a.name != name {
@@ -293,7 +295,7 @@ func (c caller) rulesNetwork() bool {
 	return slices.Contains([]string{"network", "vendor", "session"}, c.name)
 }
 
-// takesOut takes assets out of grant. Out of the last folder only moderators take.
+// takesOut takes assets out of grant. Only moderators may take an asset out of its last folder.
 func takesOut() row {
 	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "take out of grant", table: assigns, says: "+200 f403 -404 !403"}
 	rw.request = func(w *world, thing string) request {

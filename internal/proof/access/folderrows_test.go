@@ -59,7 +59,7 @@ func folderRows() []row {
 		case "inherit from now on":
 			list[i].after = func(w *world, thing string) { w.inherits(thing) }
 		case "grant":
-			list[i].after = func(w *world, thing string) { // with a grant, an open folder is open no more
+			list[i].after = func(w *world, thing string) { // a folder with a grant is no longer open
 				w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions", `{"remove":[`+userGrant("someone", "manage")+`]}`, 200)
 				w.inherits(thing)
 			}

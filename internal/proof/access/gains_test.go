@@ -264,7 +264,7 @@ func (p *plot) rights(by assets.Caller) map[string]int {
 	return out
 }
 
-// explained holds the rights that a caller has against what it is told about them.
+// explained compares the rights that a caller has with what explain says about them.
 func (p *plot) explained(by assets.Caller, rights map[string]int) {
 	for _, id := range slices.Concat(p.folders, p.assets) {
 		in, told := assets.ExplainRequest{Folder: id}, hidden
@@ -285,7 +285,7 @@ func (p *plot) explained(by assets.Caller, rights map[string]int) {
 	}
 }
 
-// check holds the rights of all people against what they were, and returns how many were given by right.
+// check compares the rights of all people with those before, and returns how many were granted by somebody who could grant them.
 func (p *plot) check() (given int) {
 	for i, by := range p.people {
 		for id, right := range p.rights(by) {
@@ -305,7 +305,7 @@ func (p *plot) check() (given int) {
 	return given
 }
 
-// step has one of those who act together do something at random. What is not allowed is an error.
+// step does something at random as one of those who act together. It returns an error if that is not allowed.
 func (p *plot) step() (what string, err error) {
 	by := p.people[p.together[p.IntN(len(p.together))]]
 	switch p.IntN(10) {

@@ -125,8 +125,7 @@ func (rw row) run(t *testing.T, n *cells) {
 	n.requests += *w.sent
 }
 
-// fromElsewhere has a page of another site send the request for its visitor, who has a session: it writes
-// nothing.
+// fromElsewhere sends the request as a page of another site does for its visitor, who has a session. It must write nothing.
 func (rw row) fromElsewhere(t *testing.T, w *world, c caller, thing string) {
 	in := rw.request(w, thing)
 	if !c.session || rw.open || in.method == "GET" {
@@ -138,7 +137,8 @@ func (rw row) fromElsewhere(t *testing.T, w *world, c caller, thing string) {
 	}
 }
 
-// form looks at what an answer is made of, whatever it says.
+// form checks what holds for every answer: its headers, the form of an error, HEAD like GET, and a hidden thing like an
+// absent one.
 func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 	if r.status == 401 && r.header.Get("Www-Authenticate") != "svctoken" {
 		t.Errorf("%s: 401 with WWW-Authenticate %q", r.what, r.header.Get("Www-Authenticate"))

@@ -185,7 +185,7 @@ var someMutants = []string{"a URN contains what it is the start of", "what is hi
 	"who adds a group may take another away", "a claim that nobody knows is passed over",
 	"a protected tag is the owner's too", "groups change though a tag is protected"}
 
-// TestMutants has the tests look at each mutant, and at none.
+// TestMutants runs the tests against each mutant, and without one.
 func TestMutants(t *testing.T) {
 	h := mutant.Hunt{
 		Program:  program.Build{Module: "../../..", Package: "./internal/proof/access", Test: true},

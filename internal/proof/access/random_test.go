@@ -43,7 +43,7 @@ func TestListsHoldWhatCanBeRead(t *testing.T) {
 	}
 }
 
-// compare holds what c reads and lists against the model, and returns how much the lists held.
+// compare compares what c reads and lists with the model, and returns how many things the lists had.
 func (m *random) compare(c caller) int {
 	return m.compareApps(c) + m.compareFolders(c) + m.compareAssets(c)
 }

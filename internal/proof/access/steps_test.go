@@ -32,8 +32,8 @@ type stepper struct {
 	again int                   // repeats that were answered
 }
 
-// TestRandomStepsHaveTheRightsOfTheMoment has callers, whose rights come and go, create apps, change
-// their groups, bring versions back and set tags, with and without idempotency keys.
+// TestRandomStepsHaveTheRightsOfTheMoment creates apps, changes their groups, restores versions and sets tags, with and
+// without idempotency keys, as callers whose rights change.
 func TestRandomStepsHaveTheRightsOfTheMoment(t *testing.T) {
 	steps := 4000
 	if testing.Short() {
@@ -72,8 +72,8 @@ func TestRandomStepsHaveTheRightsOfTheMoment(t *testing.T) {
 	}
 }
 
-// step sends a request that is answered want where it was not done before with this key. allowed says
-// whether the caller's rights of today are enough to get that far, and else what is answered.
+// step sends a request, whose answer must be want unless it was done before with this key. allowed is 200 if the caller's
+// present rights are enough for it, and otherwise the status that must be the answer.
 func (m *stepper) step(c caller, in request, allowed, want int) (done bool, r reply) {
 	m.t.Helper()
 	first, used := m.known[c.URN+" "+in.key]

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// A caller cannot tell whether what it may not see is there: all that it reads, lists in every order,
-// pages and their links, totals, values, children, headers and lengths, is the same in a world
-// without.
+// A caller cannot find out whether something exists that it may not see: everything that it reads, lists in every order, pages
+// and their links, totals, values, children, headers and lengths, is the same in a world without that.
 func TestWhatIsHiddenLeavesNoTrace(t *testing.T) {
 	answers := 0
 	for i, c := range knownCallers() {
@@ -207,7 +206,7 @@ func (w *world) withNames(text string) string {
 	})
 }
 
-// What is hidden would be seen: the comparison finds one thing more, whatever it is.
+// The comparison detects a trace: one more thing in a world, of any kind, is a difference.
 func TestATraceIsFound(t *testing.T) {
 	c := callers[slices.IndexFunc(callers, func(c caller) bool { return c.name == "viewer" })]
 	whole := newWorld(t).build(everything, everything, everything)

@@ -175,8 +175,8 @@ func (p *person) watch(ready string, arg any, do func()) took {
 	return t
 }
 
-// A library of many assets, folders and permissions is searched and looked through, by somebody who sees all of it and by
-// somebody who sees a part. How fast this machine is decides nothing.
+// A library of many assets, folders and permissions is searched and browsed, by somebody who sees all of it and by somebody
+// who sees a part. The times are printed, and none is a failure.
 func TestLargeLibrary(t *testing.T) {
 	path := cmp.Or(*libraryFile, filepath.Join(t.TempDir(), "library.db"))
 	if testing.Short() {

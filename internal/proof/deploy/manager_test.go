@@ -284,7 +284,7 @@ func (m *manager) process(line string) *exec.Cmd {
 		Env: []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME=/root"}}
 }
 
-// asUnit has a process run as the unit says.
+// asUnit makes a process run as the unit says.
 func (m *manager) asUnit(cmd *exec.Cmd, unit map[string][]string) error {
 	for _, file := range unit["EnvironmentFile"] {
 		text, err := os.ReadFile(filepath.Join(m.top, file))

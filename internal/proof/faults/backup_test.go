@@ -135,7 +135,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	t.Logf("%d backups while %s were written", backups, strings.Join(told, ", "))
 }
 
-// oneBackup makes a backup and holds it against what was acknowledged before, and begun until then.
+// oneBackup makes a backup. It must have all changes that were acknowledged before the backup began, and none that began after
+// its end.
 func oneBackup(w *world, list []*load, path string) error {
 	var least []int
 	for _, l := range list {

@@ -78,7 +78,7 @@ func (c course) refused(t *testing.T, w *world, g *gate, k kind, late bool, n *t
 	}
 }
 
-// A look whose Nth call fails is answered with an error, never with less than there is.
+// A read whose Nth call fails is answered with an error, never with a part of the data.
 func TestTheNthCallOfALookFails(t *testing.T) {
 	path, names := newFile(t)
 	w, g := gated(t, path, false)
@@ -107,7 +107,7 @@ func TestTheNthCallOfALookFails(t *testing.T) {
 	t.Logf("%d looks with a fault, none of them was answered", looked)
 }
 
-// A store may call the function of an update again. What it does then counts, alone.
+// A store may call the function of an update again. Only the last call has an effect.
 func TestUpdatesThatAreCalledAgain(t *testing.T) {
 	_, names := filled()
 	for _, r := range chosen(names) {

@@ -23,8 +23,8 @@ type call struct {
 // after half of it is done.
 type verdict int32
 
-// disk stands between SQLite and the operating system. All connections of this process go through
-// it, since it is SQLite's default. Each directory may have a rule that says which calls fail.
+// disk is a file system of SQLite (VFS) in front of the one of the operating system. All connections of this process use it,
+// since it is SQLite's default. Each directory may have a rule that says which calls fail.
 type disk struct {
 	mu    sync.Mutex
 	files map[uintptr]string            // open ones: their path by the address of SQLite's structure
@@ -51,7 +51,7 @@ func address[F any](d *disk, fn F) uintptr {
 	return *(*uintptr)(unsafe.Pointer(&fn))
 }
 
-// newDisk makes a disk and puts it in SQLite's way, for as long as the process lives.
+// newDisk makes a disk and registers it as SQLite's default file system, for as long as the process lives.
 func newDisk() (*disk, error) {
 	d := &disk{files: map[uintptr]string{}, rules: map[string]func(call) verdict{}, methods: map[uintptr]uintptr{}}
 	tls := libc.NewTLS()

@@ -62,7 +62,7 @@ func (g *gate) pass(of [3]error) error {
 	return of[g.kind]
 }
 
-// change puts the gate between.
+// change puts the gate between the service of a world and its stores.
 func (g *gate) change(w *world, s *stores) {
 	g.w = w
 	s.apps, s.assets, s.reviews = appGate{g, s.apps}, assetGate{g, s.assets}, reviewGate{g, s.reviews}

@@ -167,7 +167,7 @@ var tables = []string{
 	"review_collection", "review", "(SELECT id FROM asset_term_docsize)",
 }
 
-// rows is all that the file at path holds.
+// rows returns all rows of the file at path, as text.
 func rows(path string) (out string, err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
@@ -228,7 +228,7 @@ func differ(have, want string) string {
 	return fmt.Sprintf("there are %d lines, want %d", len(a), len(b))
 }
 
-// check looks at a file with nothing but SQLite.
+// check returns an error if a file breaks an invariant, see package intact.
 func check(path string) (err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// TestAnEmbeddedServiceLeavesNoGoroutine opens a store and a handler in this process, has clients use
-// them and leave, and closes both. It runs before the tests that run at the same time.
+// TestAnEmbeddedServiceLeavesNoGoroutine opens a store and a handler in this process. Clients use them and leave, and the test
+// closes both. It runs before the parallel tests.
 func TestAnEmbeddedServiceLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	dir := t.TempDir()

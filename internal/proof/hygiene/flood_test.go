@@ -87,8 +87,7 @@ func fewDescriptors(s *server) error {
 	})
 }
 
-// noDescriptors is what becomes of a server that has too few in spite of all: it works again when
-// there are some.
+// noDescriptors checks a server that has no file descriptors left: it works again when there are some.
 func noDescriptors(s *server) error {
 	err := s.flood(400, func() error {
 		for begin := time.Now(); !strings.Contains(s.Log(), "too many open files"); time.Sleep(10 * time.Millisecond) {

@@ -55,7 +55,7 @@ func panicInHandler(s *server) error {
 	return s.alive()
 }
 
-// panicInWorker has the workers of an import panic: those of many lines, and that of a long line.
+// panicInWorker makes the workers of an import panic: those of many lines, and that of a long line.
 func panicInWorker(s *server) error {
 	lines := strings.Repeat(fmt.Sprintf(record, "YQ=="), 2<<20/len(record))
 	for name, file := range map[string]string{"many lines": lines, "a long line": strings.Repeat(" ", 2<<20) + "1\n"} {

@@ -92,8 +92,9 @@ func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]
 	return f.events[:len(f.events)-2], nil
 }
 
-// checkFeed checks that the feed of an app is the order of what has changed it: each change once, none that was not made,
-// each where the state before lets it be, and none after one that was begun when it had been answered.
+// checkFeed returns an error unless the feed of an app is an order of its changes that explains the history: it has each
+// change once and no other, each is possible in the state before it, and a change that was begun after another one was
+// answered is after it.
 func (h *history) checkFeed(app int, events []appsvc.Event) error {
 	var head appsvc.Version
 	tagged := map[string]appsvc.Version{}

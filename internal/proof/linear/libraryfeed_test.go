@@ -16,9 +16,12 @@ type libraryState struct {
 	order  []string             // ids in the order of adding
 }
 
-// check checks that the order of the feed is one that explains the history: each change is in it once, and none that was not
-// made; each was answered as it had to be in the state that those before it left; each read is answered as in one of the
-// states that it can have met. A change that was begun when another had been answered comes after it.
+// check returns an error unless the order of the feed explains the history:
+//
+//   - the feed has each change that was made once, and no other;
+//   - the answer to each change follows from the state that the changes before it left;
+//   - the answer to each read follows from one of the states between its call and its answer;
+//   - a change that was begun after another one was answered is after it in the feed.
 func (h *libraryHistory) check(events []assets.Event) error {
 	of := map[string][]*libraryOp{} // the changes of each client, in their order
 	for i := range h.ops {
@@ -98,9 +101,10 @@ func (s libraryState) after(o *libraryOp, e assets.Event) (libraryState, error) 
 	return next, nil
 }
 
-// checkReads finds a state for each read: not before what was answered when it began, not after what began when it was
-// answered, and not before the state of a read that was answered when it began. Taking the first that fits, in the order
-// of answers, finds states for all of them if there are any.
+// checkReads looks for a state that explains each read. The state must have every change that was answered when the read
+// began, and none that began after the read was answered; and it must not be older than the state of any read that was
+// answered when this one began. Choosing the oldest state that fits, in the order of the answers, finds states for all
+// reads if there are any.
 func (h *libraryHistory) checkReads(states []libraryState, order []*libraryOp) error {
 	var reads []*libraryOp
 	for i := range h.ops {

@@ -121,7 +121,7 @@ func TestSomeMutantsAreChosen(t *testing.T) {
 	}
 }
 
-// What is built before is as it was: another build may use it.
+// Into does not change the build that it is given: another build may use that.
 func TestABuildIsLeftAlone(t *testing.T) {
 	b := program.Build{Module: module(t), Added: map[string]string{"sum/more.go": "package sums\n"}}
 	with, err := Into(b, []Mutant{wrong})

@@ -54,7 +54,7 @@ type media struct {
 
 const resource = "https://openapi.test/openapi.json"
 
-// Parse reads a document, compiles its schemas, and holds its own examples against them.
+// Parse reads a document, compiles its schemas, and validates its examples by them.
 func Parse(text []byte) (*Document, error) {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -78,7 +78,7 @@ func Parse(text []byte) (*Document, error) {
 	return r.doc, nil
 }
 
-// closeObjects has objects whose members are listed take no others, unless they say so.
+// closeObjects adds "additionalProperties": false to objects whose members are listed, unless they say something else.
 func closeObjects(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -63,7 +63,7 @@ func (d *Document) check(base string, x Exchange) error {
 	return nil
 }
 
-// refused judges the answer to a request that nothing describes.
+// refused returns an error unless a request that the document does not describe was refused.
 func refused(path *Path, x Exchange) error {
 	want := http.StatusNotFound
 	if path != nil {
@@ -100,7 +100,7 @@ func otherSlash(path string) string {
 	return path + "/"
 }
 
-// match holds an escaped path against a template.
+// match returns the parameters of an escaped path that matches a template, and whether it does.
 func match(template, path string) (map[string]string, bool) {
 	want, have := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -204,7 +204,7 @@ func joined(lines []string) []string {
 	return []string{strings.Join(lines, ", ")}
 }
 
-// checkBody holds a body against the schema of its media type. What is no JSON is a string to it.
+// checkBody validates a body by the schema of its media type. A body that is not JSON counts as a string.
 func checkBody(content map[string]media, contentType string, body []byte) error {
 	name, _, err := mime.ParseMediaType(contentType)
 	m, known := content[name]

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// Transport sends requests by another one, and holds every exchange against a document.
+// Transport sends requests by another Transport, and checks every exchange by a document.
 type Transport struct {
 	Document *Document
 	Base     string            // path that the operations without servers of their own start at

@@ -90,7 +90,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	t.Logf("%d disks from %d records, %d acknowledged updates on them; lost: %d disks", n.images.Load(), n.records, n.acknowledged.Load(), n.lost.Load())
 }
 
-// The same driver with less than synchronous=FULL loses updates, so a loss would be seen.
+// The same driver with less than synchronous=FULL loses updates, which shows that the test detects a loss.
 func TestControlsLose(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the controls are made without -short")

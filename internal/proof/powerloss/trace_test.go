@@ -138,7 +138,7 @@ func (t *tracer) call(call string) error {
 	return t.onNames(name, before, texts)
 }
 
-// path returns a path as it is, whether or not strace has it in hexadecimal.
+// path returns a path in plain text, which strace may have printed in hexadecimal.
 func (t *tracer) path(p string) string {
 	if b, err := unhex(p); err == nil {
 		return b

@@ -21,7 +21,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// stores are a way to have the first release's data in today's stores, by name.
+// stores are the ways in which the first release's data gets into today's stores, by name.
 var stores = map[string]func(t *testing.T) archive.Stores{
 	"a SQLite file": func(t *testing.T) archive.Stores { return ofSQLite(openFile(t, firstFile(t))) },
 	"a PostgreSQL database": func(t *testing.T) archive.Stores {
@@ -61,7 +61,7 @@ func openFile(t *testing.T, path string) *sqlite.DB {
 	return db
 }
 
-// wholeFile looks at the file of a store with nothing but SQLite.
+// wholeFile checks the integrity of a store's file with SQL alone.
 func wholeFile(path string) (err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {

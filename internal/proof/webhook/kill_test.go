@@ -61,8 +61,8 @@ func (r *receiver) all() []received {
 }
 
 // Two processes share a store, in which apps are created all the time. The one that delivers is killed, and another
-// started, again and again. Every change comes, in the order of the feed; what comes twice has the same id and
-// follows itself.
+// started, again and again. Every change arrives, in the order of the feed; a change that arrives twice has the same id, and
+// no other change comes between.
 func TestKilledProcessesLoseNoDelivery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes more than a minute")
