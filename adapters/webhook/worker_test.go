@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -588,8 +589,21 @@ func TestAStoreThatFailsForAWhile(t *testing.T) {
 		time.Sleep(time.Minute)
 		f.expect("after it failed longer than the lease lasts", "a:4")
 		p.end()
-		if log := f.log.String(); strings.Contains(log, "context canceled") {
-			t.Errorf("the log takes the loss of the lease for a fault: %s", log)
+	})
+}
+
+// A worker whose process has lost the lease, and that is not told to stop yet, logs no fault.
+func TestALostLeaseIsNoFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		d := newDeliverer(f.store, []source{f.apps}, &Options{Log: slog.New(slog.NewTextHandler(f.log, nil))})
+		held, lose := cancelable(t)
+		lose()
+		stopped, stop := cancelable(t)
+		time.AfterFunc(time.Minute, stop)
+		w := worker{d: d, e: to("a"), log: d.log, progress: new(progress)}
+		if err := w.run(stopped, held); err != nil || f.log.String() != "" {
+			t.Errorf("%v, log: %s", err, f.log)
 		}
 	})
 }
