@@ -70,11 +70,11 @@ type Reader interface {
 	Apps(ctx context.Context, q AppQuery) iter.Seq2[App, error]
 	// Tags yields the tags of one app that q asks for, by name in byte order.
 	Tags(ctx context.Context, q TagQuery) iter.Seq2[Tag, error]
-	// TagMoves yields the moves of one tag that q asks for, newest first, which is by falling Number. The tag need not
-	// exist now.
+	// TagMoves yields the moves of one tag that q asks for, newest first, which is by falling Number. Neither the tag nor
+	// the app need exist.
 	TagMoves(ctx context.Context, q TagMoveQuery) iter.Seq2[TagMoveRecord, error]
-	// TagNames yields the names of the tags of the app that have moves, in byte order, each once. It yields nothing if
-	// there is no app with this id.
+	// TagNames yields the names of the tags of the app that have moves, in byte order, each once. Neither the tags nor the
+	// app need exist.
 	TagNames(ctx context.Context, appID string) iter.Seq2[string, error]
 	// Users yields the apps that q asks for, by ID in byte order: those whose Head matches q and of which some version,
 	// the latest or an older one, has an element of the component. It may also yield matching apps of which no

@@ -22,8 +22,8 @@ const User = "vitrine"
 
 // Options say how a cluster is made; nil is the default.
 type Options struct {
-	// Fsync has commits wait for the disk, as a real server does. Tests that do not measure or cut
-	// power go without.
+	// If Fsync is true, commits wait for the disk, as those of a real server do. Only tests that
+	// measure, or that cut the power, need that.
 	Fsync bool
 	// Settings are more lines of postgresql.conf, "name = value" each.
 	Settings []string
@@ -84,7 +84,7 @@ func start(o *Options, fill func(*Cluster) error) (*Cluster, error) {
 	return c, nil
 }
 
-// makeDir makes the directory of a cluster, in memory if there is such a place and no commit waits for the disk. It is
+// makeDir makes the directory of a cluster, in /dev/shm if that exists and commits do not wait for the disk. It is
 // not below the directory of the test, whose name is long: the path of a socket has at most 107 bytes.
 func makeDir(o *Options) (*Cluster, error) {
 	const name = "vitrine-pg-"
@@ -233,7 +233,7 @@ func (c *Cluster) end(how string) error {
 	return c.order(how)
 }
 
-// remover ends the server and removes all of the cluster.
+// remover ends the server and the shell, and removes the directory.
 func (c *Cluster) remover() error {
 	c.runs = false
 	return errors.Join(c.orders.Close(), c.keeper.Wait(), os.RemoveAll(c.Dir))

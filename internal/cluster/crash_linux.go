@@ -25,14 +25,14 @@ func (c *Cluster) crash() error {
 	if err != nil || len(lines) < 7 {
 		return fmt.Errorf("postmaster.pid is not as it should be: %q", text)
 	}
-	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil { // no child comes or goes from here on
+	if err := syscall.Kill(server, syscall.SIGSTOP); err != nil { // from here on it starts no process and waits for none
 		return err
 	}
 	if err := removeSegment(lines[6]); err != nil {
 		return err
 	}
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", server, server))
-	if errors.Is(err, fs.ErrNotExist) { // a kernel that does not tell
+	if errors.Is(err, fs.ErrNotExist) { // the kernel was built without this file
 		return errors.Join(syscall.Kill(server, syscall.SIGQUIT), syscall.Kill(server, syscall.SIGCONT))
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func isZombie(pid string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	state := stat[bytes.LastIndexByte(stat, ')')+1:] // behind the name, which may hold anything
+	state := stat[bytes.LastIndexByte(stat, ')')+1:] // after the name, which may contain any character
 	return bytes.HasPrefix(state, []byte(" Z")), nil
 }
 

@@ -2,5 +2,5 @@
 
 package cluster
 
-// crash has the server stop at once.
+// crash stops the server at once, by an order of the shell.
 func (c *Cluster) crash() error { return c.end("kill") }

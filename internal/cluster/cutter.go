@@ -23,13 +23,14 @@ type Cutter struct {
 
 	mu   sync.Mutex
 	open map[net.Conn]bool
-	plan []plan // the next one stands first
+	plan []plan // the next one first
 }
 
-// plan is to cut one connection.
+// plan is to cut the connection whose client sends a message next. If arrives is true, the message reaches the server and the
+// answer is lost; otherwise the message is lost.
 type plan struct {
-	message []byte // when its client sends this
-	arrives bool   // to the server, which does it and whose answer is lost, instead of being lost itself
+	message []byte
+	arrives bool
 }
 
 // Cutter starts a Cutter in front of the cluster. It ends with the test.

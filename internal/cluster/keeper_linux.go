@@ -83,7 +83,7 @@ func newKeeper() (*Keeper, error) {
 	return k, k.shell.Start()
 }
 
-// own gives a file to the user whom the programs run as.
+// own makes the user whom the programs run as the owner of a file.
 func (k *Keeper) own(path string) error {
 	if uid, gid, other := owner(); other {
 		return os.Chown(path, uid, gid)
@@ -91,7 +91,7 @@ func (k *Keeper) own(path string) error {
 	return nil
 }
 
-// Write writes a file below the directory, and makes the directories above it.
+// Write writes a file below Dir, and makes the directories that it is in. It returns the path of the file.
 func (k *Keeper) Write(name, text string, mode fs.FileMode) (path string, err error) {
 	path = filepath.Join(k.Dir, name)
 	if err := k.Mkdir(filepath.Dir(name)); err != nil {
@@ -103,7 +103,7 @@ func (k *Keeper) Write(name, text string, mode fs.FileMode) (path string, err er
 	return path, k.own(path)
 }
 
-// Mkdir makes a directory below the directory, and those above it.
+// Mkdir makes a directory below Dir, and the directories that it is in. Those that exist stay.
 func (k *Keeper) Mkdir(name string) error {
 	at := k.Dir
 	for part := range strings.SplitSeq(filepath.Clean(name), "/") {

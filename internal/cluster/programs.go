@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// programs returns the directory with PostgreSQL's own programs, "" without one: that of the newest
-// release where Debian puts them, else where the one on the PATH really lies.
+// programs returns the directory with PostgreSQL's own programs: that of the newest release in the place where Debian
+// installs them, or else the directory of the postgres on the PATH, with symbolic links resolved. It is "" if there is none.
 var programs = sync.OnceValue(func() string {
 	best, newest := "", 0
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -32,7 +32,7 @@ var programs = sync.OnceValue(func() string {
 	return ""
 })
 
-// Programs is the directory with PostgreSQL's own programs.
+// Programs returns the directory with PostgreSQL's own programs, "" if they are not installed.
 func Programs() string { return programs() }
 
 // whole reports whether a directory has what a cluster needs.
@@ -45,7 +45,7 @@ func whole(dir string) bool {
 	return true
 }
 
-// Need skips the test, or fails it where nothing may be skipped, when PostgreSQL is not installed.
+// Need skips the test if PostgreSQL is not installed. If VITRINE_CI is set, it fails the test instead.
 func Need(t testing.TB) {
 	t.Helper()
 	why := ""
@@ -60,7 +60,7 @@ func Need(t testing.TB) {
 	missing(t, why)
 }
 
-// missing skips a test that cannot do without something, or fails it where nothing may be skipped.
+// missing skips a test that needs something that is not there, or fails it if VITRINE_CI is set.
 func missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("VITRINE_CI") != "" {

@@ -47,15 +47,15 @@ func (c *Cluster) copy(primary *Cluster) error {
 	if err := os.WriteFile(filepath.Join(c.Data, "standby.signal"), nil, 0o600); err != nil {
 		return err
 	}
-	// A standby that is promoted while it waits for its primary to come back waits to the end.
-	const retry = "wal_retrieve_retry_interval = 50ms" // instead of 5 s
+	// A standby whose primary is down waits for this interval, also if it is promoted meanwhile. By default that is 5 s.
+	const retry = "wal_retrieve_retry_interval = 50ms"
 	return c.write(append([]string{
 		retry, "unix_socket_directories = '" + c.Dir + "'",
 		fmt.Sprintf("primary_conninfo = 'host=%s user=%s application_name=%s'", primary.Dir, User, StandbyName),
 	}, c.options.Settings...))
 }
 
-// Promote makes a standby a primary. It returns when the server takes writes.
+// Promote makes a standby a primary. It returns when the server accepts writes.
 func (c *Cluster) Promote(ctx context.Context) error {
 	promoted, err := c.Value(ctx, "postgres", "SELECT pg_promote(true, 60)")
 	if err == nil && promoted != "t" {
@@ -75,7 +75,7 @@ func (c *Cluster) Set(ctx context.Context, settings ...string) error {
 	if err := c.Exec(ctx, "postgres", "SELECT pg_reload_conf()"); err != nil {
 		return err
 	}
-	// The checkpointer reads the settings before its next checkpoint, and tells all others since when
-	// commits wait for standbys.
+	// The checkpointer reads the settings before its next checkpoint. Only then do the commits of all processes wait for
+	// standbys, or stop waiting.
 	return c.Exec(ctx, "postgres", "CHECKPOINT")
 }

@@ -11,8 +11,8 @@ var (
 // Escape returns the name of a member as a token of a pointer: "a/b" as "a~1b".
 func Escape(name string) string { return escape.Replace(name) }
 
-// IsIndex reports whether a token is an index of a list: decimal digits without leading zeros (RFC 6901, section 4). The
-// token "-", which names the place behind the last item, is none.
+// IsIndex reports whether a token is an index of an array: decimal digits without leading zeros (RFC 6901, section 4). The
+// token "-", which stands for the place after the last item, is not an index.
 func IsIndex(token string) bool {
 	return token != "" && strings.Trim(token, "0123456789") == "" && (token == "0" || token[0] != '0')
 }

@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	return e.Pointer + ": " + e.Sentence()
 }
 
-// Sentence is the error without the pointer.
+// Sentence is the error without the pointer. If the pointer is empty, it says that the whole text is meant.
 func (e *Error) Sentence() string {
 	sentence := e.Reason
 	if e.Pointer == "" {
@@ -48,7 +48,7 @@ func (e *Error) Sentence() string {
 }
 
 // Within returns the error of a value as an error of the text around it. at is the JSON pointer of the value in that
-// text.
+// text. The offset is lost, since it was one in the value.
 func Within(at string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Pointer: at + e.Pointer, Offset: -1, Reason: e.Reason}
@@ -189,7 +189,7 @@ type reasoned interface {
 	Sentence() string
 }
 
-// mismatch says why a value does not fit into the Go value that it was decoded into.
+// mismatch says why a value does not fit the type of the Go value that it was decoded into.
 func mismatch(sem *json.SemanticError) string {
 	if errors.Is(sem.Err, json.ErrUnknownName) {
 		return fmt.Sprintf("unknown member %q", sem.JSONPointer.LastToken())

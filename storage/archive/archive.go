@@ -24,7 +24,7 @@ type Counts struct {
 	Collections, Reviews                                int64
 }
 
-// String returns the counts as a sentence for people.
+// String returns the counts as a sentence for people. It leaves out answers and moves of tags.
 func (n Counts) String() string {
 	return fmt.Sprintf("%s, %s with %s and %s, %s with %s and %s, %s with %s",
 		count(n.Components, "component", "components"),

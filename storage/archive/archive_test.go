@@ -400,7 +400,7 @@ func TestErrorsOfDamageAreReadable(t *testing.T) {
 		"{\"vitrine\":1}\n":   "damaged archive: line 2: the archive ends before its last line",
 		"{\"vitrine\":2}\n":   "damaged archive: line 2: the archive ends before its last line",
 		"{\"vitrine\":2}\n{\"collection\":{\"source\":\"s\",\"id\":\"c\"}}\n":                   "damaged archive: line 2: this is no line of an archive: a collection has no network",
-		"{\"vitrine\":1}\n{\"collection\":{\"network\":\"n\",\"source\":\"s\",\"id\":\"c\"}}\n": "damaged archive: line 2: this is no line of an archive: a collection of this version of the format has no network",
+		"{\"vitrine\":1}\n{\"collection\":{\"network\":\"n\",\"source\":\"s\",\"id\":\"c\"}}\n": "damaged archive: line 2: this is no line of an archive: a collection has a network, which the first version of the format does not know",
 		"{\"vitrine\":1}\nx\n":                     "damaged archive: line 2: this is no line of an archive",
 		"{\"vitrine\":1}\n{\"tag\":{\"app\":5}}\n": "damaged archive: line 2: this is no line of an archive: the value at /tag/app is not what belongs there",
 		"{\"vitrine\":1}\n{\"spam\":5}\n":          "damaged archive: line 2: this is no line of an archive",

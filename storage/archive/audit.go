@@ -57,9 +57,9 @@ func (l line) stage() stage {
 	return inReviews
 }
 
-// add checks the next line. It first ends the parts that cannot go on after it: the apps before answers, a library
-// before the next one, the folders of a library before its assets. Some rules can only be checked there, such as that
-// each parent folder exists.
+// add checks the next line. It first ends the parts that cannot go on after it: the apps before answers, a library or a
+// collection before the next one, the folders of a library before its assets. Some rules can only be checked there, such
+// as that each parent folder exists.
 func (a *auditor) add(l line) error {
 	if l.stage() < a.stage {
 		return broken(l.number, errors.New("comes too late: components, apps, answers, libraries and reviews follow each other in this order"))
@@ -124,7 +124,7 @@ func (a *auditor) judge(l line) error {
 	return a.reviews.Review(l.Review.stored())
 }
 
-// enter begins a library.
+// enter begins a library. It returns an error unless libraries come in order, each once.
 func (a *auditor) enter(l line) (err error) {
 	if before := a.library; before != nil {
 		if l.Library.Network < before.Network || l.Library.Network == before.Network && l.Library.ID <= before.ID {
@@ -137,7 +137,7 @@ func (a *auditor) enter(l line) (err error) {
 	return err
 }
 
-// enterNetwork begins the reviews of a network, unless they have begun.
+// enterNetwork begins the reviews of a network, unless they have begun. It returns an error unless networks come in order.
 func (a *auditor) enterNetwork(name string) (err error) {
 	if a.reviews != nil && name == a.network {
 		return nil
@@ -160,7 +160,7 @@ func (a *auditor) endLibrary() error {
 	return broken(a.libraryLine, err)
 }
 
-// endCollection does the same at the end of a collection.
+// endCollection checks at the end of a collection that nothing is missing, such as reviews that its tally includes.
 func (a *auditor) endCollection() error {
 	if a.reviews == nil {
 		return nil

@@ -161,7 +161,8 @@ func (x *exporter) moves(r appsvc.Reader, id string) error {
 	return nil
 }
 
-// movesOf writes the moves of a tag. A Reader yields the newest first, so they are read in portions and reversed.
+// movesOf writes the moves of a tag. A Reader yields the newest first, so they are read in portions from the oldest on, and
+// each portion is reversed. The numbers of moves have no gaps, so a portion with fewer is the last.
 func (x *exporter) movesOf(r appsvc.Reader, id, name string) error {
 	const portion = 256
 	for number := int64(1); ; number += portion {

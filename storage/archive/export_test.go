@@ -3,6 +3,7 @@ package archive_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -113,6 +114,22 @@ func TestAnArchiveIsReadFromTheCurrentOffset(t *testing.T) {
 	if n != a.Counts() {
 		t.Errorf("imported %+v, the archive has %+v", n, a.Counts())
 	}
+}
+
+// ErrDamaged promises that the stores are empty, which nobody knows if the source changes between the check and the import.
+func TestAnArchiveThatChangesAfterItsCheckIsNotDamaged(t *testing.T) {
+	source := engines["memory"](t)
+	fill(t, source, 1)
+	data, _ := export(t, source)
+	a, err := archive.Open(ctx, bytes.NewReader(data), nil)
+	check(t, err)
+	end := bytes.LastIndex(data, []byte(`{"end"`))
+	copy(data[end:], "#####")
+	_, err = a.Import(ctx, engines["memory"](t))
+	if err == nil || errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), "and is not now: ") {
+		t.Errorf("error %v", err)
+	}
+	check(t, a.Close())
 }
 
 func TestAnImportThatIsInterruptedEnds(t *testing.T) {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -34,7 +35,8 @@ func Import(ctx context.Context, to Stores, r io.Reader, opts *Options) (Counts,
 }
 
 // Import writes the content of the archive into empty stores. It returns ErrNotEmpty if they are not empty. After any
-// other error, or if the process is killed, the stores may hold a part of the content: discard them.
+// other error, or if the process is killed, the stores may hold a part of the content: discard them. It never returns
+// ErrDamaged, also if the source has changed since Open.
 func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 	if err := to.Empty(ctx); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
@@ -48,13 +50,21 @@ func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 			err = m.add(l)
 		}
 		if err != nil {
-			return Counts{}, fmt.Errorf("import: %w", err)
+			return Counts{}, again(err)
 		}
 	}
 	if err := m.flush(); err != nil {
-		return Counts{}, fmt.Errorf("import: %w", err)
+		return Counts{}, again(err)
 	}
 	return m.counts, nil
+}
+
+// again returns an error of the second reading of an archive. It hides ErrDamaged, which promises that the stores are empty.
+func again(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("import: the archive was complete when it was checked, and is not now: %v", err)
+	}
+	return fmt.Errorf("import: %w", err)
 }
 
 // Empty returns ErrNotEmpty if one of the stores has data.
@@ -141,7 +151,7 @@ func (l line) size() int {
 	return 0
 }
 
-// add adds a line to the batch. It first writes the batch if that is full, or if the line needs another transaction:
+// add adds a line to the batch. It first writes the batch if the line would make it too large, or needs another transaction:
 // that of another store, library or network.
 func (m *importer) add(l line) error {
 	full := len(m.batch) == batchLines || m.bytes+l.size() > batchBytes

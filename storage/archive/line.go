@@ -48,7 +48,7 @@ func (n *number) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// what names the thing that the line stands for.
+// what names the thing of the line, for an error.
 func (l line) what() string {
 	switch {
 	case l.Component != nil:
@@ -272,7 +272,7 @@ type review struct {
 
 func newReview(r reviews.Review) *review { return &review{r.ID, r.Data} }
 
-// stored returns the row. A review without a time has none; an audit refuses its data.
+// stored returns the row. If Data is malformed, the row has the time 0; the auditor refuses such a line.
 func (r review) stored() reviews.Review {
 	row, err := reviews.StoredReview(r.ID, r.Data)
 	if err != nil {

@@ -28,7 +28,8 @@ type Archive struct {
 }
 
 // Open reads an archive to its end and checks it. It returns ErrDamaged, with the line and the rule that is broken, if the
-// archive is not as it was written, or if no service could have written what its lines say. opts may be nil.
+// archive is not as it was written, or if no service could have written what its lines say. An error of r is wrapped together
+// with ErrDamaged. opts may be nil.
 //
 // Import reads the archive a second time. If r is no io.Seeker, Open copies it into a temporary file. The caller closes the
 // Archive.

@@ -149,7 +149,7 @@ func (s *scanner) addNetwork(c *collection) error {
 		c.Network = &network
 		return nil
 	case s.format == firstFormat:
-		return fmt.Errorf("%w: a collection of this version of the format has no network", errNotLine)
+		return fmt.Errorf("%w: a collection has a network, which the first version of the format does not know", errNotLine)
 	case c.Network == nil:
 		return fmt.Errorf("%w: a collection has no network", errNotLine)
 	}

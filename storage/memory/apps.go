@@ -17,7 +17,7 @@ type appStore struct {
 	db     *DB
 	now    atomic.Pointer[appState]
 	writer sync.Mutex // locked by the Update that builds the next state
-	bell   wake.Bell  // rung after each Update
+	bell   wake.Bell  // rung after each commit
 }
 
 // appState is one state of the store, and the Reader of a View. It does not change after the Update that builds it, so
@@ -106,7 +106,7 @@ func (s *appStore) Update(ctx context.Context, fn func(appsvc.Tx) error) error {
 	return nil
 }
 
-// Changed returns a channel that the next Update closes.
+// Changed returns a channel that is closed by the next commit, or before that by ResetFeed or Close.
 func (s *appStore) Changed() <-chan struct{} { return s.db.changed(&s.bell) }
 
 func compareTags(a, b appsvc.Tag) int {

@@ -33,7 +33,7 @@ func latestFirst(a, b appsvc.AppPosition) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
 }
 
-// keysOf returns the keys of the lists that an app is in.
+// keysOf returns the keys of the lists that an app is in, sorted, each once. The zero Head is in no list.
 func keysOf(h appsvc.Head) (keys []string) {
 	if h.ID == "" {
 		return nil
@@ -101,9 +101,10 @@ func (s *appState) appList(key string) *appList {
 	return l
 }
 
-// listed returns the apps that match q, in its order, at most q.Limit of each list. It walks the lists of the owner and
-// of the groups, or that of the component if it is shorter. With several lists it sorts the apps and removes those that
-// are in more than one.
+// listed returns the apps that match q, in its order. It walks the lists of the owner and of the groups, or the list of
+// the component alone if that is shorter than those together. It takes at most q.Limit apps of each list, so it may return
+// more than q.Limit. With several lists it sorts the apps and keeps each once. When ctx is done, it returns what it has found
+// by then, and the caller looks at ctx.
 func (s *appState) listed(ctx context.Context, q appsvc.AppQuery) []*app {
 	var from []*appList
 	size := 0
@@ -140,7 +141,8 @@ func (s *appState) listed(ctx context.Context, q appsvc.AppQuery) []*app {
 	return out
 }
 
-// walk yields the apps of the list in the order of q, from its position on, as long as ended returns nil. For an
+// walk yields the apps of the list in the order of q, until yield returns false or ended returns an error. It begins after
+// q.After, or in an ascending sort with all apps of that time, so that the caller still checks each app with q.Match. For an
 // ascending sort it walks backwards and reverses each run of apps with the same time.
 func (l *appList) walk(q appsvc.AppQuery, yield func(appsvc.AppPosition) bool, ended func() error) {
 	order := l.created
@@ -157,7 +159,7 @@ func (l *appList) walk(q appsvc.AppQuery, yield func(appsvc.AppPosition) bool, e
 	}
 	var after func(appsvc.AppPosition) bool
 	if q.After != nil {
-		after = func(p appsvc.AppPosition) bool { return p.Time < q.After.Time } // Match sorts out those of the same time
+		after = func(p appsvc.AppPosition) bool { return p.Time < q.After.Time }
 	}
 	var same []appsvc.AppPosition // those of one time, the last ID first
 	flush := func() bool {

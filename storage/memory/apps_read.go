@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// Head returns the head of an app, with lists of its own.
+// Head returns the head of an app. Its lists are copies, which the caller may change.
 func (s *appState) Head(ctx context.Context, id string) (appsvc.Head, error) {
 	a, err := s.app(ctx, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *appState) App(ctx context.Context, id string, v appsvc.Version) (appsvc
 	return a.versions[v.Number()], nil
 }
 
-// Versions yields versions of an app, from the highest below q.Before down.
+// Versions yields versions of an app, from the highest below q.Before down, or from the latest if q.Before is zero.
 func (s *appState) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.App, error] {
 	return func(yield func(appsvc.App, error) bool) {
 		a, found := s.findApp(q.AppID)
@@ -54,7 +54,8 @@ func (s *appState) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Seq
 	}
 }
 
-// Restorations yields restorations of an app, from the highest version below q.Before down.
+// Restorations yields restorations of an app, from the highest version below q.Before down, or from the latest if
+// q.Before is zero.
 func (s *appState) Restorations(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
 	return func(yield func(appsvc.Restoration, error) bool) {
 		before := func(r appsvc.Restoration) bool {
@@ -94,7 +95,7 @@ func (s *appState) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsvc
 	}
 }
 
-// TagMoves yields moves of a tag, from the newest below q.Before down.
+// TagMoves yields moves of a tag, from the newest below q.Before down, or from the newest of all if q.Before is 0.
 func (s *appState) TagMoves(ctx context.Context, q appsvc.TagMoveQuery) iter.Seq2[appsvc.TagMoveRecord, error] {
 	return func(yield func(appsvc.TagMoveRecord, error) bool) {
 		out := limited(ctx, q.Limit, yield)
@@ -125,7 +126,7 @@ func (s *appState) TagNames(ctx context.Context, appID string) iter.Seq2[string,
 	}
 }
 
-// Users yields the apps that match q and have used its component.
+// Users yields the apps that match q and of which some version has an element of its component. It yields no others.
 func (s *appState) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return func(yield func(appsvc.ComponentUser, error) bool) {
 		first := use{q.Component, q.From}
@@ -147,7 +148,7 @@ func (s *appState) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[apps
 	}
 }
 
-// Components yields components, manifests included.
+// Components yields components, with their manifests also for a brief query.
 func (s *appState) Components(ctx context.Context, q appsvc.ComponentQuery) iter.Seq2[appsvc.Component, error] {
 	return func(yield func(appsvc.Component, error) bool) {
 		first := max(q.Name, q.After)
@@ -223,8 +224,8 @@ func (s *appState) findAnswer(by, key string) (*appsvc.Answer, bool) {
 	return s.answers.find(func(a *appsvc.Answer) int { return compareAnswers(a, &wanted) })
 }
 
-// limited returns a yield for values. It returns false after limit values (0 = no limit). If ctx is done, it yields
-// the error of ctx and returns false.
+// limited returns a function that yields one value, and reports whether to go on: false after limit values (0 = no limit),
+// and when yield returns false. If ctx is done, it yields the error of ctx instead of the value and returns false.
 func limited[T any](ctx context.Context, limit int, yield func(T, error) bool) func(T) bool {
 	count := 0
 	return func(v T) bool {
@@ -238,12 +239,14 @@ func limited[T any](ctx context.Context, limit int, yield func(T, error) bool) f
 	}
 }
 
+// cloneAnswer returns a copy that shares only Result, which nobody changes.
 func cloneAnswer(a *appsvc.Answer) appsvc.Answer {
 	answer := *a
 	answer.Request = slices.Clone(a.Request)
 	return answer
 }
 
+// cloneHead returns a copy that shares nothing with h.
 func cloneHead(h appsvc.Head) appsvc.Head {
 	h.Groups = slices.Clone(h.Groups)
 	h.Components = slices.Clone(h.Components)

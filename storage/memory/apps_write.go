@@ -19,7 +19,7 @@ func (t appTx) Announce(ctx context.Context, _ string, _ []appsvc.ComponentRef) 
 	return ctx.Err()
 }
 
-// AddVersion adds a version and moves the app in its lists.
+// AddVersion adds a version, notes which components the app uses for the first time, and moves the app in its lists.
 func (t appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (t appTx) DeleteTag(ctx context.Context, appID, name string) error {
 	return nil
 }
 
-// AddTagMove adds a move. Like versions, the moves of older states are in the same array.
+// AddTagMove adds a move. Older states share the array of the moves, as they share that of versions in AddVersion.
 func (t appTx) AddTagMove(ctx context.Context, m appsvc.TagMoveRecord) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (t appTx) DeleteComponent(ctx context.Context, name string) error {
 	return nil
 }
 
-// KeepAnswer deletes the answers that expired at now or before, and stores a. The tree of expiries has the oldest
-// first, so it reads only those that it deletes.
+// KeepAnswer deletes the answers that expired at now or before, and stores a. The tree of expiries begins with the earliest,
+// so the walk ends at the first answer that stays.
 func (t appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -20,12 +20,12 @@ type assetStore struct {
 	db     *DB
 	now    atomic.Pointer[tree[*library]]
 	writer sync.Mutex // locked by the Update that builds the next state
-	bell   wake.Bell  // rung after each Update
+	bell   wake.Bell  // rung after each commit
 }
 
 // library is one state of a library, and the Reader of a View. It does not change after the Update that builds it. rows
-// are the assets by ordinal, origins the same assets by origin, values the attributes by key, value and ordinal, and
-// postings the terms.
+// are the assets by ordinal, origins the same assets by origin, folders are by ID, values are the attributes by key, value
+// and ordinal, and postings are by term.
 type library struct {
 	name     assetstore.Library
 	state    assetstore.State
@@ -43,7 +43,7 @@ type row struct {
 	index assetstore.Index
 }
 
-// labelled is an attribute of an asset.
+// labelled is an attribute of the asset with this ordinal.
 type labelled struct {
 	assetstore.Attribute
 	ordinal int64
@@ -83,7 +83,7 @@ func compareLabelled(a, b labelled) int {
 	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Value, b.Value), cmp.Compare(a.ordinal, b.ordinal))
 }
 
-// View calls fn with the current state of the library.
+// View calls fn with the current state of the library. No Update waits for it.
 func (s *assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	if err := s.db.Ping(ctx); err != nil {
 		return err
@@ -91,7 +91,8 @@ func (s *assetStore) View(ctx context.Context, lib assetstore.Library, fn func(a
 	return fn(s.find(*s.now.Load(), lib))
 }
 
-// Update calls fn with a copy of the library. If fn returns nil, the copy becomes its current state.
+// Update calls fn with a copy of the library. If fn returns nil, the copy becomes its current state; otherwise it is
+// dropped. Updates of all libraries run one after another.
 func (s *assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	s.writer.Lock()
 	defer s.writer.Unlock()
@@ -109,7 +110,7 @@ func (s *assetStore) Update(ctx context.Context, lib assetstore.Library, fn func
 	return nil
 }
 
-// Changed returns a channel that the next Update closes.
+// Changed returns a channel that is closed by the next commit in any library, or before that by ResetFeed or Close.
 func (s *assetStore) Changed() <-chan struct{} { return s.db.changed(&s.bell) }
 
 // find returns the library, or an empty one if nothing is stored of it.
@@ -136,13 +137,13 @@ func (s *assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library
 	}
 }
 
-// with returns the posting with the ordinal added.
+// with returns the posting with the ordinal added, if it does not have it. The ordinals stay ascending. p keeps its own.
 func (p posting) with(ordinal int64) posting {
 	i, found := slices.BinarySearch(p.ordinals, ordinal)
 	switch {
 	case found:
 	case i == len(p.ordinals):
-		// Older states share the array, but read only up to their own length.
+		// Older states share the array, but read only up to their own length. Only one state is built at a time.
 		p.ordinals = append(p.ordinals, ordinal)
 	default:
 		p.ordinals = slices.Insert(slices.Clip(p.ordinals), i, ordinal)
@@ -150,7 +151,7 @@ func (p posting) with(ordinal int64) posting {
 	return p
 }
 
-// without returns the posting with the ordinal taken out.
+// without returns the posting without the ordinal, in an array of its own.
 func (p posting) without(ordinal int64) posting {
 	i, found := slices.BinarySearch(p.ordinals, ordinal)
 	if found {

@@ -25,7 +25,7 @@ func (l *library) Asset(ctx context.Context, ordinal int64) (assetstore.Record, 
 	return r.record(), ctx.Err()
 }
 
-// AssetsFrom yields the assets with these origins.
+// AssetsFrom yields, for each origin, the asset that has it now, or the zero Record.
 func (l *library) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
 	return func(yield func(assetstore.Record, error) bool) {
 		out := limited(ctx, 0, yield)
@@ -65,25 +65,29 @@ func (l *library) Count(ctx context.Context, q assetstore.AssetQuery) (int64, er
 	return int64(len(l.found(ctx, q))), ctx.Err()
 }
 
-// CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each.
+// CountTerms counts, for each term that begins with prefix, the assets that match q and have it. Its memory does not grow
+// with the number of terms: with a limit it keeps the most frequent ones so far, and without one it yields each at once.
 func (l *library) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
 	return func(yield func(assetstore.TermCount, error) bool) {
 		out := limited(ctx, 0, yield)
 		common := counter(l.found(ctx, q))
 		most := top.New(q.Limit, assetstore.TermCount.Compare)
+		more := true // the caller has not left the loop, nor seen an error
 		l.withPrefix(prefix, func(p posting) bool {
 			n := common(between(p.ordinals, q.After, q.Before))
 			switch c := (assetstore.TermCount{Term: p.term, Count: int64(n)}); {
 			case n == 0:
-				return ctx.Err() == nil
 			case q.Limit == 0:
-				return out(c)
+				more = out(c)
 			default:
 				most.Add(c)
-				return ctx.Err() == nil
 			}
+			return more && ctx.Err() == nil
 		})
-		if err := ctx.Err(); err != nil && q.Limit > 0 {
+		if !more {
+			return
+		}
+		if err := ctx.Err(); err != nil {
 			yield(assetstore.TermCount{}, err)
 			return
 		}
@@ -102,8 +106,9 @@ func (l *library) withPrefix(prefix string, yield func(posting) bool) {
 	})
 }
 
-// found returns the ordinals of the assets that match q, ascending and without its limit. It intersects the sets of q,
-// the smallest first. The caller must not change the slice, which may be a posting list.
+// found returns the ordinals of the assets that match q, in ascending order whatever q.Ascending is, and all of them
+// whatever q.Limit is. It intersects the sets of q, the smallest first. When ctx is done, it returns nil, and the caller looks
+// at ctx. The caller must not change the slice, which may be a posting list.
 func (l *library) found(ctx context.Context, q assetstore.AssetQuery) []int64 {
 	sets := [][]int64{between(l.list(""), q.After, q.Before)}
 	for lists := range l.sets(q) {
@@ -123,7 +128,7 @@ func (l *library) found(ctx context.Context, q assetstore.AssetQuery) []int64 {
 			return nil
 		}
 		if len(other) == len(l.list("")) {
-			break // all assets
+			break // this set and all after it have every asset
 		}
 		next := make([]int64, 0, len(both))
 		eachCommon(both, other, func(ordinal int64) { next = append(next, ordinal) })
@@ -159,7 +164,8 @@ func (l *library) sets(q assetstore.AssetQuery) iter.Seq[[][]int64] {
 	}
 }
 
-// union returns the ordinals that are in at least one of the lists, ascending and each once.
+// union returns the ordinals that are in at least one of the lists, ascending and each once. Nobody may change the result:
+// that of a single list is the list itself.
 func union(lists [][]int64) []int64 {
 	if len(lists) == 1 {
 		return lists[0]
@@ -263,7 +269,7 @@ func (l *library) posting(term string) posting {
 	return p
 }
 
-// record returns a copy of the asset.
+// record returns a copy of the asset that shares only the body, which nobody changes.
 func (r *row) record() assetstore.Record {
 	out := r.Record
 	out.Folders = slices.Clone(r.Folders)

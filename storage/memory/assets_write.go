@@ -18,7 +18,8 @@ func (t assetTx) SetState(ctx context.Context, s assetstore.State) error {
 	return ctx.Err()
 }
 
-// PutAsset adds or replaces an asset.
+// PutAsset adds or replaces an asset. It takes the asset out of the indexes where only the old one stood, and then puts it
+// into those of the new one.
 func (t assetTx) PutAsset(ctx context.Context, r assetstore.Record, x assetstore.Index) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -52,8 +53,8 @@ func (t assetTx) enlist(p posting, ordinal int64) {
 	}
 }
 
-// unlist removes the asset from the posting lists of its terms, except the terms that it keeps, and removes its
-// attributes.
+// unlist removes the asset from the posting lists of its terms, except those in keeps, which is sorted, and removes all of
+// its attributes.
 func (t assetTx) unlist(r *row, keeps []string) {
 	for _, term := range r.index.Terms {
 		if _, kept := slices.BinarySearch(keeps, term); kept {

@@ -9,10 +9,11 @@ type bitmap struct {
 	words []uint64 // of ordinal o, bit (o-first)%64 of words[(o-first)/64]
 }
 
-// spread is how many bits a bitmap may have for each ordinal.
+// spread is how many bits a bitmap may have for each ordinal of the lists that it is made of.
 const spread = 1024
 
-// newBitmap returns the set of the ordinals of some ascending lists. ok is false if they lie too far apart.
+// newBitmap returns the set of the ordinals of some ascending lists. ok is false if there are none, or if they lie so far
+// apart that the bitmap would have more than about spread bits for each.
 func newBitmap(lists ...[]int64) (b bitmap, ok bool) {
 	first, last, n := int64(0), int64(0), 0
 	for _, list := range lists {

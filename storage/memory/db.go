@@ -44,7 +44,8 @@ func (db *DB) Reviews() reviewstore.Store { return db.reviews }
 // Webhooks returns the store of the positions of webhooks.
 func (db *DB) Webhooks() webhookstore.Store { return db.webhooks }
 
-// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid.
+// ResetFeed gives the feeds of changes of apps and assets another identity, which makes all earlier cursors invalid. It
+// wakes those who wait for changes.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	if err := db.Ping(ctx); err != nil {
 		return err
@@ -72,8 +73,8 @@ func (db *DB) changed(bell *wake.Bell) <-chan struct{} {
 	return next
 }
 
-// Close closes the store. Views and updates that begin later return an error that wraps appsvc.ErrClosed, and followers
-// of changes are woken. The data is lost. It returns nil.
+// Close closes the store and wakes those who wait for changes. Calls that begin later return an error that wraps
+// appsvc.ErrClosed. A View or an Update that has begun goes on to its end. The data is lost. Close returns nil.
 func (db *DB) Close() error {
 	db.closed.Store(true)
 	db.apps.bell.Ring()

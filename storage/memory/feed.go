@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
-// origin has the key and the identity of the store's feeds of changes.
+// origin has the key and the identity of the store's feeds of changes. It is not part of a state: ResetFeed replaces the
+// identity for Views that are open too.
 type origin struct{ key, identity []byte }
 
 func newOrigin() *origin { return &origin{randomBytes(), randomBytes()} }
@@ -22,9 +23,10 @@ func randomBytes() []byte {
 	return b
 }
 
-// changes is one state of a feed of changes. list has the entries that were not removed. The position of an entry is
-// the number of entries that were added up to it, so a position is never assigned twice. Updates run one after another,
-// so readers see all entries.
+// changes is one state of a feed of changes. list has the entries that were not removed. The first entry that was ever
+// added has position 1, and each later one the next number. removed is kept when the list becomes empty, so a position is
+// never assigned twice. Updates run one after another, so no entry with a lower position can appear later, and Entries has
+// none to leave out.
 type changes struct {
 	origin  *atomic.Pointer[origin]
 	removed int64 // the number of entries that were removed

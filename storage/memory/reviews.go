@@ -18,7 +18,7 @@ import (
 type reviewStore struct {
 	db       *DB
 	mu       sync.Mutex
-	networks map[string]*reviewNetwork // those that were ever written to
+	networks map[string]*reviewNetwork // those of which an Update was ever begun; some may be empty
 }
 
 // reviewNetwork has the data of one network. Networks share nothing, so updates of two networks do not wait for each
@@ -57,7 +57,8 @@ func newReviewStore(db *DB) *reviewStore {
 	return &reviewStore{db: db, networks: map[string]*reviewNetwork{}}
 }
 
-// noReviews is the state of a network that was never written to.
+// noReviews is the state of a network to which nothing was written. The trees of all other states are made from its trees, so
+// they have the same orders.
 var noReviews = &reviewState{
 	collections: tree[*collection]{compare: func(a, b *collection) int { return compareKeys(a.Key, b.Key) }},
 	byID: tree[*collection]{compare: func(a, b *collection) int {
@@ -66,7 +67,7 @@ var noReviews = &reviewState{
 	order: tree[*collection]{compare: func(a, b *collection) int { return cmp.Compare(a.place, b.place) }},
 }
 
-// newestFirst compares two places in the list of reviews by time.
+// newestFirst is the order of ReviewsByTime: the highest time first, and reviews of the same time by id.
 func newestFirst(a, b reviewstore.Position) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.ID, b.ID))
 }
@@ -112,7 +113,8 @@ func (s *reviewStore) View(ctx context.Context, network string, fn func(reviewst
 	return fn(n.now.Load())
 }
 
-// Update calls fn with a copy of the network's state. If fn returns nil, the copy becomes the current state.
+// Update calls fn with a copy of the network's state. If fn returns nil, the copy becomes the current state; otherwise it
+// is dropped. Updates of one network run one after another.
 func (s *reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	n := s.network(network)
 	n.writer.Lock()
@@ -152,13 +154,14 @@ func (s *reviewState) Collection(_ context.Context, key reviewstore.Key) (review
 
 // Collections yields all collections in the order of adding.
 func (s *reviewState) Collections(context.Context) iter.Seq2[reviewstore.Collection, error] {
-	order := s.order // of now, whatever is put meanwhile
+	order := s.order // a tree is immutable, so the caller may write between the steps
 	return func(yield func(reviewstore.Collection, error) bool) {
 		order.ascend(nil, func(c *collection) bool { return yield(c.Collection, nil) })
 	}
 }
 
-// CollectionsByKey yields collections by source and id.
+// CollectionsByKey yields collections by source and then by id. The zero q.After skips none, not even a collection whose
+// source and id are empty.
 func (s *reviewState) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
 	all := s.collections
 	return func(yield func(reviewstore.Collection, error) bool) {
@@ -241,7 +244,8 @@ type reviewTx struct{ *reviewState }
 // Announce has nothing to lock: Updates run one after another.
 func (t reviewTx) Announce(context.Context, []reviewstore.Key) error { return nil }
 
-// PutCollection adds a collection or replaces its data. Its reviews stay.
+// PutCollection adds a collection, or replaces its fields and tally. A collection that is replaced keeps its place and its
+// reviews.
 func (t reviewTx) PutCollection(_ context.Context, c reviewstore.Collection) error {
 	next := &collection{
 		place:  t.added,
@@ -259,7 +263,7 @@ func (t reviewTx) PutCollection(_ context.Context, c reviewstore.Collection) err
 	return nil
 }
 
-// PutReviews adds reviews, or replaces them without changing their order.
+// PutReviews adds reviews after those of the collection. A review that replaces one keeps its place.
 func (t reviewTx) PutReviews(_ context.Context, key reviewstore.Key, list []reviewstore.Review) error {
 	old, found := t.find(key)
 	if !found {
@@ -306,7 +310,7 @@ func (t reviewTx) DeleteReviews(_ context.Context, key reviewstore.Key, ids []st
 	return nil
 }
 
-// put adds a collection to each tree, or replaces the one with the same key.
+// put adds a collection to each tree, or replaces the one with the same key, which must have the same place.
 func (t reviewTx) put(c *collection) {
 	t.collections, t.byID, t.order = t.collections.put(c), t.byID.put(c), t.order.put(c)
 }

@@ -71,6 +71,7 @@ type appReader struct {
 	ended bool
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *appReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded
@@ -78,7 +79,8 @@ func (r *appReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// conn returns the connection, for a statement that belongs to the transaction.
+// conn returns the connection, for a statement that belongs to the transaction. If something was read before the transaction
+// began, it is read again in front of that statement; see same.
 func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
@@ -91,7 +93,7 @@ func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	return r.c, nil
 }
 
-// same returns errMoved if the rows are not those that were read before the transaction began.
+// same returns errMoved if the rows are not those that were read before the transaction began. Then View calls fn again.
 func (r *appReader) same(now *rows) error {
 	if !sameRows(r.found, now.values) {
 		r.moved = true
@@ -104,8 +106,9 @@ func sameRows(a, b []row) bool {
 	return slices.EqualFunc(a, b, func(a, b row) bool { return slices.EqualFunc(a, b, bytes.Equal) })
 }
 
-// read runs a query that finds few rows, before the transaction begins if it is the first. If another query follows, the
-// transaction begins with again, a cheaper query for the same rows, and must find what mark returns of the rows now.
+// read runs a query that finds few rows. The first query of a View runs before a transaction begins, and if no other follows,
+// none begins. If another one follows, the transaction begins with again, a cheaper query that shows whether the rows have
+// changed: it must find the rows that mark makes of those that were read.
 func (r *appReader) read(ctx context.Context, query statement, again *statement, mark func(*rows) []row) *rows {
 	if err := r.check(ctx); err != nil {
 		return &rows{err: err}
@@ -123,7 +126,8 @@ func (r *appReader) read(ctx context.Context, query statement, again *statement,
 	return c.query(ctx, query.sql, query.args...)
 }
 
-// lockTable locks a table in an Update, once.
+// lockTable locks a table in an Update, once for each mode. The lock is taken with the next statement. In a View it does
+// nothing.
 func (r *appReader) lockTable(table, mode string) {
 	if r.locks != nil && !r.locks[table+mode] {
 		r.locks[table+mode] = true
@@ -136,7 +140,7 @@ const (
 	toWrite = "SHARE ROW EXCLUSIVE" // no other transaction writes the table or locks it toRead
 )
 
-// claim locks a key that may have no row in an Update, once.
+// claim locks a key that may have no row in an Update, once, with the next statement; see claim.go. In a View it does nothing.
 func (r *appReader) claim(what string, key ...string) {
 	name := fmt.Sprintf("%s%q", what, key)
 	if r.locks != nil && !r.locks[name] {

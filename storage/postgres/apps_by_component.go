@@ -11,8 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Users yields the apps that match q and have used its component. It reads heads, bodies and tags in portions, since
-// a round trip for each app would take most of the time. A View also reads what App needs for the tagged versions.
+// Users yields the apps that match q and of which some version has an element of its component, and with them the matching
+// apps of the first release of which that is not known. It reads heads, bodies and tags in portions, since a round trip for each
+// app would take most of the time. A View also reads what App needs for the tagged versions. An Update locks the table of apps.
 func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.listUsers(ctx, q, out) })
 }
@@ -47,7 +48,7 @@ func (r *appReader) listUsers(ctx context.Context, q appsvc.UserQuery, out func(
 	}
 }
 
-// sendUsers yields those of the apps that match q. more is false when out wants no more.
+// sendUsers yields those of the apps that match q, by ID. more is false when out wants no more.
 func (r *appReader) sendUsers(ctx context.Context, c *conn, q appsvc.UserQuery, ids []string, out func(appsvc.ComponentUser) bool) (more bool, err error) {
 	var heads []sizedHead
 	found := c.query(ctx, "SELECT "+sizedColumns+" FROM app WHERE id = ANY($1)", ids)
@@ -97,8 +98,8 @@ func (r *appReader) sendUser(row *appRow, tags []appsvc.Tag, out func(appsvc.Com
 // than a hundred apps. App reads the others when it is asked for them.
 const maxAhead = 512
 
-// users returns the rows of apps. In a View it also reads, in the same round trip, the chains of their tagged versions. An
-// Update locks an app before it reads a version, and so reads nothing ahead.
+// users returns the rows of apps, in the order of heads. In a View it also reads, in the same round trip, the chains of at most
+// maxAhead of their tagged versions. An Update locks an app before it reads a version, and so reads nothing ahead.
 func (r *appReader) users(ctx context.Context, c *conn, heads []sizedHead, tags map[string][]appsvc.Tag) ([]*appRow, error) {
 	list, byID := make([]*appRow, len(heads)), make(map[string]*appRow, len(heads))
 	var ids, tagged []string
@@ -133,7 +134,8 @@ func (r *appReader) users(ctx context.Context, c *conn, heads []sizedHead, tags 
 	return list, found.err
 }
 
-// chainsSQL finds the chain of each of several versions, up to $3 bytes together. App reads the others when it is asked for them.
+// chainsSQL finds the chain of each of several versions, until they have $3 bytes together. A chain that would exceed that, and
+// all after it, are left out; App reads them when it is asked for them.
 const chainsSQL = `SELECT app, wanted, version, data FROM (
 		SELECT w.app, w.version AS wanted, h.version, h.data, sum(octet_length(h.data)) OVER (ORDER BY w.app, w.version) AS bytes
 		FROM (SELECT DISTINCT * FROM unnest($1::bytea[], $2::int8[])) AS w (app, version) CROSS JOIN LATERAL (

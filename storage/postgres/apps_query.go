@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// fewApps is the number of apps up to which all that a caller sees are read and sorted for a page that no index has in
-	// order for one caller. If the caller sees more, walking the index over all apps fills the page sooner.
+	// fewApps is the highest number of candidates that Apps reads and sorts. If there are more, a walk along an index fills
+	// the page sooner.
 	fewApps = 4096
 
 	pageRows  = 128     // heads that one query reads
@@ -22,9 +22,12 @@ const (
 
 // Apps yields the latest versions of the apps that match q, in order.
 //
-// If few apps can match, they are read and sorted. Otherwise a list by time of creation follows the primary key of
-// app_scope, which has the apps of each owner and group in this order. A list by time of change walks the index of all apps
-// and skips those that do not match: an index for each owner and group would have to be written with every version.
+// If at most fewApps apps have the component of q, these are read and sorted. Otherwise a list by time of creation follows the
+// primary key of app_scope, which has the apps of each owner and group in this order. A list by time of change reads and sorts
+// the apps of the owner and of the groups if they are at most fewApps; if they are more, it walks the index of all apps and skips
+// those that do not match: an index for each owner and group would have to be written with every version.
+//
+// An Update locks the table first, so that nobody adds an app or changes one.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.listApps(ctx, q, out) })
 }
@@ -80,7 +83,8 @@ type sizedHead struct {
 
 const sizedColumns = headColumns + ", octet_length(body)::int8"
 
-// few returns the ids that sql yields for arg; all is false when there are more than few.
+// few returns the ids that sql yields for arg, sorted and each once. all is false if there are more than DB.few; then the ids
+// are only a part of them.
 func (l *appList) few(ctx context.Context, sql string, arg any) (ids []string, all bool, err error) {
 	found := l.c.query(ctx, sql, arg, l.r.db.few+1)
 	for found.next() {
@@ -199,7 +203,8 @@ func (l *appList) start() appsvc.AppPosition {
 	return appsvc.AppPosition{Time: math.MinInt64}
 }
 
-// send sorts apps and yields them. It reads their bodies in portions of pageBytes.
+// send sorts apps and yields them, until out returns false. It reads their bodies in portions of pageBytes, and none beyond the
+// limit of q.
 func (l *appList) send(ctx context.Context, heads []sizedHead) error {
 	slices.SortFunc(heads, func(a, b sizedHead) int { return l.q.Compare(a.Head, b.Head) })
 	for len(heads) > 0 && !l.over {

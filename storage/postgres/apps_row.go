@@ -31,8 +31,8 @@ func scanHead(r *rows) appsvc.Head {
 	}
 }
 
-// row returns an app, nil if there is none with this id. In an Update it locks the row, or claims the id, so neither changes
-// until the commit.
+// row returns an app, nil if there is none with this id. An Update locks the row, so nobody changes the app until the commit.
+// If there is no row, it claims the id, so nobody adds the app. Each app is read once in a transaction.
 func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
@@ -51,6 +51,7 @@ func (r *appReader) row(ctx context.Context, id string) (*appRow, error) {
 	return row, err
 }
 
+// find reads the row of an app, in an Update with a lock; nil if there is none. A View does not read the tail.
 func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	var found *rows
 	if r.locks != nil {
@@ -101,5 +102,5 @@ func (r *appRow) head() appsvc.Head {
 	return h
 }
 
-// joinList is lists.Join for a column that is never NULL.
+// joinList is lists.Join for a column that is never NULL: an empty list has no bytes.
 func joinList(list []string) []byte { return orEmpty(lists.Join(list)) }

@@ -35,6 +35,7 @@ func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Se
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.versions(ctx, q, out) })
 }
 
+// versions is the walk of Versions. An Update locks the app first.
 func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {
 	row, err := r.row(ctx, q.AppID)
 	if err != nil || row == nil {
@@ -103,7 +104,7 @@ const chainSQL = `SELECT version, data FROM app_history WHERE app = $1 AND versi
 	(SELECT version FROM app_history WHERE app = $1 AND version <= $2 AND snapshot ORDER BY version DESC LIMIT 1)
 	ORDER BY version DESC`
 
-// chain returns the rows of a history from version v down to the newest snapshot.
+// chain returns the rows of a history from version v down to the newest snapshot that is not above v.
 func (c *conn) chain(ctx context.Context, app string, v int64) ([]history.Row, error) {
 	found := c.query(ctx, chainSQL, app, v)
 	var out []history.Row

@@ -15,7 +15,7 @@ func (db *DB) Assets() assetstore.Store { return assetStore{db, partBytes, maxWa
 
 type assetStore struct {
 	db            *DB
-	part, waiting int // partBytes and maxWaiting, but in tests
+	part, waiting int // partBytes and maxWaiting, except in tests
 }
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
@@ -30,8 +30,8 @@ func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(as
 	return assetErrors.wrap(err)
 }
 
-// Update runs fn in a transaction that locks the library. Updates of one library wait for each other
-// before they take a connection; those of other processes wait in the server.
+// Update runs fn in a transaction that locks the library, so its updates are serializable. Updates of one library wait for each
+// other before they take a connection; those of other processes wait in the server. fn may run again.
 func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
 	leave, err := s.db.libraries.enter(ctx, libraryKey(lib), s.db.busy)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(
 	return assetErrors.wrap(err)
 }
 
-// Libraries yields the libraries that have a State.
+// Libraries yields the libraries that have a State, in one snapshot that lasts until the loop ends.
 func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library, error] {
 	return stream.Of(func(out func(assetstore.Library) bool) error {
 		err := s.db.viewOnce(ctx, func(c *conn) error {
@@ -69,8 +69,8 @@ func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library,
 // libraryKey returns the key of a library, the first column of all of its rows. Names may be longer than an index holds.
 func libraryKey(lib assetstore.Library) string { return digest(lib.Network, lib.ID) }
 
-// assetReader reads one library, in a View or an Update. In an Update it first writes what waits and what the read depends on, so
-// that the Update sees its own writes.
+// assetReader reads one library, in a View or an Update. In an Update a read first writes the waiting changes that it depends on,
+// so that the Update sees its own writes.
 type assetReader struct {
 	c     *conn
 	key   string            // of the library
@@ -80,6 +80,7 @@ type assetReader struct {
 	last  lastFound         // what was counted last, in a View
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *assetReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded
@@ -158,7 +159,8 @@ const (
 	originBytes   = 4 << 20 // bytes of assets that one round trip reads, unless the first asset has more
 )
 
-// AssetsFrom yields the assets with these origins.
+// AssetsFrom yields, for each origin, the asset that has it, or the zero Record. It looks up originPortion of them in one round
+// trip, or fewer if their assets are large.
 func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origin) iter.Seq2[assetstore.Record, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.Record) bool) error {
 		for rest := origins; len(rest) > 0; {
@@ -173,8 +175,9 @@ func (r *assetReader) AssetsFrom(ctx context.Context, origins []assetstore.Origi
 	})
 }
 
-// from yields the assets of the first of some origins, and for an origin without an asset the zero Record. known is how many of
-// the origins that were: not all of them if the assets have more than originBytes. more is false if out has returned false.
+// from yields the assets of the first of some origins, and for an origin without an asset the zero Record. known is the number
+// of origins for which it has yielded something: not all of them if the assets have more than originBytes. more is false if out
+// has returned false.
 func (r *assetReader) from(ctx context.Context, origins []assetstore.Origin, out func(assetstore.Record) bool) (known int, more bool, err error) {
 	wanted := make([][]byte, len(origins))
 	for i := range origins {

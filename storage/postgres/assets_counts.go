@@ -45,7 +45,8 @@ func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, p
 // prefixLists reads the parts of the posting lists of all terms with a prefix, ordered by term and then by ordinal.
 const prefixLists = `SELECT term, ordinals FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 AND low < $4 ORDER BY term, low`
 
-// countAll counts the terms of all assets. Each part of a posting list has its count in a column, so no list is read.
+// countAll counts the terms of all assets. Each part of a posting list has its count in a column, so no list is read. With a
+// limit the server sorts the terms, and only the most frequent are sent.
 func (r *assetReader) countAll(ctx context.Context, prefix string, limit int, out func(assetstore.TermCount) bool) error {
 	sql := "SELECT term, sum(count)::int8 AS n FROM asset_list WHERE library = $1 AND term >= $2 AND term < $3 GROUP BY term"
 	var found *rows

@@ -15,7 +15,7 @@ import (
 // stored. The name of a list is a term, or is made of an attribute by listOf.
 type assetIndex struct {
 	part    int                             // bytes of a part that is written anew, see partBytes
-	top     int64                           // the highest ordinal in the lists; a higher one can be appended
+	top     int64                           // no list has a higher ordinal, so a higher one can be appended to any list
 	changes map[string][]listChange         // by the names of the lists, in the order in which they were made
 	waiting int                             // how many changes there are
 	added   map[string]assetstore.Attribute // attributes that assets got, by the names of their lists
@@ -50,7 +50,7 @@ func listsOf(x assetstore.Index) []string {
 	return slices.Compact(terms)
 }
 
-// change notes that an asset was in the lists from and shall be in the lists to, both sorted. attributes are those that it has
+// change notes that an asset was in the lists from and is in the lists to now, both sorted. attributes are those that it has
 // now.
 func (x *assetIndex) change(ordinal int64, from, to []string, attributes []assetstore.Attribute) {
 	leaves, comes := diff(from, to)

@@ -38,7 +38,7 @@ func (r *assetReader) ready(ctx context.Context) error {
 	return nil
 }
 
-// every yields the assets of a query without terms.
+// every yields the assets of a query without terms, from the table, in its order and up to its limit.
 func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	sql := "SELECT " + assetColumns + " FROM asset WHERE library = $1 AND ordinal > $2 AND ordinal < $3 ORDER BY ordinal DESC LIMIT $4"
 	if q.Ascending {
@@ -75,7 +75,8 @@ func (r *assetReader) every(ctx context.Context, q assetstore.AssetQuery, out fu
 	}
 }
 
-// matches yields the assets of a query with terms.
+// matches yields the assets of a query with terms, in its order and up to its limit. It takes their ordinals from the last count
+// of the View, if that has found them, and otherwise searches for them.
 func (r *assetReader) matches(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	f := fetch{r: r, ctx: ctx, out: out}
 	left := q.Limit

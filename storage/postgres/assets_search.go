@@ -154,8 +154,8 @@ func (s *search) run(ctx context.Context, out func(number int64, b *block) bool)
 	return nil
 }
 
-// edgeOf returns how far all lists of a set were read, or all lists of the search if set is nil: the end of the part of the rest
-// of the range in which no list has ordinals that were not read.
+// edgeOf returns how far all lists of a set were read, or all lists of the search if set is nil: between the position of the
+// search and the edge, none of these lists has an ordinal that was not read.
 func (s *search) edgeOf(set *searchSet) int64 {
 	edge := s.low
 	if s.ascending {
@@ -203,7 +203,7 @@ func (s *search) leap() {
 	s.move(to)
 }
 
-// move moves the search to a position, and drops the blocks that it has passed.
+// move moves the search to a position, and drops the blocks that are no longer in the range.
 func (s *search) move(to int64) {
 	if s.ascending {
 		s.low = to

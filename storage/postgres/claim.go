@@ -26,8 +26,8 @@ func (c *conn) claim(what string, key ...string) {
 	c.later("INSERT INTO claim (key) VALUES ($1)", name)
 }
 
-// claimAll claims several keys in one statement. It sorts them by their digests, so two updates that claim the same keys
-// by claimAll do not deadlock.
+// claimAll claims several keys in one statement; each may be given once, and must not be claimed already. It sorts them by
+// their digests, so two updates that claim the same keys by claimAll do not deadlock.
 func (c *conn) claimAll(what string, keys []string) {
 	names := make([]string, len(keys))
 	for i, key := range keys {

@@ -91,7 +91,7 @@ func (t *appTx) Announce(ctx context.Context, appID string, components []appsvc.
 // announcedComponents are components that were read ahead; nil = there is none.
 type announcedComponents map[appsvc.ComponentRef]*appsvc.Component
 
-// alsoComponents reads components in the round trip of the next statement.
+// alsoComponents reads components in the round trip of the next statement, and gives them to take. The table must be locked.
 func (c *conn) alsoComponents(refs []appsvc.ComponentRef, take func(announcedComponents)) {
 	var names, versions []string
 	for _, ref := range refs {
@@ -111,7 +111,8 @@ func (c *conn) alsoComponents(refs []appsvc.ComponentRef, take func(announcedCom
 	}, "SELECT id, name, version, main, manifest FROM components WHERE (name, version) IN (SELECT * FROM unnest($1::bytea[], $2::bytea[]))", names, versions)
 }
 
-// AddComponent adds a component after all others of its name.
+// AddComponent adds a component after all others of its name. It returns ErrExists if the id, or the name and version, are
+// taken. Without ON CONFLICT such an error would end the transaction.
 func (t *appTx) AddComponent(ctx context.Context, c appsvc.Component) error {
 	if err := t.check(ctx); err != nil {
 		return err

@@ -59,7 +59,7 @@ func newStatement(sql string, args []any) statement {
 	return statement{sql: sql, args: args}
 }
 
-// exec runs one statement and returns how many rows it changed.
+// exec runs one statement, in a round trip, and returns how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (changed int64, err error) {
 	err = c.run(ctx, newStatement(sql, args), func(r pgx.Rows) error {
 		r.Close()
@@ -151,10 +151,10 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 	return r, true
 }
 
-// begun reports that the server has begun the transaction.
+// begun reports whether the server has begun the transaction.
 func (c *conn) begun() bool { return c.raw.PgConn().TxStatus() != 'I' }
 
-// idle reports that the transaction has not begun and that no statement waits to be sent.
+// idle reports whether the transaction has not begun and no statement waits to be sent but those that begin it.
 func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.begins }
 
 // run sends the statements in ahead and the last one, in one round trip. take reads and closes the rows of the last one.
@@ -219,8 +219,8 @@ func (s statement) receive(sent pgx.BatchResults) error {
 	return s.take(r)
 }
 
-// note keeps the first error of the transaction. It wraps it with the error of ctx if that is done, and with errLost if the
-// connection was lost or leads to a standby.
+// note keeps the first error of the transaction in broken, and returns it. It wraps it with the error of ctx if that is done,
+// and with errLost if the connection was lost or leads to a standby. Later errors are returned as they are.
 func (c *conn) note(ctx context.Context, err error) error {
 	if err == nil || c.broken != nil {
 		return err
@@ -335,7 +335,8 @@ func (r *rows) close() {
 	r.done, r.more = nil, nil
 }
 
-// int, text, blob and bool return column i of the row, and the zero value for NULL.
+// int, text, blob and bool return column i of the current row, and the zero value for NULL. int and bool return it also for a
+// column of another type.
 func (r *rows) int(i int) int64 {
 	v := r.blob(i)
 	if len(v) != 8 {

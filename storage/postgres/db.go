@@ -22,7 +22,7 @@ type DB struct {
 	pool  *pgxpool.Pool
 	codec *history.Codec
 	busy  time.Duration
-	few   int // fewApps, but in tests
+	few   int // fewApps, except in tests
 
 	steps  []migration.Step // of the schema
 	schema int64            // the number of the last of them
@@ -40,7 +40,7 @@ type DB struct {
 	libraries queues        // updates of each library
 	groups    groups        // updates of apps that share a transaction
 
-	// builder is who builds the store, "" when it is whole.
+	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
 
 	changed changed
@@ -56,10 +56,10 @@ type Options struct {
 	// Connections bounds how many connections are open at the same time. 0 = as the address says
 	// in pool_max_conns, else 16.
 	Connections int
-	// Busy is how long to wait for a connection, for a lock that another transaction holds, and for
-	// a server that is not there to come back. 0 = 5 seconds.
+	// Busy is how long to wait for a connection, for a lock that another transaction has, and for a
+	// server that is down to come back. 0 or less = 5 seconds.
 	Busy time.Duration
-	// Existing has Open refuse a database that holds no store yet, with ErrAbsent, instead of building
+	// If Existing is true and the database has no store, Open returns ErrAbsent instead of building
 	// one there.
 	Existing bool
 }
@@ -80,7 +80,7 @@ func (o *Options) orDefault() Options {
 // has incremental sorting.
 const oldest = 130000
 
-// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and builds it when
+// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and builds it if
 // the database is empty. The tables are in the first schema of the search path (search_path= in the address). It
 // returns an error that says what is wrong if the database has something else in it, a store of a newer release, or a
 // store whose Build did not finish. With Options.Existing it returns ErrAbsent if there is no store.
@@ -193,8 +193,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.view(ctx, func(c *conn) error { return c.query(ctx, "SELECT 1").err })
 }
 
-// Close waits for running views and updates and closes the connections. Calls after it return an error that wraps
-// appsvc.ErrClosed; a second Close does nothing. It returns nil.
+// Close waits for running views and updates and closes the connections. Those who wait for changes are woken. Calls after
+// it return an error that wraps appsvc.ErrClosed; a second Close does nothing. It returns nil.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {

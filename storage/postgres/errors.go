@@ -12,14 +12,15 @@ import (
 
 var (
 	errLost    = errors.New("the connection to the server was lost, or there was none")
-	errBusy    = errors.New("no connection could be had")
+	errBusy    = errors.New("no connection was available")
 	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may not have been done")
 )
 
 // sentinels are the errors of one domain that stand for failures of the server.
 type sentinels struct{ busy, full, unknown error }
 
-// wrap wraps err with the sentinel for its kind, if there is one.
+// wrap wraps err with the domain's sentinel for its kind: unknown for errUnknown, full if the server has run out of disk or
+// memory, and busy for an error of isBusy. Other errors, such as those of fn, stay as they are.
 func (s sentinels) wrap(err error) error {
 	switch {
 	case err == nil:
@@ -42,6 +43,7 @@ func code(err error) string {
 	return "00000"
 }
 
+// fatal reports whether the server has ended the session with this error.
 func fatal(e *pgconn.PgError) bool {
 	return e.SeverityUnlocalized == "FATAL" || e.SeverityUnlocalized == "PANIC"
 }
@@ -59,7 +61,8 @@ func repeatable(err error) bool {
 	return errors.Is(err, errLost)
 }
 
-// isBusy reports whether nothing was committed because a connection, a lock or the server could not be had in time.
+// isBusy reports whether nothing was committed, and the same call may succeed later: a connection or a lock was not free in
+// time, the server was not there, or a newer release has migrated the store, so that this process must be replaced first.
 func isBusy(err error) bool {
 	switch code(err) {
 	case "55P03", "57014": // lock_timeout, statement_timeout
@@ -68,7 +71,8 @@ func isBusy(err error) bool {
 	return repeatable(err) || errors.Is(err, errBusy) || errors.Is(err, errNewer)
 }
 
-// acquire takes a connection out of the pool, and a slot with it.
+// acquire takes a connection out of the pool, and a slot with it. It waits for both, for Options.Busy each at most, and then
+// returns an error that wraps errBusy. The caller calls release later.
 func (db *DB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	select {
 	case db.slots <- struct{}{}:
@@ -115,7 +119,7 @@ func (db *DB) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, err
 }
 
-// waitForSlot takes a slot when another one is given back.
+// waitForSlot takes a slot when one is given back. It waits for Options.Busy at most.
 func (db *DB) waitForSlot(ctx context.Context) error {
 	begun := time.Now()
 	patience := time.NewTimer(db.busy)

@@ -31,6 +31,8 @@ import (
 // Nothing is locked for this, so updates of different apps still commit in parallel. A transaction that has a transaction id
 // delays the feed as long as it is open, even if it has nothing to do with the store. It delays nothing else.
 
+// xmin and xmax are SQL for bounds of the statement's snapshot: every transaction with an id below xmin has ended, and none with
+// an id of xmax or above had begun.
 const (
 	xmin = "pg_snapshot_xmin(pg_current_snapshot())::text::int8"
 	xmax = "pg_snapshot_xmax(pg_current_snapshot())::text::int8"
@@ -96,7 +98,7 @@ func (r *appReader) Entries(ctx context.Context, after appsvc.FeedPosition, limi
 }
 
 // entriesIn yields at most limit entries after a position. find reads up to portion entries after a position; entriesIn
-// calls it until there are no more.
+// calls it until there are no more, or until limit were yielded.
 func entriesIn(after feed.Position, limit int, out func(feed.Entry) bool, find func(after feed.Position, portion int) *rows) error {
 	for left := limit; ; {
 		portion := min(left, 256)
@@ -138,7 +140,8 @@ func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
 	return nil
 }
 
-// RemoveEntries removes the oldest entries, unless another update is removing entries at the moment.
+// RemoveEntries removes the oldest entries, unless another update is removing entries at the moment. The statement is sent with
+// the commit.
 func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -147,8 +150,8 @@ func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) erro
 	return nil
 }
 
-// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid. Call it after a store was
-// restored from a backup, or has lost commits in a failover.
+// ResetFeed gives the feeds of changes of apps and assets another identity, which makes all earlier cursors invalid. Call it
+// after a store was restored from a backup, or has lost commits in a failover.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	err := db.update(ctx, func(c *conn) error {
 		c.later("UPDATE feed SET identity = uuid_send(gen_random_uuid())")
@@ -174,7 +177,7 @@ func mendFeed(ctx context.Context, tx pgx.Tx) error {
 	if err := tx.QueryRow(ctx, look).Scan(&ahead); err != nil || !ahead {
 		return err
 	}
-	// An update that does not wait would take over a round that is too high.
+	// Without the lock an update could see a round that is too high, and give it to its own entry.
 	if _, err := tx.Exec(ctx, "LOCK TABLE app_change, asset_change IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}

@@ -13,22 +13,24 @@ import (
 // commits of this process whose entries could not be read at once, because another transaction was open.
 type changed struct {
 	bell wake.Bell
-	soon chan struct{} // holds a token if the goroutine shall poll soon
+	soon chan struct{} // has a token if the goroutine is to poll soon
 
 	mu      sync.Mutex
 	looking bool // the goroutine runs
 }
 
 const (
-	lookSoon = 2 * time.Millisecond
-	lookLate = 200 * time.Millisecond
-	lookOn   = 25 // about how often the goroutine polls after nobody waits any more: five seconds
+	lookSoon = 2 * time.Millisecond   // the first interval between two polls; each later one is twice as long
+	lookLate = 200 * time.Millisecond // the longest interval
+	lookOn   = 25                     // about how often the goroutine polls after nobody waits any more: five seconds
 )
 
-// Changed returns a channel that is closed when the feed may have grown.
+// Changed returns a channel that is closed when the feed may have new entries, as DB.wait says.
 func (s appStore) Changed() <-chan struct{} { return s.db.wait() }
 
-// wait returns a channel that is closed when a feed may have grown. It starts the goroutine that polls, unless that runs.
+// wait returns a channel that is closed when a feed may have new entries: at once after a commit of this process, and within
+// about lookLate after one of another process. If the store is closed, or is closed before, the channel is closed too. wait starts
+// the goroutine that polls, unless it runs.
 func (db *DB) wait() <-chan struct{} {
 	wait := db.changed.bell.Wait()
 	db.changed.mu.Lock()
@@ -36,7 +38,7 @@ func (db *DB) wait() <-chan struct{} {
 	if db.changed.looking {
 		return wait
 	}
-	if db.enter() != nil { // the store is closed: who waits shall find out
+	if db.enter() != nil { // the store is closed, which those who wait find out when they are woken
 		db.changed.bell.Ring()
 		return wait
 	}
@@ -45,7 +47,8 @@ func (db *DB) wait() <-chan struct{} {
 	return wait
 }
 
-// committed is called after an update.
+// committed is called after each update, whether it was committed or not. If somebody waits, the goroutine polls soon, since the
+// entries may become readable a little later.
 func (c *changed) committed() {
 	if c.bell.Ring() {
 		select {

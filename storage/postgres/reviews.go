@@ -19,7 +19,8 @@ type reviewStore struct{ db *DB }
 
 var reviewErrors = sentinels{reviewstore.ErrBusy, reviewstore.ErrFull, reviewstore.ErrUnknown}
 
-// Networks yields the names of the networks that have collections.
+// Networks yields the names of the networks that have collections, sorted. A row of review_network stays when the last collection
+// of the network is deleted, so each is checked.
 func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
 	return stream.Of(func(out func(string) bool) error {
 		err := s.db.viewOnce(ctx, func(c *conn) error {
@@ -69,6 +70,7 @@ type reviewReader struct {
 	ended   bool
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *reviewReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded
@@ -239,7 +241,7 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids [
 	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
 }
 
-// reviewPortion is how many rows one round trip reads. They are in memory together, and the largest review has 16 MiB.
+// reviewPortion is how many rows one round trip reads. They are in memory together, and one review may have 16 MiB.
 const reviewPortion = 64
 
 // eachRow calls lock, and then yields what scan makes of each row of a query.
@@ -318,7 +320,7 @@ func (t *reviewTx) Announce(ctx context.Context, keys []reviewstore.Key) error {
 // maxUnsent is how many bytes of writes may wait for the next round trip.
 const maxUnsent = 4 << 20
 
-// later is like conn.later, for a statement with values of size bytes. When more than maxUnsent bytes wait, it sends them.
+// later is like conn.later, for a statement with values of size bytes. When maxUnsent bytes or more wait, it sends them.
 func (t *reviewTx) later(ctx context.Context, size int, sql string, args ...any) error {
 	t.c.later(sql, args...)
 	t.unsent += size
@@ -428,8 +430,8 @@ func (t *reviewTx) DeleteReviews(ctx context.Context, k reviewstore.Key, ids []s
 	return err
 }
 
-// begin prepares a change of a collection in the tables: it locks the collection and inserts it if it was added by this Update.
-// It returns its key.
+// begin prepares a change of a collection in the tables: it locks the collection and, if this Update has added it, inserts its
+// row. It returns the key of the collection.
 func (t *reviewTx) begin(ctx context.Context, k reviewstore.Key) (string, error) {
 	if err := t.check(ctx); err != nil {
 		return "", err

@@ -19,7 +19,7 @@ const (
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 	commitWait   = 30 * time.Second // for the answer to a COMMIT
-	rollbackWait = 5 * time.Second
+	rollbackWait = 5 * time.Second  // for the answer to a ROLLBACK; then the connection is closed
 	connectWait  = 30 * time.Second // for a new connection, or longer if Options.Busy is
 )
 

@@ -20,8 +20,8 @@ var (
 )
 
 // View serves the reads of fn from the cache without a transaction, as long as everything is cached. At the first
-// read that is not, it takes a snapshot. If the state has changed since fn began, it calls fn again with the
-// snapshot of the new state.
+// read that is not, it takes a snapshot. If the state has changed since fn began, that read fails, and View calls fn
+// again with a snapshot of the new state. If the cache has another state than the store, View takes the snapshot first.
 func (s appStore) View(ctx context.Context, fn func(appsvc.Reader) error) error {
 	return appErrors.wrap(s.view(ctx, fn))
 }
@@ -100,6 +100,7 @@ func (r *appReader) conn(ctx context.Context) (*conn, error) {
 	return r.c, nil
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *appReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded
@@ -107,8 +108,8 @@ func (r *appReader) check(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// read returns the value of key from the cache. If the cache does not have it, load reads it, and returns how many bytes it takes
-// in the cache.
+// read returns the value of key from the cache. If the cache does not have it, load reads it from a snapshot, and returns how
+// many bytes it takes in the cache.
 func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T, int, error)) (T, error) {
 	var none T
 	if err := r.check(ctx); err != nil {
@@ -129,8 +130,8 @@ func read[T any](ctx context.Context, r *appReader, key any, load func(*conn) (T
 	return v, nil
 }
 
-// cached looks a value up: in an update first among the values that it has written, and then in the cache for the state that is
-// read.
+// cached looks a value up: in an update first among the values that this update and those before it in the same transaction
+// have written, and then in the cache for the state that is read.
 func (r *appReader) cached(key any) (value any, found bool) {
 	if r.c != nil {
 		if v, written := r.c.written(key); written {

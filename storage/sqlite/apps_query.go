@@ -11,13 +11,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// fewApps is the number of apps up to which they are read one by one and sorted. If more are visible, a page is
-// found faster by reading all apps in order: of a million apps, at least one in 256 is visible then.
+// fewApps is the highest number of candidates that Apps reads one by one and sorts. If there are more, it reads all apps
+// in order instead: of a million apps at least one in 256 is a candidate then, so a page is found soon.
 const fewApps = 4096
 
 // Apps yields the latest versions of the apps that match q, in order.
 //
-// If q concerns few apps, it reads and sorts them. Otherwise it reads all apps in the order of q and skips those
+// If at most fewApps apps may match, it reads and sorts them. Otherwise it reads all apps in the order of q and skips those
 // that do not match. An index of both groups and times would avoid this, but each new version would have to change
 // it for every group of the app.
 func (r *appReader) Apps(ctx context.Context, q appsvc.AppQuery) iter.Seq2[appsvc.App, error] {
@@ -57,9 +57,9 @@ func (r *appReader) ids(ctx context.Context, out func(string) bool) error {
 	return rows.err
 }
 
-// candidates returns the keys of apps that may match; every app that matches is among them. They are the apps with the
-// component, or, if these are too many, those of the owner and of the groups. all is false if there are more than few;
-// then keys are only a part of them.
+// candidates returns the keys of apps that may match. They are the apps with the component, if q has one and these are at most
+// few; otherwise those of the owner and of the groups. Every app that matches is among them if all is true. all is false if
+// the apps of the owner and of the groups are more than few; then keys are only a part of them.
 func (c *conn) candidates(q appsvc.AppQuery, few int) (keys map[int64]bool, all bool, err error) {
 	if q.Component != "" {
 		keys = map[int64]bool{}

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// versionKey is the cache's key for a version of an app. The one of Latest changes with the app,
-// the others never do.
+// versionKey is the cache's key for a version of an app. The value under Latest changes with each new version, the values
+// under version numbers never do.
 type versionKey struct {
 	id      string
 	version appsvc.Version
@@ -74,6 +74,7 @@ func (r *appReader) Versions(ctx context.Context, q appsvc.VersionQuery) iter.Se
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.App) bool) error { return r.versions(ctx, q, out) })
 }
 
+// versions is the walk of Versions. It holds no rows open while out runs.
 func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out func(appsvc.App) bool) error {
 	h, err := r.head(ctx, q.AppID)
 	if isNotFound(err) {
@@ -108,8 +109,9 @@ func (r *appReader) versions(ctx context.Context, q appsvc.VersionQuery, out fun
 	return nil
 }
 
-// older returns some versions from v down. Decoding begins at a snapshot below v, and takes most of its time to come to
-// v; the versions before v come almost for free. So it reads up to 64 versions or 1 MiB at once.
+// older returns some versions from v down, at least one. Decoding starts at a snapshot below v and goes up to v, so the
+// versions on the way are decoded anyway. So it returns up to 64 versions or 1 MiB at once, but not more than limit (0 = no
+// limit).
 func (r *appReader) older(ctx context.Context, h headRow, v int64, limit int) ([]history.Version, error) {
 	const count, bytes = 64, 1 << 20
 	c, err := r.conn(ctx)

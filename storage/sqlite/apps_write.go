@@ -30,9 +30,10 @@ func (t *appTx) Announce(ctx context.Context, _ string, _ []appsvc.ComponentRef)
 	return t.check(ctx)
 }
 
-// AddVersion moves the latest version into the history and replaces it by the new one. The owner and the time of
-// creation stay those of the first version. The cached values of the app are dropped before the first write and set
-// after the last, so a write that fails leaves none that is wrong.
+// AddVersion moves the latest version into the history and replaces it by the new one. It returns ErrExists, before it
+// writes, unless the new version is the next one. The owner and the time of creation stay those of the first version. The
+// cached values of the app are dropped before the first write and set after the last, so a write that fails leaves none that
+// is wrong.
 func (t *appTx) AddVersion(ctx context.Context, h appsvc.Head, body appsvc.Body) error {
 	last, found, err := t.last(ctx, h.ID)
 	if err != nil {
@@ -102,7 +103,7 @@ func (c *conn) insertApp(h appsvc.Head, body []byte) (int64, error) {
 	return key, c.link(key, lists.Unique(h.Components), "INSERT INTO app_component (component, app) VALUES ($1, $2)")
 }
 
-// use records that some version of an app has elements of these components.
+// use records in app_used that some version of an app has elements of these components. What is recorded already stays.
 func (c *conn) use(id string, components []string) error {
 	for _, component := range components {
 		if _, err := c.exec("INSERT OR IGNORE INTO app_used (component, app) VALUES ($1, $2)", component, id); err != nil {
@@ -112,7 +113,8 @@ func (c *conn) use(id string, components []string) error {
 	return nil
 }
 
-// replace replaces the latest version by next, and returns the new tail of the history.
+// replace replaces the latest version by next, and returns the new tail of the history. It changes the rows of app_scope,
+// app_used and app_component only if the groups or the components differ.
 func (t *appTx) replace(last lastVersion, next headRow, body []byte) (tail []byte, err error) {
 	change, err := t.db.codec.Append(last.tail, stored(last.Meta, last.body), stored(next.Meta, body))
 	if err != nil {
@@ -146,7 +148,7 @@ func (t *appTx) replace(last lastVersion, next headRow, body []byte) (tail []byt
 	return change.Tail, err
 }
 
-// relink replaces the rows of an app in a table with one row for each string.
+// relink removes the rows of an app for the strings that are only in old, and adds rows for those that are only in next.
 func (c *conn) relink(app int64, old, next []string, remove, add string) error {
 	if err := c.link(app, lists.Without(old, next), remove); err != nil {
 		return err
@@ -154,7 +156,7 @@ func (c *conn) relink(app int64, old, next []string, remove, add string) error {
 	return c.link(app, lists.Without(next, old), add)
 }
 
-// link runs a statement for each value.
+// link runs a statement for each value, with the value and the app's key as arguments.
 func (c *conn) link(app int64, values []string, sql string) error {
 	for _, v := range values {
 		if _, err := c.exec(sql, v, app); err != nil {
@@ -164,7 +166,7 @@ func (c *conn) link(app int64, values []string, sql string) error {
 	return nil
 }
 
-// scopes returns the URNs that contain one of the groups.
+// scopes returns the URNs that contain one of the groups, the groups themselves included, each once.
 func scopes(groups []string) []string {
 	var out []string
 	for _, g := range groups {

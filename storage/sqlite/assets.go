@@ -19,7 +19,7 @@ type assetStore struct{ db *DB }
 
 var assetErrors = sentinels{assetstore.ErrBusy, assetstore.ErrFull, assetstore.ErrUnknown}
 
-// View runs fn in one snapshot. It reads the row of the library first.
+// View runs fn once, in one snapshot. It reads the row of the library first.
 func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(assetstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &assetReader{db: s.db, c: c}
@@ -50,7 +50,7 @@ func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(
 	return assetErrors.wrap(err)
 }
 
-// Libraries yields the libraries that have a State.
+// Libraries yields the libraries that have a State, in one snapshot that lasts until the loop ends.
 func (s assetStore) Libraries(ctx context.Context) iter.Seq2[assetstore.Library, error] {
 	return stream.Of(func(out func(assetstore.Library) bool) error {
 		err := s.db.view(ctx, func(c *conn) error {
@@ -70,7 +70,7 @@ type assetReader struct {
 	c      *conn
 	number int64 // of the library; 0 when nothing is stored of it
 	state  assetstore.State
-	edits  int64 // of the library, so far
+	edits  int64 // how many updates have changed assets of the library, so far
 	writes bool  // within an update: its reads do not go into the cache, since it may be rolled back
 	ended  bool
 
@@ -80,8 +80,8 @@ type assetReader struct {
 // ordinalBits is the number of bits of a rowid that are the ordinal.
 const ordinalBits = 40
 
-// place returns the rowid of an asset, in its table and in the index of terms: the number of its library, and its
-// ordinal.
+// place returns the rowid of an asset, in its table and in the index of terms: the number of its library in the upper bits,
+// and its ordinal in the lower ones.
 func (r *assetReader) place(ordinal int64) int64 { return r.number<<ordinalBits | ordinal }
 
 // places returns the range of rowids of the library's assets with ordinals above after and below before; 0 = no bound.
@@ -116,6 +116,7 @@ func (r *assetReader) enter(lib assetstore.Library) error {
 	return nil
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *assetReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 	"github.com/vitrine-go/vitrine/internal/top"
@@ -11,13 +12,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite/internal/fts5"
 )
 
-// cachedCounts is a cached answer of CountTerms, as of one edit count of the library.
+// cachedCounts is a cached result of CountTerms, as of one edit count of the library.
 type cachedCounts struct {
 	counts []assetstore.TermCount
 	edits  int64
 }
 
-// countsKey is the cache's key for an answer of CountTerms.
+// countsKey is the cache's key for a result of CountTerms.
 type countsKey struct {
 	library       int64
 	prefix        string
@@ -28,9 +29,9 @@ type countsKey struct {
 
 // CountTerms yields the terms that begin with prefix, with how many of the assets that match q have each.
 //
-// The answer is cached with the edit count of the library, and is valid as long as the library has this count. It is
+// The result is cached with the edit count of the library, and is valid as long as the library has this count. It is
 // computed in one pass over the terms with this prefix in the index: each has a posting list, and its count is the
-// number of ordinals that the list shares with the set of the assets that match.
+// number of ordinals that the list shares with the set of the assets that match. An update neither uses nor fills the cache.
 func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, prefix string) iter.Seq2[assetstore.TermCount, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(assetstore.TermCount) bool) error {
 		if err := r.check(ctx); err != nil {
@@ -71,17 +72,18 @@ func (r *assetReader) CountTerms(ctx context.Context, q assetstore.AssetQuery, p
 }
 
 const (
-	maxKept  = 10_000 // counts of one answer that are cached; all counts of an answer that has more are read again
+	maxKept  = 10_000 // the most counts of a result that is cached; a result with more is computed again each time
 	perCount = 48     // estimated bytes for a count, its term aside
 )
 
-// counts passes counts on as they come, or keeps the most frequent.
+// counts takes the counts of terms. Without a limit it passes each on to out at once. With a limit it keeps the most frequent
+// terms, which CountTerms passes on at the end.
 type counts struct {
 	out   func(assetstore.TermCount) bool
 	ended bool // out wants no more
 	limit int
 	most  *top.List[assetstore.TermCount]
-	kept  []assetstore.TermCount // one more than maxKept if there are too many
+	kept  []assetstore.TermCount // what was passed on, for the cache; one more than maxKept if it is too many
 }
 
 // wants reports whether a term with this count may be among the most frequent. Most terms are not, and then their text
@@ -105,15 +107,19 @@ func (k *counts) add(c assetstore.TermCount) bool {
 }
 
 // countTerms gives keep each term that begins with prefix and its count, until keep wants no more. It reads the posting
-// lists directly. It counts by MATCH in an update, which has written terms that may not be in FTS5's tables yet, and if
-// the index has a form that package fts5 does not know.
+// lists directly. It counts by MATCH in an update, which may have written terms that are not in FTS5's tables yet, if
+// package fts5 does not know the form of the index, and if an asset of the range has an ordinal that a set has no room for.
 func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, prefix string, keep *counts) error {
 	in := r.ordinals(q.After, q.Before)
 	if in.First > in.Last {
 		return nil
 	}
 	all := conditionsOf(q)
-	if r.writes {
+	highest, err := r.c.value("SELECT max(place) FROM asset WHERE place BETWEEN $1 AND $2", in.First, in.Last)
+	if err != nil {
+		return err
+	}
+	if r.writes || ordinalOf(highest) > math.MaxUint32 {
 		return r.countTermsByMatch(ctx, all, prefix, in, keep.add)
 	}
 	found, ok, err := r.result(ctx, all)
@@ -144,7 +150,7 @@ func (r *assetReader) countTerms(ctx context.Context, q assetstore.AssetQuery, p
 	switch {
 	case err == errEnough:
 		return nil
-	// Without a term that was passed on, counting can begin anew by MATCH.
+	// As long as keep has no term, counting can begin anew by MATCH.
 	case err != nil && !began && unlessUnreadable(err) == nil:
 		return r.countTermsByMatch(ctx, all, prefix, in, keep.add)
 	}

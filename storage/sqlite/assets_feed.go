@@ -14,7 +14,7 @@ import (
 // The feeds of all libraries are in one table. The key of an entry has the number of the library in its upper bits and the
 // position of the entry in its lower bits, as that of an asset has the ordinal; see place.
 
-// Changed returns a channel that is closed after the next commit of a process.
+// Changed returns a channel that is closed after the next commit of any process, as DB.wait says.
 func (s assetStore) Changed() <-chan struct{} { return s.db.wait() }
 
 // Feed returns the state of the library's feed. The key and the identity are those of the whole store.
@@ -51,8 +51,8 @@ func (r *assetReader) Entries(ctx context.Context, after assetstore.FeedPosition
 	})
 }
 
-// AddEntry adds an entry to the feed of the library. Its position is one above the last: only one update writes at a
-// time.
+// AddEntry adds an entry to the feed of the library. Its position is one above the last one that was ever committed: only one
+// update writes at a time. It returns ErrFull when the positions of the library are used up.
 func (t *assetTx) AddEntry(ctx context.Context, e assetstore.FeedEntry) error {
 	if err := t.ready(ctx); err != nil {
 		return err

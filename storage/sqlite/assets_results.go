@@ -12,8 +12,8 @@ import (
 )
 
 // cachedSet is a cached result: the assets of a library that meet some conditions, as of one edit count of the
-// library. Every update of a library raises the count, and a snapshot reads it, so a reader knows whether a
-// cached set is current. The changes of this process are cached too, one edit for each count. A reader
+// library. Every update that changes an asset raises the count of its library by one, and a snapshot reads it, so a reader
+// knows whether a cached set is current. The changes of this process are cached too, one edit for each count. A reader
 // applies them to an older set instead of reading the index again.
 type cachedSet struct {
 	set
@@ -35,15 +35,17 @@ type edit struct {
 	size    int // estimated bytes; above maxEdit if the changes were dropped
 }
 
-// maxEdit bounds the memory for the changes of one update. If an update makes more, cached sets are read again.
+// maxEdit bounds the memory for the changes of one update, in estimated bytes. If they take more, they are not cached, and the
+// cached sets of the library are read again.
 const maxEdit = 1 << 20
 
-// change is the state of an asset after an update.
+// change says which terms an asset has after a write of an update.
 type change struct {
 	ordinal int64
 	terms   []string // nil if the asset was removed
 }
 
+// add adds a change, or drops all changes if they take more than maxEdit.
 func (e *edit) add(ordinal int64, terms []string) {
 	const perTerm = 32
 	e.size += perTerm * (2 + len(terms))
@@ -66,6 +68,7 @@ type condition struct {
 	prefixes bool
 }
 
+// conditionsOf returns the conditions of a query. The bounds of its ordinals and its limit are not among them.
 func conditionsOf(q assetstore.AssetQuery) []condition {
 	all := make([]condition, 0, len(q.All)+len(q.Prefixes))
 	for _, terms := range q.All {
@@ -77,7 +80,7 @@ func conditionsOf(q assetstore.AssetQuery) []condition {
 	return all
 }
 
-// queryOf is the inverse of conditionsOf.
+// queryOf returns a query with these conditions and no bounds.
 func queryOf(all []condition) (q assetstore.AssetQuery) {
 	for _, c := range all {
 		if c.prefixes {
@@ -89,14 +92,15 @@ func queryOf(all []condition) (q assetstore.AssetQuery) {
 	return q
 }
 
-// textOf returns a text that no other conditions have.
+// textOf returns a text that no other conditions have. Each condition begins with its kind, ends with a NUL, and has a NUL
+// after each term. No term is empty or has a NUL, so the text can be read back in one way only.
 func textOf(all []condition) string {
 	var b strings.Builder
 	for _, c := range all {
 		if c.prefixes {
-			b.WriteByte(1)
-			b.WriteByte(0)
-			b.WriteByte(0)
+			b.WriteByte('p')
+		} else {
+			b.WriteByte('t')
 		}
 		for _, term := range c.terms {
 			b.WriteString(term)
@@ -107,8 +111,8 @@ func textOf(all []condition) string {
 	return b.String()
 }
 
-// result returns the assets that meet all conditions, of which there is at least one. ok is false if the index cannot
-// be read directly; use MATCH then.
+// result returns the assets that meet all conditions. ok is false if there is no condition, in an update, or if the index
+// cannot be read directly; then the caller uses MATCH, or reads the table if there is no condition.
 //
 // The result of a query is cached, and so is that of each of its conditions. The first time, the conditions' posting
 // lists are read from the index and intersected. When the query is repeated, its cached result is used as it is if the
@@ -142,7 +146,8 @@ func intersection(sets []set) set {
 	return out
 }
 
-// cached returns the cached result of the conditions, brought up to date, or what read returns, and caches it.
+// cached returns the cached result of the conditions if it is current, or can be made current by follow, and otherwise what read
+// returns. It caches the new result, unless the cached one is of a later edit count than the snapshot.
 func (r *assetReader) cached(all []condition, read func() (set, error)) (out set, err error) {
 	key := resultKey{library: r.number, text: textOf(all)}
 	v, found := r.db.results.get(key, timeless)
@@ -169,8 +174,8 @@ func (r *assetReader) cached(all []condition, read func() (set, error)) (out set
 // again, which takes about the same time.
 const maxFollowed = 20_000
 
-// follow applies the edits since have to its set. It returns false if an edit is not cached, or if there are too
-// many changes.
+// follow applies the edits since have to its set. It returns false if have is later than the snapshot, if an edit is not
+// cached, if there are too many changes, or if a changed asset has an ordinal that a set has no room for.
 func (r *assetReader) follow(have cachedSet, all []condition) (set, bool) {
 	q := queryOf(all)
 	changes, looks, each := map[uint32]bool{}, 0, 0
@@ -235,7 +240,7 @@ func unlessUnreadable(err error) error {
 	return err
 }
 
-// fts returns the index of the snapshot.
+// fts returns the index as the snapshot has it. It reads the list of segments once for a reader.
 func (r *assetReader) fts() (*fts5.Index, error) {
 	var err error
 	if r.index == nil {

@@ -243,6 +243,56 @@ func TestMatchIsUsedWhereSetsCannotBeRead(t *testing.T) {
 	}
 }
 
+// A library may have assets on both sides of the highest ordinal of a set. Then a list that fits into a set may be counted
+// before one that does not.
+func TestTermsAreCountedWhereOnlySomeSetsCanBeRead(t *testing.T) {
+	ctx, lib := context.Background(), resultLibraries[0]
+	db := openTest(t, nil)
+	err := db.Assets().Update(ctx, lib, func(w assets.Tx) error {
+		return errors.Join(
+			w.PutAsset(ctx, assets.Record{Ordinal: 1, Body: assets.Body("{}")}, assets.Index{Terms: []string{"a1"}}),
+			w.PutAsset(ctx, assets.Record{Ordinal: 1 << 32, Origin: assets.Origin{1}, Body: assets.Body("{}")}, assets.Index{Terms: []string{"a2"}}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{0, 5} {
+		err := db.Assets().View(ctx, lib, func(r assets.Reader) error {
+			var got []assets.TermCount
+			for c, err := range r.CountTerms(ctx, assets.AssetQuery{Limit: limit}, "a") {
+				if err != nil {
+					return err
+				}
+				got = append(got, c)
+			}
+			if want := []assets.TermCount{{Term: "a1", Count: 1}, {Term: "a2", Count: 1}}; !slices.Equal(got, want) {
+				t.Errorf("limit %d: %v, want %v", limit, got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+}
+
+// Results are cached by the text of their conditions.
+func TestDifferentConditionsHaveDifferentTexts(t *testing.T) {
+	seen := map[string]assets.AssetQuery{}
+	for _, q := range []assets.AssetQuery{
+		{}, {All: []assets.AnyOf{{}}}, {All: []assets.AnyOf{{}, {}}}, {Prefixes: []assets.AnyOf{{}}}, {All: []assets.AnyOf{{"a"}}}, {Prefixes: []assets.AnyOf{{"a"}}},
+		{All: []assets.AnyOf{{"\x01"}, {"a"}}}, {All: []assets.AnyOf{{"\x01", "a"}}}, {All: []assets.AnyOf{{"p"}, {"a"}}}, {All: []assets.AnyOf{{"t"}, {"a"}}},
+		{All: []assets.AnyOf{{"pa"}}}, {All: []assets.AnyOf{{"ta"}}}, {All: []assets.AnyOf{{}, {"a"}}}, {All: []assets.AnyOf{{"a"}, {}}},
+		{All: []assets.AnyOf{{"a"}}, Prefixes: []assets.AnyOf{{"a"}}}, {Prefixes: []assets.AnyOf{{"a"}, {"a"}}}, {Prefixes: []assets.AnyOf{{"a", "a"}}},
+	} {
+		text := textOf(conditionsOf(q))
+		if other, known := seen[text]; known {
+			t.Errorf("%+v and %+v have the text %q", other, q, text)
+		}
+		seen[text] = q
+	}
+}
+
 // An update of more changes than are kept is not taken for one without any, and many updates are
 // not followed one by one.
 func TestSetsAreReadAgainAfterTooManyChanges(t *testing.T) {

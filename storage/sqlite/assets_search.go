@@ -21,7 +21,8 @@ func (r *assetReader) Assets(ctx context.Context, q assetstore.AssetQuery) iter.
 	return stream.Of(func(out func(assetstore.Record) bool) error { return r.assets(ctx, q, out) })
 }
 
-// assets reads the result as a cached set if the index can be read directly, and otherwise from MATCH.
+// assets takes the result from a set, cached or not, if the index can be read directly, and otherwise from MATCH. For a query
+// without conditions it reads the table of assets.
 func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out func(assetstore.Record) bool) error {
 	if err := r.check(ctx); err != nil {
 		return err
@@ -44,7 +45,8 @@ func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out f
 	case len(pieces) == 1:
 		return r.rows(ctx, q, pieces[0], out)
 	}
-	// The result is the union of the results of the pieces. Each is read up to the limit of the query.
+	// An asset matches if one of the pieces matches it. The first ones of the union are among the first ones of each piece, so
+	// each piece is read up to the limit of the query.
 	places, err := r.union(ctx, pieces, first, last, direction(q), limitOf(q))
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func (r *assetReader) assets(ctx context.Context, q assetstore.AssetQuery, out f
 const atOnce = 64
 
 // fetch yields the assets with these ordinals, in their order, at most limit of them; 0 = all. It reads them in
-// batches: a query for each would take longer, and one query for all would read assets that out does not want.
+// batches of atOnce: a query for each would take longer, and one query for all would read assets that out does not want.
 func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit int, out func(assetstore.Record) bool) error {
 	var err error
 	wanted, n, more := append(make([]byte, 0, 16*atOnce), '['), 0, true
@@ -90,7 +92,7 @@ func (r *assetReader) fetch(ctx context.Context, ordinals iter.Seq[int64], limit
 	return err
 }
 
-// listed yields the assets with the rowids in a JSON array, in its order.
+// listed yields the assets with the rowids in a JSON array, in its order. more is false if out wants no more.
 func (r *assetReader) listed(ctx context.Context, places string, out func(assetstore.Record) bool) (more bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return false, err
@@ -105,7 +107,8 @@ func (r *assetReader) listed(ctx context.Context, places string, out func(assets
 	return true, rows.err
 }
 
-// rows yields the assets that a MATCH expression matches; "" matches all.
+// rows yields the assets between the bounds of q that a MATCH expression matches, in the order of q and up to its limit; the
+// empty expression matches all.
 func (r *assetReader) rows(ctx context.Context, q assetstore.AssetQuery, match string, out func(assetstore.Record) bool) error {
 	sql := "SELECT " + assetColumns + " FROM asset WHERE $1 = '' AND place BETWEEN $2 AND $3 ORDER BY place"
 	if match != "" {
@@ -182,7 +185,7 @@ func (r *assetReader) Count(ctx context.Context, q assetstore.AssetQuery) (int64
 	return int64(found.count(ordinalOf(first), ordinalOf(last))), nil
 }
 
-// count returns the number of rowids from first to last that at least one piece matches.
+// count returns the number of rowids from first to last that at least one piece matches. pieces is what split returns.
 func (r *assetReader) count(ctx context.Context, pieces []string, first, last int64) (int64, error) {
 	if len(pieces) > 1 {
 		places, err := r.union(ctx, pieces, first, last, "", -1)
@@ -196,9 +199,9 @@ func (r *assetReader) count(ctx context.Context, pieces []string, first, last in
 	return r.c.value("SELECT count(*) FROM asset_term WHERE asset_term MATCH $1 AND rowid BETWEEN $2 AND $3", pieces[0], first, last)
 }
 
-// split returns MATCH expressions for the conditions: an asset meets all of them if it matches one of the expressions.
-// There is more than one only if a condition has too many terms. ok is false if nothing can match, since a condition
-// has no terms.
+// split returns MATCH expressions for the conditions: an asset meets all conditions if it matches at least one of the
+// expressions. There is more than one only if a condition has more than maxAnyOf terms. Without conditions there is the empty
+// expression, which stands for all assets. ok is false if nothing can match, since a condition has no terms.
 func split(all []condition) (pieces []string, ok bool) {
 	pieces = []string{""}
 	for _, c := range all {

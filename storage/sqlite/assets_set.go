@@ -96,8 +96,8 @@ func (s set) counter() func(list []uint32) int {
 // maxSpread bounds the ordinals of a sparse set that is written as a bitmap, to count faster.
 const maxSpread = 1 << 26
 
-// and returns the intersection of the two sets. It walks the smaller one: two lists are merged, a list is looked up in
-// a bitmap, and two bitmaps are combined word by word.
+// and returns the intersection of the two sets. Of two lists it walks the shorter one and searches in the longer one; of a
+// list and a bitmap it looks each ordinal of the list up in the bitmap; two bitmaps are combined word by word.
 func (s set) and(other set) set {
 	if s.n > other.n {
 		s, other = other, s
@@ -160,8 +160,8 @@ func from(list []uint32, o uint32) []uint32 {
 	return list[step/2+i:]
 }
 
-// with returns the set with changes applied: it adds the ordinals that map to true and removes the others. It is how a
-// cached set is updated after an edit, without reading the index again.
+// with returns the set with changes applied: it adds the ordinals that map to true and removes those that map to false. So a
+// cached set is updated after an edit without reading the index again. A bitmap stays a bitmap.
 func (s set) with(changes map[uint32]bool) set {
 	top, differs := uint32(0), false
 	for o, in := range changes {

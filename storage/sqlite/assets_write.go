@@ -31,8 +31,8 @@ func (t *assetTx) ready(ctx context.Context) error {
 	return err
 }
 
-// edit records that an asset has these terms now; none if it was removed. The first change of an update raises the library's edit
-// count, which makes the cached sets of the library out of date.
+// edit records that an asset has these terms now; none if it was removed. Every write of an asset calls it. The first call of an
+// update raises the library's edit count by one, which makes the cached sets of the library out of date.
 func (t *assetTx) edit(ordinal int64, terms []string) error {
 	first := t.done.size == 0
 	t.done.add(ordinal, terms)

@@ -14,8 +14,8 @@ import (
 
 // Backup writes a snapshot of the store to a new file at path. Reads and updates continue meanwhile, and the log grows until
 // the end. The feeds of changes of the copy have another identity, so that the copy refuses cursors of this store. The file gets
-// its name when it is complete; after an error, or if ctx ends before, there is no file at path. Backup returns an error that
-// wraps fs.ErrExist if there is a file at path already.
+// its name when it is complete. If writing it fails, or if ctx ends before, there is no file at path. Backup returns an error
+// that wraps fs.ErrExist if there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -25,11 +25,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 		return taken(path)
 	}
 	err = db.view(ctx, func(c *conn) error {
-		// This read begins the transaction, whose snapshot stays while the pages are copied.
-		if _, err := c.value("SELECT count(*) FROM sqlite_schema"); err != nil {
-			return err
-		}
-		return putWhole(path, func(tmp string) error {
+		return putWhole(path, func(tmp string) error { // all pages are of the snapshot that view has taken
 			if err := c.copyTo(ctx, tmp); err != nil {
 				return err
 			}

@@ -16,14 +16,14 @@ type cache struct {
 
 	mu     sync.Mutex
 	at     stamp
-	held   bool // a commit of this process is running and will move the cache to its state
+	held   bool // a transaction of this process is running, and its commit will move the cache to the new state
 	values *lru.Cache[any, any]
 
 	hits, misses uint64 // of get
 }
 
-// effect is the change of a cached value by a commit: key now has this value; nil = the value is unknown. Values are
-// shared and must not be changed.
+// effect is a value of a key that was read, or that a commit has set; nil = the value is not known and must be read. size is
+// how many bytes it takes in the cache, about. Values are shared and must not be changed.
 type effect struct {
 	key, value any
 	size       int
@@ -55,7 +55,7 @@ func (k *cache) get(key any, at stamp) (any, bool) {
 	return nil, false
 }
 
-// put caches a value that was read in the state at. It does nothing if the cache has another state.
+// put caches a value that was read in the state at. It does nothing if the cache has the values of another state.
 func (k *cache) put(at stamp, e effect) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -64,7 +64,8 @@ func (k *cache) put(at stamp, e effect) {
 	}
 }
 
-// adopt empties the cache and moves it to the state at, if that is the current state of the store.
+// adopt empties the cache and moves it to the state at, if the cache has another state and at is the current state of the
+// store. It does nothing between hold and release.
 func (k *cache) adopt(at stamp) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,14 +88,15 @@ func (k *cache) hold() stamp {
 	return k.at
 }
 
-// release is called after the commit. now is a state after it, and kept are its effects. sole is true if no other
-// commit lies between the state of hold and now.
+// release is called when the transaction has ended, with a commit or without. now is a state after it. sole is true if the
+// transaction was committed, and no other commit lies between the state of hold and now; then the cache moves to now, and kept
+// are the values that the commit has set. Otherwise the cache stays at its state, which is still right after a rollback.
 func (k *cache) release(now stamp, sole bool, kept map[any]effect) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held = false
 	if !sole {
-		return // the stamp of this commit is not known; the next reader empties the cache
+		return // if there were commits, the next reader empties the cache
 	}
 	k.at = now
 	for _, e := range kept {
@@ -108,7 +110,7 @@ func (k *cache) reset(at stamp) {
 }
 
 func (k *cache) set(e effect) {
-	if e.value == nil || e.size > k.limit/8 { // one value may not push out all others
+	if e.value == nil || e.size > k.limit/8 { // one value must not push out most others
 		k.values.Remove(e.key)
 		return
 	}

@@ -14,10 +14,10 @@ import (
 //
 //   - Each time the log has grown by logCopied, it copies as much as it can on a connection of its own, while
 //     writers and readers continue (PASSIVE). If updates write much more than it can copy, each one is delayed.
-//   - If the log has logShort, it then makes the updates of this process wait for about patience. Readers that begin
-//     meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
-//   - If the log has logLong, it first makes new Views wait until the running ones have ended, since a View may
-//     take longer than an update should wait.
+//   - If the log has logShort or more, it then makes the updates of this process wait, for about patience at most. Readers
+//     that begin meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
+//   - If the log has logLong or more, it first makes new Views wait until the running ones have ended, for longView at most:
+//     a View may take longer than an update should wait.
 //
 // It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before it ends.
 //
@@ -32,26 +32,26 @@ type checkpointer struct {
 	running atomic.Bool
 	copied  atomic.Uint32 // frames of the log when the last copy began
 	most    atomic.Int64  // bytes that updates may write during the running copy before each is delayed; 0 without a copy
-	stalled atomic.Int64  // the longest time that updates had to wait, in nanoseconds
+	stalled atomic.Int64  // the longest time that updates had to wait for restartLog, in nanoseconds
 	heldUp  atomic.Int32  // how often Views were made to wait
 }
 
 // Sizes of the log, in bytes.
 const (
-	logCopied = 4 << 20
-	logShort  = 16 << 20
-	logLong   = 32 << 20
-	logKept   = 64 << 20 // a longer log file is truncated
-	logLeft   = logCopied / 8
+	logCopied = 4 << 20       // the log is copied each time that it has grown by this
+	logShort  = 16 << 20      // a log of this size is made to restart while updates wait
+	logLong   = 32 << 20      // and at this size new Views wait too
+	logKept   = 64 << 20      // a longer log file is truncated to this when it restarts
+	logLeft   = logCopied / 8 // so little is copied while updates wait, so catchUp can end
 )
 
 const (
-	patience = 15 * time.Millisecond
-	longView = 250 * time.Millisecond
-	delay    = 32 * time.Millisecond
+	patience = 15 * time.Millisecond  // the longest that updates wait for the log to restart
+	longView = 250 * time.Millisecond // the longest that new Views wait, and the age of a View that is not waited for
+	delay    = 32 * time.Millisecond  // of each update while the disk is too slow to copy the log
 )
 
-// committed is called by an update after each commit. The store is not closed before it returns.
+// committed is called by the leading update after each transaction. Close waits for that update, so db.users can be raised here.
 func (k *checkpointer) committed(now stamp) {
 	if most := k.most.Load(); most > 0 && k.written(now) > most { // the disk is slow
 		time.Sleep(delay)
@@ -96,7 +96,8 @@ func (k *checkpointer) run() {
 	}
 }
 
-// shorten takes the steps for a log of this size. It reports whether the log is short enough afterwards.
+// shorten takes the steps for a log of this size. done is true if no more is to be done for now: the log has restarted, or
+// it was shorter than logLong.
 func (k *checkpointer) shorten(size int64) (done bool, err error) {
 	if _, err := k.copy(logShort); err != nil || size < logShort {
 		return true, err
@@ -152,6 +153,7 @@ func (k *checkpointer) copy(most int64) (left int64, err error) {
 	return frames*k.page + k.written(now), err
 }
 
+// close closes the connection. It is called when run has ended and cannot start again.
 func (k *checkpointer) close() error {
 	if k.c == nil {
 		return nil
@@ -159,8 +161,9 @@ func (k *checkpointer) close() error {
 	return k.c.close()
 }
 
-// checkpoint runs a checkpoint. It returns whether the checkpoint was complete, and how many frames of the log are not
-// copied yet.
+// checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if
+// another checkpoint is running. A PASSIVE one copies what it can and is done with that. left is how many frames of the log
+// are not copied yet.
 func (c *conn) checkpoint(mode string) (done bool, left int64, err error) {
 	c.broken = nil // there is no transaction to protect
 	r := c.query("PRAGMA wal_checkpoint(" + mode + ")")

@@ -7,7 +7,7 @@ import (
 )
 
 // claim is an empty lock file. A process locks it while it builds another file in the same directory. If the process
-// is killed, the lock is released, and the next build of the same name removes both files. The lock is not on the
+// is killed, the system releases the lock, and the next build of the same name removes both files. The lock is not on the
 // built file itself: SQLite has its own locks there, and some file systems confuse the two kinds.
 type claim struct{ *os.File }
 
@@ -50,7 +50,8 @@ func (c claim) drop() {
 	_ = c.Close() // releases the lock, which must come last
 }
 
-// removeStale removes the claims that no process has locked, and their files. It ignores errors.
+// removeStale removes the claims with this prefix that no process has locked, and their files. It ignores errors: what stays is
+// tried again by the next build.
 func removeStale(dir, prefix string) {
 	list, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil {

@@ -4,5 +4,5 @@ package sqlite
 
 import "os"
 
-// lock reports that nobody knows whether a file is in use, so that nothing is taken for stale.
+// lock returns false: on this system nobody can tell whether a claim is in use, so none is removed as stale.
 func lock(*os.File, bool) bool { return false }

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of an open file, which ends with the process. It reports whether it has it.
+// lock takes the lock of an open file, and reports whether it has it. If another process has the lock, it waits, or returns false
+// if wait is false. The system releases the lock when the file is closed or the process ends.
 func lock(f *os.File, wait bool) bool {
 	how := syscall.LOCK_EX
 	if !wait {

@@ -18,8 +18,8 @@ func (r *appReader) Components(ctx context.Context, q appsvc.ComponentQuery) ite
 // componentKey is the cache's key for a component.
 type componentKey struct{ name, version string }
 
-// components reads one version of one component from the cache, since that is what every patch asks for. All other
-// queries go to the table: lists are rare, and an answer may be large.
+// components reads one version of one component through the cache, since that is what every patch asks for. All other
+// queries go to the table: lists are rare, and their results may be large.
 func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out func(appsvc.Component) bool) error {
 	if q.Name > q.After && q.Version != "" {
 		found, err := r.component(ctx, componentKey{q.Name, q.Version})
@@ -55,7 +55,7 @@ func (r *appReader) components(ctx context.Context, q appsvc.ComponentQuery, out
 	return rows.err
 }
 
-// component returns one version of a component. Every patch asks for that twice, so it is cached.
+// component returns one version of a component from the cache, or reads and caches it. It returns ErrNotFound if there is none.
 func (r *appReader) component(ctx context.Context, key componentKey) (appsvc.Component, error) {
 	return read(ctx, r, key, func(c *conn) (appsvc.Component, int, error) {
 		rows := c.query("SELECT id, main, manifest FROM component WHERE name = $1 AND version = $2", key.name, key.version)
@@ -105,7 +105,7 @@ func (t *appTx) DeleteComponent(ctx context.Context, name string) error {
 	return err
 }
 
-// orNull returns nil for an empty blob, so that it is stored as NULL: the driver cannot distinguish the two.
+// orNull returns nil for an empty blob, so that it is stored as NULL. The driver reads both as nil, so nothing is lost.
 func orNull(b []byte) []byte {
 	if len(b) == 0 {
 		return nil

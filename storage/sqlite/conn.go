@@ -33,7 +33,8 @@ type conn struct {
 	effects, earlier map[any]effect
 }
 
-// dial opens a connection to the file at path, an absolute one. Pragmas are "name=value".
+// dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as
+// "mode=rw". Pragmas are "name=value".
 func dial(path, mode string, pragmas ...string) (*conn, error) {
 	// _error_rc: an error has the text of its code, not also that of an older one.
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: mode + "&_error_rc=true"}
@@ -74,6 +75,7 @@ func (c *conn) insert(sql string, args ...any) (int64, error) {
 	return res.LastInsertId()
 }
 
+// run runs one statement without rows.
 func (c *conn) run(sql string, args []any) (driver.Result, error) {
 	st, err := c.prepare(sql)
 	if err != nil {
@@ -115,7 +117,7 @@ func (c *conn) closeRows() {
 	}
 }
 
-// value returns the first column of the first row, 0 without a row.
+// value returns the first column of the first row as an integer. It is 0 for NULL, for another type, and without a row.
 func (c *conn) value(sql string, args ...any) (int64, error) {
 	r := c.query(sql, args...)
 	defer r.close()
@@ -125,8 +127,9 @@ func (c *conn) value(sql string, args ...any) (int64, error) {
 	return r.int(0), nil
 }
 
-// remember sets the cached value of key when the running update is committed; nil removes it. It has no effect if
-// the update is rolled back. Call it before the first write that changes the cached value.
+// remember sets the cached value of key when the running update is committed; nil removes it. Until then only the updates of
+// the same transaction see it, through written. It has no effect if the update is rolled back. Call it before the first write
+// that changes the cached value.
 func (c *conn) remember(key, value any, size int) { c.effects[key] = effect{key, value, size} }
 
 // written returns the value that the running transaction remembered for key. found is false if it has none; then the
@@ -139,6 +142,7 @@ func (c *conn) written(key any) (value any, found bool) {
 	return e.value, found
 }
 
+// prepare returns a statement with this text that is not in use. The caller gives it back with release.
 func (c *conn) prepare(sql string) (driver.Stmt, error) {
 	if c.broken != nil {
 		return nil, c.broken
@@ -153,6 +157,7 @@ func (c *conn) prepare(sql string) (driver.Stmt, error) {
 
 func (c *conn) release(sql string, st driver.Stmt) { c.idle[sql] = append(c.idle[sql], st) }
 
+// note returns err, and makes the connection refuse further statements if SQLite may have ended the transaction.
 func (c *conn) note(err error) error {
 	if c.broken == nil && endsTransaction(err) {
 		c.broken = err
@@ -169,6 +174,7 @@ func (c *conn) close() error {
 	return c.raw.Close()
 }
 
+// named numbers arguments as $1, $2 and so on. The driver takes no int, so each becomes an int64.
 func named(args []any) []driver.NamedValue {
 	out := make([]driver.NamedValue, len(args))
 	for i, a := range args {
@@ -219,7 +225,8 @@ func (r *rows) close() {
 	r.raw = nil
 }
 
-// int, text and blob return column i of the row. The value stays valid after next and close. NULL is the zero value.
+// int, text and blob return column i of the current row. The value stays valid after next and close. NULL, and a value of
+// another type, is the zero value.
 func (r *rows) int(i int) int64 {
 	n, _ := r.values[i].(int64)
 	return n

@@ -12,8 +12,8 @@ import (
 const applicationID = 0x56697472
 
 // create builds an empty store under another name and gives it the name path when it is complete. So a process that
-// is killed leaves either no file at path or a complete store. It returns fs.ErrExist if another process was faster, and
-// another error if a log without a store is there.
+// is killed leaves either no file at path or a complete store. It returns an error that wraps fs.ErrExist if another process was
+// faster, and another error if a log without a store is there.
 func create(path string) error {
 	if err := refuseStrayLog(path); err != nil {
 		return err
@@ -98,7 +98,8 @@ func refuseStrayLog(path string) error {
 
 // putWhole calls build with the name of an empty file in the directory of path, for build to write. When the file is on the
 // disk, it gets the name path. If there is a file at path by then, putWhole does not change it and returns an error that wraps
-// fs.ErrExist. Whatever happens, the other name and the lock file (see claim) are removed.
+// fs.ErrExist. At last it syncs the directory; if that fails, it returns the error, and the complete file stays at path.
+// Whatever happens, the other name and the lock file (see claim) are removed.
 func putWhole(path string, build func(tmp string) error) error {
 	dir, _ := filepath.Split(path)
 	claim, err := newClaim(path)
@@ -140,7 +141,7 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// exists reports whether there is a file, also behind a symbolic link.
+// exists reports whether there is a file at path. A symbolic link to no file is none.
 func exists(path string) (bool, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

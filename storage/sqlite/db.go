@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ type Options struct {
 	// Cache bounds the memory for cached data, in bytes. One half is for rows, the other for searches of
 	// assets. 0 = 64 MiB, negative = no cache.
 	Cache int
-	// Busy is the longest time to wait for a lock of another process. 0 = 5 seconds.
+	// Busy is the longest time to wait for a lock of another process. 0 or less = 5 seconds.
 	Busy time.Duration
 }
 
@@ -99,7 +100,7 @@ func open(path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// start opens the writer's connection, brings the schema up to date and begins to serve.
+// start opens the writer's connection, brings the schema up to date and begins to serve. The file is a store already.
 func start(path string, o Options) (_ *DB, err error) {
 	busy := busyPragma(o.Busy)
 	c, err := dial(path, "mode=rw", busy, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1", "foreign_keys=1", "trusted_schema=0",
@@ -162,10 +163,10 @@ func (c *conn) ready(path string) error {
 		return err
 	}
 	if level, err := c.value("PRAGMA synchronous"); err != nil || level != 2 {
-		return fmt.Errorf("synchronous is %d after asking for FULL (2): %w", level, err)
+		return cmp.Or(err, fmt.Errorf("PRAGMA synchronous is %d after it was set to FULL (2)", level))
 	}
 	if on, err := c.value("PRAGMA foreign_keys"); err != nil || on != 1 {
-		return fmt.Errorf("foreign_keys is %d after asking for 1: %w", on, err)
+		return cmp.Or(err, fmt.Errorf("PRAGMA foreign_keys is %d after it was set to 1", on))
 	}
 	if err := c.checkMarks(path); err != nil { // the file may have changed since inspect
 		return err
@@ -223,9 +224,9 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Close waits for running views and updates and closes the file. Calls after it return an error that wraps
-// appsvc.ErrClosed; a second Close does nothing. An error of Close does not concern committed data, which is on the
-// disk already.
+// Close waits for running views, updates and backups and closes the file. Those who wait for changes are woken. Calls after
+// it return an error that wraps appsvc.ErrClosed; a second Close does nothing and returns nil. An error of Close does not
+// concern committed data, which is on the disk already.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {
@@ -236,5 +237,7 @@ func (db *DB) Close() error {
 	db.mu.Unlock()
 	close(db.log.closing)
 	db.users.Wait()
-	return errors.Join(db.readers.close(), db.log.close(), db.watch.close(), db.writer.c.close()) // the last one removes the log, as only the writer is set to do
+	// The last connection that is closed copies the log into the file and removes it. The writer's is the last: its settings
+	// make the copy durable before the log is removed.
+	return errors.Join(db.readers.close(), db.log.close(), db.watch.close(), db.writer.c.close())
 }

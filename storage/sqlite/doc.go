@@ -71,9 +71,10 @@
 // # Erasing
 //
 // Updates of reviews overwrite with zeros what they delete or replace (secure_delete), also in pages of the file that become
-// free. The log still has it until the log restarts and its old content is overwritten. The log is removed when the last process
-// closes the store. There is an exception: when SQLite moves rows to another page, the old page can keep a part of them, which
-// nothing overwrites when the rows are deleted later. [DB.Vacuum] writes the file anew, without any of it, and empties the log.
+// free. The log still has it until the log restarts and its old content is overwritten, or until the last process closes the
+// store, which removes the log. The file may keep a part of it: when SQLite moves rows to another page, the old page can keep a
+// copy of some bytes, which nothing overwrites when the rows are deleted later. [DB.Vacuum] writes the file anew, without any of
+// it, and empties the log.
 //
 // # Adding a domain
 //

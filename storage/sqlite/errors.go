@@ -19,7 +19,7 @@ var (
 )
 
 // sentinels are the errors of a domain: busy if a store cannot reach its data in time, full if it has no room,
-// unknown if the outcome of a commit is not known.
+// unknown if the outcome of a commit is not known. Every store of this package has its own.
 type sentinels struct{ busy, full, unknown error }
 
 // code returns SQLite's extended result code of err, 0 when it has none.
@@ -30,7 +30,8 @@ func code(err error) int {
 	return 0
 }
 
-// wrap adds the domain's sentinel to err.
+// wrap adds the domain's sentinel to an error of SQLite, or of an update, that has one. A newer schema counts as busy: the same
+// update succeeds when the process was restarted with the newer release. Other errors, such as those of fn, stay as they are.
 func (s sentinels) wrap(err error) error {
 	switch {
 	case errors.Is(err, errUnknown): // comes first: its cause may be a lack of room
@@ -79,7 +80,7 @@ func isTaken(err error) bool {
 	return c == lib.SQLITE_CONSTRAINT_PRIMARYKEY || c == lib.SQLITE_CONSTRAINT_UNIQUE
 }
 
-// endsTransaction reports whether SQLite may roll back the whole transaction after err.
+// endsTransaction reports whether SQLite may have rolled back the whole transaction, and not only the statement, because of err.
 func endsTransaction(err error) bool {
 	switch code(err) & 0xff {
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_NOMEM, lib.SQLITE_CORRUPT, lib.SQLITE_INTERRUPT:

@@ -14,7 +14,7 @@ import (
 
 // Only one update of all processes writes at a time, so the positions of entries are consecutive numbers in the order
 // of commits: SQLite gives a new row the number after the highest. No reader has seen the number of an update
-// that was rolled back, so it is used again. The numbers of entries that were removed are not.
+// that was rolled back, so it is given again. The numbers of entries that were removed are not given again.
 
 // Feed returns the state of the feed.
 func (r *appReader) Feed(ctx context.Context) (appsvc.FeedState, error) {
@@ -159,8 +159,8 @@ func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {
 	return err
 }
 
-// RemoveEntries removes the oldest entries. Names stay. The row with the highest position stays too, so that SQLite gives
-// the next entry a higher one; readers pass it over.
+// RemoveEntries removes the oldest entries. Their names stay. The row with the highest position stays too, so that SQLite gives
+// the next entry a higher one; readers skip it, as they skip all rows up to the position in feed.removed.
 func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) error {
 	if err := t.check(ctx); err != nil {
 		return err
@@ -177,7 +177,8 @@ func (t *appTx) RemoveEntries(ctx context.Context, before int64, limit int) erro
 	return err
 }
 
-// lastToRemove returns the last position of the entries that a query yields before the first one that is to stay.
+// lastToRemove returns the position of the last entry to remove, 0 if there is none. sql yields positions and times in the order
+// of positions. The entries up to the first one whose time is after before are to be removed.
 func (c *conn) lastToRemove(sql string, before int64, args ...any) (last int64, err error) {
 	rows := c.query(sql, args...)
 	defer rows.close()
@@ -187,8 +188,8 @@ func (c *conn) lastToRemove(sql string, before int64, args ...any) (last int64, 
 	return last, rows.err
 }
 
-// ResetFeed gives the feeds of changes another identity, which makes all earlier cursors invalid. Call it after a store was
-// brought back from an older copy of its file.
+// ResetFeed gives the feeds of changes of apps and assets another identity, which makes all earlier cursors invalid. Call it
+// after a store was brought back from an older copy of its file.
 func (db *DB) ResetFeed(ctx context.Context) error {
 	err := db.update(ctx, (*conn).newIdentity)
 	if err != nil {

@@ -21,10 +21,12 @@ const (
 	idlePolls = 50 // the goroutine ends after about this many polls without a follower: five seconds
 )
 
-// Changed returns a channel that is closed after the next commit of a process.
+// Changed returns a channel that is closed after the next commit of any process, as DB.wait says.
 func (s appStore) Changed() <-chan struct{} { return s.db.wait() }
 
-// wait returns a channel that is closed after the next commit. It starts the goroutine that polls, unless that runs.
+// wait returns a channel that is closed after the next commit: at once after a commit of this process, and within about pollEvery
+// after one of another process. If the store is closed, or is closed before, the channel is closed too. wait starts the goroutine
+// that polls, unless it runs.
 func (db *DB) wait() <-chan struct{} {
 	wait := db.changed.bell.Wait()
 	db.changed.mu.Lock()

@@ -15,7 +15,7 @@ type headRow struct {
 	appsvc.Head
 }
 
-// headColumns are what scanHead reads.
+// headColumns are the columns that scanHead reads. A query may have more columns after them, from column 9 on.
 const headColumns = "key, id, created, updated, version, owner, editor, groups, components"
 
 func scanHead(r *rows) headRow {
@@ -64,7 +64,7 @@ func (r *appReader) head(ctx context.Context, id string) (headRow, error) {
 	})
 }
 
-// noApp returns the error of rows, or ErrNotFound if rows just has no row for the app.
+// noApp returns the error of a query for an app that has yielded no row: that of rows, or ErrNotFound if rows has not failed.
 func noApp(rows *rows, id string) error {
 	if rows.err != nil {
 		return rows.err

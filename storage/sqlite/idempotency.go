@@ -46,7 +46,7 @@ func (r *appReader) answers(ctx context.Context, out func(appsvc.Answer) bool) e
 	return rows.err
 }
 
-// KeepAnswer removes expired answers and stores a.
+// KeepAnswer removes the answers that expired at now or before, and stores a in place of one with the same caller and key.
 func (t *appTx) KeepAnswer(ctx context.Context, a appsvc.Answer, now int64) error {
 	if err := t.check(ctx); err != nil {
 		return err

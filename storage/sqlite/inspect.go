@@ -15,12 +15,13 @@ import (
 // only the header and the size.
 const checkedWhole = 16 << 20
 
-// inspect returns an error if the file at path cannot be used as a store. It changes nothing.
+// inspect returns an error if the file at path cannot be used as a store. It changes nothing. A finding counts only if the
+// file and its log did not change meanwhile; otherwise it looks again, up to attempts times.
 //
 // It reads through SQLite, since closing any other descriptor of the file would drop the locks
 // that this process may have on it.
 func inspect(path string, busy time.Duration) error {
-	const attempts = 20 // a file may look damaged while another process writes to it
+	const attempts = 20
 	var err error
 	for range attempts {
 		before, statErr := os.Stat(path)
@@ -56,7 +57,7 @@ func refuseByNature(path string, info os.FileInfo) error {
 	return nil
 }
 
-// hasLog reports whether there is a write-ahead log, which may have commits that the file does not have yet.
+// hasLog reports whether there is a write-ahead log that is not empty. It may have commits that the file does not have yet.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
@@ -115,7 +116,8 @@ func (c *conn) checkSize(path string) error {
 	return nil
 }
 
-// checkMarks checks the header: the application_id of a store, and a schema number that this package knows.
+// checkMarks checks the header, for the application_id of a store and a schema number that this package knows, and that the
+// schema can be read.
 func (c *conn) checkMarks(path string) error {
 	known, err := newest()
 	if err != nil {

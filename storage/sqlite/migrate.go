@@ -10,7 +10,7 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrations returns the steps of the schema. The number of the newest goes into user_version.
+// migrations returns the steps of the schema, oldest first. The number of the newest goes into user_version.
 func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
 // newest returns the user_version of a file with the newest schema that this package knows.

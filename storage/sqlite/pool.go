@@ -24,8 +24,8 @@ type pool struct {
 // mostReaders is how many connections readers may have at a time.
 func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
 
-// readersPages is how many KiB of pages the connections of all readers keep together, and pagesOfReader how many KiB
-// one keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
+// readersPages is how many KiB of pages the connections of all readers keep together at most, and pagesOfReader how many
+// KiB one of them keeps at most. SQLite allocates about twice as much for them, which Go's memory limit does not count. A
 // connection that is idle keeps its pages.
 const (
 	readersPages  = 48 << 10
@@ -148,7 +148,7 @@ func (p *pool) put(c *conn, usable bool) {
 	p.free <- struct{}{}
 }
 
-// close closes all connections. No View runs any more.
+// close closes all connections. It is called when no View runs any more and none can begin.
 func (p *pool) close() error {
 	var errs []error
 	for _, c := range p.idle {
@@ -175,7 +175,7 @@ func (db *DB) view(ctx context.Context, fn func(*conn) error) error {
 	return fn(c)
 }
 
-// begin takes a snapshot, which has every update that was acknowledged before. The caller must call end.
+// begin takes a snapshot, which has every update that was acknowledged before begin was called. The caller must call end.
 func (db *DB) begin(ctx context.Context) (*conn, error) {
 	c, err := db.readers.get(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ func (db *DB) begin(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// end ends a snapshot and returns its connection to the pool.
+// end ends a snapshot and returns its connection to the pool. It closes the rows that the View has left open.
 func (db *DB) end(c *conn) {
 	c.closeRows()
 	_, err := c.exec("ROLLBACK")

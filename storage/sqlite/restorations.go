@@ -8,7 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Restorations yields restorations of an app, from the highest version below q.Before down.
+// Restorations yields restorations of an app, from the highest version below q.Before down, or from the latest if q.Before is
+// zero.
 func (r *appReader) Restorations(ctx context.Context, q appsvc.VersionQuery) iter.Seq2[appsvc.Restoration, error] {
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Restoration) bool) error { return r.restorations(ctx, q, out) })
 }

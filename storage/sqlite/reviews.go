@@ -38,7 +38,7 @@ func (s reviewStore) Networks(ctx context.Context) iter.Seq2[string, error] {
 	})
 }
 
-// View runs fn in one snapshot.
+// View runs fn once, in one snapshot.
 func (s reviewStore) View(ctx context.Context, network string, fn func(reviewstore.Reader) error) error {
 	err := s.db.view(ctx, func(c *conn) error {
 		r := &reviewReader{c: c, network: network}
@@ -48,7 +48,7 @@ func (s reviewStore) View(ctx context.Context, network string, fn func(reviewsto
 	return reviewErrors.wrap(err)
 }
 
-// Update runs fn as an update of the writer.
+// Update runs fn as an update of the writer, at most once.
 func (s reviewStore) Update(ctx context.Context, network string, fn func(reviewstore.Tx) error) error {
 	err := s.db.update(ctx, func(c *conn) error {
 		// SQLite overwrites what is deleted or replaced with zeros: people have a right to the erasure of their reviews.
@@ -75,11 +75,12 @@ type reviewReader struct {
 	row    int64 // the key of its row; 0: the collection does not exist
 }
 
-// remember keeps the key of the row of a collection, for number.
+// remember notes the key of the row of a collection, 0 if it does not exist, so that number need not read it again.
 func (r *reviewReader) remember(key reviewstore.Key, row int64) {
 	r.last, r.looked, r.row = key, true, row
 }
 
+// check returns errEnded after the function that was given the reader has returned, and the error of ctx if ctx is done.
 func (r *reviewReader) check(ctx context.Context) error {
 	if r.ended {
 		return errEnded
@@ -221,7 +222,8 @@ func eachRow[T any](ctx context.Context, r *reviewReader, scan func(*rows) T, sq
 	})
 }
 
-// number returns the key of the row of a collection; found is false if the collection does not exist.
+// number returns the key of the row of a collection. found is false, and number 0, if the collection does not exist; no review
+// has the collection 0, so a query with it yields none.
 func (r *reviewReader) number(ctx context.Context, key reviewstore.Key) (number int64, found bool, err error) {
 	if err := r.check(ctx); err != nil {
 		return 0, false, err
@@ -250,7 +252,8 @@ type reviewTx struct {
 // Announce does nothing. Updates run one after another, so there is nothing to lock.
 func (t *reviewTx) Announce(ctx context.Context, _ []reviewstore.Key) error { return t.check(ctx) }
 
-// PutCollection adds a collection, or replaces its fields and its tally.
+// PutCollection adds a collection, or replaces its fields and its tally. The row of a collection that exists keeps its key, and so
+// the collection keeps its place and its reviews.
 func (t *reviewTx) PutCollection(ctx context.Context, c reviewstore.Collection) error {
 	_, found, err := t.number(ctx, c.Key)
 	if err != nil {

@@ -10,7 +10,7 @@ type Stats struct {
 	Updates     uint64             // updates that were committed
 	Commits     uint64             // commits that they shared, each with one sync of the disk
 	Batches     [BatchSizes]uint64 // how many of them had 1 update, 2, 3 to 4, 5 to 8 and so on, and at last more than 128
-	LogBytes    int64              // of the write-ahead log that are in use
+	LogBytes    int64              // of the write-ahead log, since it restarted last; the file may be longer
 	Checkpoints uint64             // how often the log was copied into the file
 	CacheHits   uint64             // reads that were answered from memory
 	CacheMisses uint64

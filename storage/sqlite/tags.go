@@ -30,8 +30,8 @@ func (r *appReader) Tags(ctx context.Context, q appsvc.TagQuery) iter.Seq2[appsv
 	return stream.Limited(ctx, r.check, q.Limit, func(out func(appsvc.Tag) bool) error { return r.tags(ctx, q, out) })
 }
 
-// tags passes the tags that q asks for to out. The list is sorted by name, so the first one is found by binary search:
-// it is the lowest that is not before q.Name, and is after q.After.
+// tags passes the tags that q asks for to out. The list is sorted by name, so binary search finds the first one: the lowest
+// name that is at least q.Name and above q.After.
 func (r *appReader) tags(ctx context.Context, q appsvc.TagQuery, out func(appsvc.Tag) bool) error {
 	list, err := r.tagList(ctx, q.AppID)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *appReader) manyTags(ctx context.Context, q appsvc.TagQuery, out func(ap
 	return rows.err
 }
 
-// SetTag adds or moves a tag. The cached list of the app's tags is invalid from then on.
+// SetTag adds or moves a tag. From then on the transaction, and after the commit everybody, reads the tags of the app anew.
 func (t *appTx) SetTag(ctx context.Context, tag appsvc.Tag) error {
 	if err := t.check(ctx); err != nil {
 		return err

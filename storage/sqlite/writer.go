@@ -21,7 +21,7 @@ const maxBatch = 256
 type writer struct {
 	c     *conn
 	cache *cache
-	busy  time.Duration // how long to wait for a lock
+	busy  time.Duration // how long to wait for the lock of another process
 	// free holds a token while no goroutine leads.
 	free chan struct{}
 	// queue has the waiting updates. The leader receives from it when it can lend the connection. It is not
@@ -87,8 +87,8 @@ func (w *writer) follow(f *follower, fn func(*conn) error) error {
 	return err
 }
 
-// lead runs fn, then the functions of the waiting updates, and commits. It also runs them and commits if fn panics or
-// calls runtime.Goexit.
+// lead runs fn, then the functions of the waiting updates, and commits. If fn panics or calls runtime.Goexit, its own writes
+// are rolled back, and the waiting updates still run and are committed.
 func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	defer func() { w.free <- struct{}{} }()
 	others, err := w.begin(ctx)
@@ -115,8 +115,9 @@ func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	return w.run(fn)
 }
 
-// begin takes the file's write lock. It returns errNewer if the schema is newer. others is a number that changes when
-// another connection commits.
+// begin takes the file's write lock and begins a transaction. It returns errNewer if the schema is newer, an error of
+// isBusy if the lock was not free in time, and the error of ctx if ctx ends before. others is a number that changes when another
+// connection commits.
 //
 // It retries every millisecond. SQLite's busy handler retries more and more rarely, so it never gets the lock while
 // another process commits without a pause.
@@ -146,7 +147,7 @@ func (w *writer) begin(ctx context.Context) (others int64, err error) {
 // othersVersion returns a number that changes with every commit of another connection.
 func (w *writer) othersVersion() (int64, error) { return w.c.value("PRAGMA data_version") }
 
-// refuse returns err to the updates that have waited while the transaction could not begin.
+// refuse gives err to the updates that have waited while the transaction could not begin; their functions do not run.
 func (w *writer) refuse(err error) {
 	w.lost = err
 	for f := w.next(); f != nil; f = w.next() {
@@ -154,7 +155,8 @@ func (w *writer) refuse(err error) {
 	}
 }
 
-// serve lends the connection to the waiting updates one after the other, and returns them.
+// serve lends the connection to the waiting updates one after the other, and returns them. It ends when none waits, after
+// maxBatch of them, and when the transaction has failed.
 func (w *writer) serve() []*follower {
 	var served []*follower
 	for len(served) < maxBatch && w.lost == nil {
@@ -184,7 +186,8 @@ func (w *writer) next() *follower {
 	}
 }
 
-// run runs fn in a savepoint. It returns lost if the transaction has failed already.
+// run runs fn in a savepoint, which is rolled back if fn returns an error or does not return. If the transaction has failed
+// already, it returns lost and does not run fn.
 func (w *writer) run(fn func(*conn) error) error {
 	if w.lost != nil {
 		return w.lost
@@ -217,8 +220,8 @@ func (w *writer) settle(err error) error {
 	return err
 }
 
-// commit ends the transaction. It moves the cache to the new state, unless another process has committed too. If it
-// returns an error, every update of the batch returns that error.
+// commit commits the transaction, or rolls it back if it has failed. After a commit it moves the cache to the new state, unless
+// another process has committed too. If it returns an error, every update of the batch returns that error.
 func (w *writer) commit(others int64) error {
 	err := w.lost
 	if err == nil {
@@ -237,7 +240,8 @@ func (w *writer) commit(others int64) error {
 	return err
 }
 
-// undo rolls back a transaction that failed with err, and returns err with the outcome.
+// undo rolls back a transaction that failed with err. It returns err, and says that nothing was kept unless the outcome of the
+// commit is unknown.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
 	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already

@@ -88,7 +88,8 @@ var userRules = []appRule{
 			checkEqual(t, fmt.Sprint("users from ", from), got, want[from:])
 		}
 	}},
-	// A store may read ahead, when it yields an app, what App needs for its versions.
+	// When a driver yields an app, it may already have read what App needs for the versions of the app. What App returns must
+	// not differ by that.
 	{"App returns each version of the app that Users has yielded last", func(t *testing.T, s appsvc.Store) {
 		// Every third version has 10 KB that hardly compress, and 500 KB in the later apps. So stores that keep differences begin
 		// anew at such a version, and stores that read portions cut them at many places.
@@ -120,7 +121,7 @@ var userRules = []appRule{
 			h := newHead(fmt.Sprint("app", app), version)
 			got, err := r.App(ctx, h.ID, h.Version)
 			if err == nil && !equalApps(got, titled(h, text(app, version))) {
-				err = fmt.Errorf("version %d of app %d is another one", version, app)
+				err = fmt.Errorf("what App returns for version %d of app %d is not that version", version, app)
 			}
 			return err
 		}

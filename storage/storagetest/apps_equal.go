@@ -11,8 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// AppsEqual runs the same random operations on two empty stores. It fails unless every result, and the whole
-// content after each update, are equal byte by byte. The seed determines the operations; a failure names it.
+// AppsEqual runs the same random transactions on two empty stores. It fails unless every result, and the whole content of
+// apps, tags, components and answers after each transaction, are equal byte by byte. Of errors it compares the known error
+// that each wraps, and not the text. The seed determines the transactions; a failure names it.
 func AppsEqual(t *testing.T, a, b appsvc.Store, seed uint64, operations int) {
 	t.Helper()
 	d := randomData{rand.New(rand.NewPCG(seed, 1))}
@@ -66,7 +67,8 @@ func (t transaction) String() string {
 	return fmt.Sprintf("view %t, outcome %v, panics %t: %s", t.view, t.outcome, t.panics, strings.Join(names, "; "))
 }
 
-// run runs the transaction. It returns the results as text, followed by the whole content of the store.
+// run runs the transaction on a store. It returns the results of the steps and of the transaction as text, followed by the
+// content of the store.
 func (t transaction) run(s appsvc.Store) string {
 	var told string
 	fn := func(r reader, w tx) error {
@@ -139,7 +141,7 @@ func (d randomData) writeStep() step {
 	}
 }
 
-// addMove adds the next move of a tag.
+// addMove adds the next move of a tag, and returns the result as text.
 func addMove(w tx, id, name string, m appsvc.TagMove) string {
 	last, err := collect(w.TagMoves(ctx, appsvc.TagMoveQuery{AppID: id, Name: name, Limit: 1}))
 	if err != nil {
@@ -152,7 +154,8 @@ func addMove(w tx, id, name string, m appsvc.TagMove) string {
 	return class(w.AddTagMove(ctx, next))
 }
 
-// addMade adds the next version of an app, or wrongly the one after it. The seed determines the content.
+// addMade adds the next version of an app or, if far is true, the one after that, which must be refused. The seed determines
+// the content. It returns the result as text.
 func addMade(w tx, id string, seed uint64, far bool) string {
 	old, err := w.Head(ctx, id)
 	if err != nil && !errors.Is(err, appsvc.ErrNotFound) {
@@ -182,7 +185,7 @@ func (d randomData) readStep() step {
 		return step{fmt.Sprintf("Restorations(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Restorations(ctx, q))) }}
 	case 0:
 		v := d.version()
-		return step{fmt.Sprintf("App(%q, %d)", id, v), func(r reader, _ tx) string { return answerText(r.App(ctx, id, v)) }}
+		return step{fmt.Sprintf("App(%q, %s)", id, v), func(r reader, _ tx) string { return answerText(r.App(ctx, id, v)) }}
 	case 1:
 		q := appsvc.VersionQuery{AppID: id, Before: d.version(), Limit: d.IntN(4)}
 		return step{fmt.Sprintf("Versions(%+v)", q), func(r reader, _ tx) string { return answerText(collect(r.Versions(ctx, q))) }}
@@ -231,7 +234,7 @@ func state(r reader) string {
 	return told.String()
 }
 
-// answerText returns a text for a stored answer. Two answers have the same text only if they are equal. Strings and
+// answerText returns the result of a read as text. Two results have the same text only if they are equal. Strings and
 // bytes are quoted; numbers are quoted as characters, since the random ones are small.
 func answerText(v any, err error) string {
 	if err != nil {
@@ -240,7 +243,8 @@ func answerText(v any, err error) string {
 	return fmt.Sprintf("%q", v)
 }
 
-// class returns the known error that err wraps. The words that a driver adds to it may differ.
+// class returns the text of the known error that err wraps, "ok" for nil. The words that a driver adds to it may differ. Any
+// other error is unexpected, and its whole text is returned.
 func class(err error) string {
 	if err == nil {
 		return "ok"

@@ -58,7 +58,8 @@ func readFeed(t *testing.T, s appsvc.Store, after appsvc.FeedPosition, count int
 	}
 }
 
-// checkEntries checks that the entries are those with the numbers, at rising positions.
+// checkEntries checks that the entries are those with the numbers, in this order and at rising positions. what names them in a
+// failure.
 func checkEntries(t *testing.T, what string, got []appsvc.FeedEntry, numbers ...int) {
 	t.Helper()
 	var last appsvc.FeedPosition
@@ -130,8 +131,8 @@ var feedRules = []appRule{
 			}
 		}
 	}},
-	// The Service signs cursors with the key, so it must be long, secret and the caller's own copy. Without entries
-	// both positions are zero.
+	// The Service encrypts and authenticates cursors with the key, so it must be long, secret and the caller's own copy.
+	// Without entries both positions are zero.
 	{"Feed returns a key and an identity that never change, and the last position", func(t *testing.T, s appsvc.Store) {
 		first := read(t, s, feedState)
 		if len(first.Key) < 16 || len(first.Identity) < 16 || first.Last != (appsvc.FeedPosition{}) || first.Removed != (appsvc.FeedPosition{}) {
@@ -179,7 +180,7 @@ var feedRules = []appRule{
 		}
 		left(9, 10, 5)
 		left(20, 1, 4)
-		left(30, 10, 3) // the third, of 50, is to stay, and what is after it stays too
+		left(30, 10, 3) // the third entry is of 50, so it stays, and all after it stay too
 		left(50, 10, 1)
 		left(60, 10, 0)
 		left(60, 10, 0)
@@ -223,7 +224,7 @@ var feedRules = []appRule{
 						if err := w.AddVersion(ctx, newHead(id, number), bodyOf(newHead(id, number), "")); err != nil {
 							return err
 						}
-						if number%5 == 4 { // others must not wait for what is never kept
+						if number%5 == 4 { // readers must not wait for an entry that is rolled back
 							_ = w.AddEntry(ctx, appsvc.FeedEntry{Names: []string{id}, Data: []byte("never")})
 							return errRolledBack
 						}

@@ -30,7 +30,7 @@ const (
 	site1   = network + ":site=1"
 )
 
-// newHead returns the head of a version of an app. Each has a different time.
+// newHead returns the head of the version with this number of an app. Versions of different numbers have different times.
 func newHead(id string, number int) head {
 	return head{
 		Meta: appsvc.Meta{
@@ -94,7 +94,7 @@ func tryRead[T any](s appsvc.Store, fn func(r reader) (T, error)) (v T, err erro
 	return v, err
 }
 
-// Functions that read one thing from a Reader.
+// Functions for read and tryRead. Each reads one thing, or a whole list, from a Reader.
 
 func headOf(id string) func(reader) (head, error) {
 	return func(r reader) (head, error) { return r.Head(ctx, id) }
@@ -136,7 +136,8 @@ func answerOf(by, key string) func(reader) (appsvc.Answer, error) {
 	return func(r reader) (appsvc.Answer, error) { return r.Answer(ctx, by, key) }
 }
 
-// Comparisons. An empty list may be nil.
+// Comparisons. A nil list is equal to an empty one, since a driver may return either. Bodies, manifests and results are
+// compared byte by byte.
 
 // checkError fails unless err is want or wraps it. A nil want means that there must be no error. call and args name the
 // call in the style of fmt.Sprintf.

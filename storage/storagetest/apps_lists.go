@@ -126,8 +126,8 @@ var listRules = []appRule{
 		}
 		checkQuery(t, s, appsvc.AppQuery{Owner: owner}, all)
 	}},
-	// The app that a cursor was made from may have changed since, so it may stand elsewhere. The next page begins
-	// behind the position all the same.
+	// The app that a cursor was made from may have changed since, so it may be elsewhere in the order. The next page begins
+	// after the position all the same.
 	{"After is a position in the order, and needs no app at this position", func(t *testing.T, s appsvc.Store) {
 		var all []head
 		for i, id := range []string{"B", "D", "b", "d", "\u00e4"} {

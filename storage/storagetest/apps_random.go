@@ -49,7 +49,7 @@ func (d randomData) group() string {
 	return pick(d, []string{network, "urn:vitrine:example.test2", "urn:other:example.test"}) + pick(d, []string{"", ":site=1", ":site=10", ":site=1:x", ":site=é"})
 }
 
-// some returns up to most different strings, sorted.
+// some returns up to most strings that one returns, sorted and each once.
 func (d randomData) some(most int, one func() string) []string {
 	var out []string
 	for range d.IntN(most + 1) {

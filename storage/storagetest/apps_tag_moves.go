@@ -80,7 +80,7 @@ var tagMoveRules = []appRule{
 	{"TagNames yields each name that has moves once, in byte order", func(t *testing.T, s appsvc.Store) {
 		addVersions(t, s, 1, "A", "a", "b")
 		for i := range oddNames {
-			name := oddNames[i*7%len(oddNames)] // not in the order that is wanted
+			name := oddNames[i*7%len(oddNames)] // each name once, and not in byte order
 			addMoves(t, s, move("a", name, 1), move("A", name, 1), move("a", name, 2), move("b", name+"b", 1), move("a", name, 3))
 		}
 		checkEqual(t, "names", read(t, s, tagNames("a")), oddNames)

@@ -51,7 +51,7 @@ var tagRules = []appRule{
 		addVersions(t, s, 1, "A", "a", "b")
 		var set []appsvc.Tag
 		for i := range oddNames {
-			name := oddNames[i*7%len(oddNames)] // not in the order that is wanted
+			name := oddNames[i*7%len(oddNames)] // each name once, and not in byte order
 			set = append(set, tag("a", name, appsvc.NewVersion(0)), tag("A", name, appsvc.NewVersion(0)), tag("b", name+"b", appsvc.NewVersion(0)))
 		}
 		setTags(t, s, set...)

@@ -24,7 +24,7 @@ var transactionRules = []appRule{
 		})
 		checkError(t, err, want, "Update")
 		checkFilled(t, s)
-		update(t, s, writeEverything) // nothing of it is in the way
+		update(t, s, writeEverything)
 	}},
 	// The same value must come out, on the goroutine of the caller. No lock, connection or transaction stays open: the
 	// next Update must not wait.
@@ -56,7 +56,8 @@ var transactionRules = []appRule{
 		checkFilled(t, s)
 		update(t, s, writeEverything)
 	}},
-	// Each method of Tx is among them, so that none is forgotten.
+	// All kinds of writes to apps, tags, components and answers are among them. Restorations, moves of tags and the feed have
+	// rules of their own.
 	{"an Update that returns nil commits all of its writes", func(t *testing.T, s appsvc.Store) {
 		fill(t, s)
 		update(t, s, writeEverything)
@@ -211,7 +212,7 @@ var transactionRules = []appRule{
 	}},
 }
 
-// fill stores one app, tag, component and answer.
+// fill stores an app with three tags, two components and two answers. Their names say what writeEverything does with them.
 func fill(t *testing.T, s appsvc.Store) {
 	t.Helper()
 	add(t, s, newHead("filled", 0), "")
@@ -235,7 +236,8 @@ func checkFilled(t *testing.T, s appsvc.Store) {
 	checkNoAnswer(t, s, owner, "new")
 }
 
-// writeEverything changes each thing that fill stored, and adds to it.
+// writeEverything changes each thing that fill stored, and adds to it, by AddVersion, SetTag, DeleteTag, AddComponent,
+// DeleteComponent and KeepAnswer.
 func writeEverything(w tx) error {
 	replaced := answer(owner, "replaced", 20)
 	replaced.Result = []byte(`"again"`)
@@ -293,7 +295,7 @@ func hasEverything(r reader, text string) error {
 	}
 	for _, h := range []head{newHead("filled", 1), newHead("filled", 2), newHead("filled", 3), newHead("filled", 4), newHead("new", 0)} {
 		app, err := r.App(ctx, h.ID, h.Version)
-		expect(fmt.Sprintf("version %d of %q", h.Version, h.ID), equalApps(app, titled(h, text)), err)
+		expect(fmt.Sprintf("version %s of %q", h.Version, h.ID), equalApps(app, titled(h, text)), err)
 	}
 	for _, h := range []head{newHead("filled", 4), newHead("new", 0)} {
 		latest, err := r.Head(ctx, h.ID)

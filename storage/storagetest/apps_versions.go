@@ -80,7 +80,7 @@ var versionRules = []appRule{
 	{"every version stays readable as it was stored, byte for byte", func(t *testing.T, s appsvc.Store) {
 		var want []appsvc.App
 		for v := range 60 {
-			h, title := newHead("a", v), fmt.Sprintf("title %d", v/2) // some changed by little, some by more
+			h, title := newHead("a", v), fmt.Sprintf("title %d", v/2) // every second one is that of the version before
 			if v%7 == 0 {
 				title = strings.Repeat("long ", int(v)*10)
 			}
@@ -97,7 +97,7 @@ var versionRules = []appRule{
 		checkApps(t, read(t, s, versions(appsvc.VersionQuery{AppID: "a"})), want)
 	}},
 	// The zero Version in Before means from the newest, and Limit 0 means all. Before may name a version that does not
-	// exist, which is how the Service reads the page behind any cursor.
+	// exist: a cursor may have any number.
 	{"Versions yields the versions below Before, newest first, and stops after Limit", func(t *testing.T, s appsvc.Store) {
 		const count = 25
 		var all []appsvc.App // newest first
@@ -141,7 +141,7 @@ var versionRules = []appRule{
 	// first in one byte, and small versions come before and after, so a store of differences meets each change of size.
 	{"bodies of 4 MiB are stored, also between small ones", func(t *testing.T, s appsvc.Store) {
 		big := bytes.Repeat([]byte("0123456789abcde\n"), 4<<20/16)
-		for i := range big { // nothing that compresses away
+		for i := range big { // so that little of it can be compressed
 			big[i] += byte(i * i >> 7 & 15)
 		}
 		changed := bytes.Clone(big)

@@ -35,6 +35,7 @@ func changesAfter(t *testing.T, s assetstore.Store, lib assetstore.Library, afte
 	return out
 }
 
+// changesState returns the state of a library's feed.
 func changesState(t *testing.T, s assetstore.Store, lib assetstore.Library) (out assetstore.FeedState) {
 	t.Helper()
 	if err := s.View(ctx, lib, func(r assetstore.Reader) (err error) {

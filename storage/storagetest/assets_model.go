@@ -15,8 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
 
-// assetModel is a simple implementation of a library. A write changes both the model and a transaction, so that the
-// two can be compared.
+// assetModel is a simple implementation of a library. Its writes change both the model and a library in a transaction, so
+// that the two can be compared. The model of an Update that is rolled back must be dropped too.
 type assetModel struct {
 	state   assetstore.State
 	rows    map[int64]assetRow
@@ -57,7 +57,7 @@ func (m *assetModel) setState(w assetstore.Tx, s assetstore.State) error {
 	return w.SetState(ctx, s)
 }
 
-// answer returns the ordinals of the assets that match a query, in order.
+// answer returns the ordinals of the assets that match a query, in its order and up to its limit.
 func (m *assetModel) answer(q assetstore.AssetQuery) []int64 {
 	var out []int64
 	for ordinal, r := range m.rows {
@@ -237,7 +237,7 @@ func equalFolders(a, b assetstore.FolderRecord) bool {
 		slices.EqualFunc(a.Permissions, b.Permissions, func(p, q assetstore.Permission) bool { return reflect.DeepEqual(p, q) })
 }
 
-// library is the library that most rules write. Nothing is written to nowhere, unless a rule needs a second library.
+// library is the library that most rules write. nowhere stays empty, unless a rule needs a second library.
 var (
 	library = assetstore.Library{Network: "example.test", ID: "example.test"}
 	nowhere = assetstore.Library{Network: "example.test", ID: "nowhere"}
@@ -284,7 +284,7 @@ func (m *assetModel) checkIn(t *testing.T, s assetstore.Store, lib assetstore.Li
 	}
 }
 
-// fillAssets puts some assets and folders into a library.
+// fillAssets puts two assets and two folders into a library, and sets its State.
 func fillAssets(w assetstore.Tx, m *assetModel) error {
 	x := index("both", "one")
 	x.Attributes = []assetstore.Attribute{{Key: "k", Value: "v1"}}

@@ -50,7 +50,7 @@ var assetRandomRules = []assetRule{
 	}},
 }
 
-// changeAssets makes some random changes.
+// changeAssets makes some random changes to a library and its model.
 func (d randomData) changeAssets(w assetstore.Tx, m *assetModel) error {
 	for range d.IntN(40) {
 		var err error

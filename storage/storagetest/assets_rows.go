@@ -169,7 +169,7 @@ var assetRowRules = []assetRule{
 		} {
 			change(t, s, library, step)
 			check()
-			check() // and again, should it be remembered
+			check() // now a cache may have the results
 		}
 	}},
 	// A folder that is put again replaces the old one.

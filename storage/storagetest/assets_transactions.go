@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/assets/assetstore"
 )
@@ -63,8 +65,8 @@ var assetLibraryRules = []assetRule{
 }
 
 var assetTransactionRules = []assetRule{
-	// Each method of Tx is tried, and the reads of the transaction see its writes before it is rolled back. Afterwards
-	// the same writes succeed.
+	// Each write of assets, folders and the State is tried, and the reads of the transaction see its writes before it is
+	// rolled back. Afterwards the same writes succeed.
 	{"an Update that returns an error or panics commits nothing, and the caller gets the error or the panic", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
@@ -136,25 +138,29 @@ var assetTransactionRules = []assetRule{
 		})
 		m.checkIn(t, s, library)
 	}},
-	// Another goroutine commits an Update while fn runs. The reads after it return the same as before. An Update must
-	// not wait for a View here.
+	// Another goroutine begins an Update while fn runs. The reads after it return the same as before. A store may let the
+	// Update wait for the View.
 	{"a View keeps its snapshot while others write", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
-		later := m.clone()
+		later, done := m.clone(), make(chan error, 1)
 		err := s.View(ctx, library, func(r assetstore.Reader) error {
 			if err := m.check(r); err != nil {
 				return err
 			}
-			done := make(chan error)
 			go func() {
 				done <- s.Update(ctx, library, func(w assetstore.Tx) error {
 					return errors.Join(later.delete(w, 1), later.put(w, record(3), index("both")), later.putFolder(w, folderRecord("z", "")))
 				})
 			}()
-			return errors.Join(<-done, m.check(r))
+			select {
+			case err := <-done:
+				done <- err
+			case <-time.After(100 * time.Millisecond):
+			}
+			return m.check(r)
 		})
-		if err != nil {
+		if err := errors.Join(err, <-done); err != nil {
 			t.Error(err)
 		}
 		later.checkIn(t, s, library)
@@ -181,6 +187,42 @@ var assetTransactionRules = []assetRule{
 			return m.check(w)
 		})
 		m.checkIn(t, s, library)
+	}},
+	// Callers stop at an error, and a list that ends without one counts as complete. A driver must never end a list
+	// early without an error.
+	{"an iterator yields an error once, as its last pair", func(t *testing.T, s assetstore.Store) {
+		change(t, s, library, func(w assetstore.Tx) error {
+			return errors.Join(fillAssets(w, newAssetModel()), w.PutAsset(ctx, record(3), index("both", "once")))
+		})
+		look := func(r assetstore.Reader) error {
+			over, cancel := context.WithCancel(ctx)
+			cancel()
+			whole := assetLists(r, ctx)
+			for name, list := range assetLists(r, over) {
+				want, err := countUpTo(whole[name], -1)
+				if err != nil || want < 2 {
+					return fmt.Errorf("%s: %d pairs, error %v; want two or more", name, want, err)
+				}
+				pairs, failed := 0, error(nil)
+				for err := range list {
+					if failed != nil {
+						return fmt.Errorf("%s: a pair follows the error %v", name, failed)
+					}
+					pairs, failed = pairs+1, err
+				}
+				// A driver may have read the whole list already, and need not check the context then.
+				if failed == nil && pairs != want || failed != nil && !errors.Is(failed, context.Canceled) {
+					return fmt.Errorf("%s, with a context that is done: %d pairs, error %v", name, pairs, failed)
+				}
+			}
+			return nil
+		}
+		if err := s.View(ctx, library, look); err != nil {
+			t.Errorf("in a View: %v", err)
+		}
+		if err := s.Update(ctx, library, func(w assetstore.Tx) error { return look(w) }); err != nil {
+			t.Errorf("in an Update: %v", err)
+		}
 	}},
 	// This includes what pointers lead to: the group, role and user of a permission. Bodies that a store returns may be
 	// shared, and nobody changes them.
@@ -215,7 +257,9 @@ var assetTransactionRules = []assetRule{
 			})
 		}
 	}},
-	{"parallel updates are all kept, one after the other", func(t *testing.T, s assetstore.Store) {
+	// Each Update reads the State and takes the next ordinal from it. If two read the same State, one of them must wait or run
+	// again.
+	{"parallel Updates of one library are all committed, one after the other", func(t *testing.T, s assetstore.Store) {
 		together(t, workers, func(worker int) error {
 			for range rounds {
 				err := s.Update(ctx, library, func(w assetstore.Tx) error {
@@ -253,4 +297,23 @@ var assetTransactionRules = []assetRule{
 		checkError(t, s.View(over, library, func(assetstore.Reader) error { return never() }), context.Canceled, "View")
 		checkError(t, s.Update(over, library, func(assetstore.Tx) error { return never() }), context.Canceled, "Update")
 	}},
+}
+
+// assetLists has each kind of iterator, except Entries. In a library of fillAssets that also has an asset with the term "once",
+// each has two items or more. Each yields only the error of each pair.
+func assetLists(r assetstore.Reader, ctx context.Context) map[string]iter.Seq[error] {
+	every, both := assetstore.AssetQuery{}, assetstore.AssetQuery{All: []assetstore.AnyOf{{"both"}}}
+	most := both
+	most.Limit = 5
+	return map[string]iter.Seq[error]{
+		"Assets":                  errorsOf(r.Assets(ctx, every)),
+		"Assets with a term":      errorsOf(r.Assets(ctx, both)),
+		"AssetsFrom":              errorsOf(r.AssetsFrom(ctx, []assetstore.Origin{record(1).Origin, record(2).Origin})),
+		"CountTerms":              errorsOf(r.CountTerms(ctx, every, "on")),
+		"CountTerms among some":   errorsOf(r.CountTerms(ctx, both, "on")),
+		"CountTerms with a limit": errorsOf(r.CountTerms(ctx, most, "on")),
+		"Folders":                 errorsOf(r.Folders(ctx)),
+		"Values":                  errorsOf(r.Values(ctx, "k", nil)),
+		"Values among some":       errorsOf(r.Values(ctx, "k", both.All)),
+	}
 }

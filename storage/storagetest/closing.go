@@ -26,8 +26,8 @@ func Closing(t *testing.T, open func(t *testing.T) Closer) {
 	})
 }
 
-// closedStoreRefuses checks that a closed store returns ErrClosed, by which a program tells an orderly end from a
-// failure.
+// closedStoreRefuses checks that a closed store returns ErrClosed. By this error a program distinguishes an orderly end
+// from a failure.
 func closedStoreRefuses(t *testing.T, s Closer) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ type feedWriter interface {
 	RemoveEntries(ctx context.Context, before int64, limit int) error
 }
 
-// feedOf is a feed in a store.
+// feedOf is a feed in a store, and what is known of it so far.
 type feedOf struct {
 	view    func(func(feedReader) error) error
 	update  func(func(feedWriter) error) error
@@ -84,7 +84,7 @@ func newFeedOf(changed func() <-chan struct{}, view func(func(feedReader) error)
 // feedOperation is one Update of a feed.
 type feedOperation struct {
 	add     []appsvc.FeedEntry
-	remove  bool // instead
+	remove  bool // remove entries instead
 	before  int64
 	limit   int
 	outcome error // what fn returns in the end
@@ -106,7 +106,7 @@ func (d randomData) feedOperation() feedOperation {
 	return o
 }
 
-// run carries out the operation and returns what became of it.
+// run carries out the operation and returns its result as text.
 func (o feedOperation) run(f *feedOf) string {
 	var err error
 	panicked := panicOf(func() {

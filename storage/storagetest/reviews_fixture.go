@@ -66,7 +66,7 @@ func newCollection(k reviewstore.Key, text string) reviewstore.Collection {
 
 // newReview returns a review with bytes that no other pair of id and text has.
 func newReview(id, text string) reviewstore.Review {
-	at := int64(crc32.ChecksumIEEE([]byte(id+text))%7) - 3 // some of one time, and some before 1970
+	at := int64(crc32.ChecksumIEEE([]byte(id+text))%7) - 3 // many reviews have the same time, and some are before 1970
 	return reviewstore.Review{ID: id, Time: at, Data: fmt.Appendf(nil, "{\"data\": %q}\x00\xff", id+text)}
 }
 
@@ -158,7 +158,7 @@ func hasKeys(r reviewReader, want []reviewstore.Collection) error {
 	return nil
 }
 
-// tell returns reviews as text for a message.
+// tell returns reviews as text for the message of a failure.
 func tell(list []reviewstore.Review) string {
 	var out strings.Builder
 	for _, r := range list {

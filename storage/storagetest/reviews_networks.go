@@ -13,7 +13,7 @@ import (
 
 type reviewStoreRule = rule[reviewstore.Store]
 
-// reviewNetworkRules are about the networks of a store. A transaction on one network reads and changes nothing of
+// reviewNetworkRules are about the networks of a store. A transaction on one network reads and changes nothing in
 // another.
 var reviewNetworkRules = []reviewStoreRule{
 	// Networks has nothing to list, and that is no error.

@@ -228,4 +228,43 @@ var reviewRules = []reviewRule{
 			t.Errorf("later writes changed what was returned: %q %s", kept, tell(keptReviews))
 		}
 	}},
+	// A driver that indexes only the beginning of a long text must compare the rest. The long names of this test share
+	// their first 999 bytes.
+	{"CollectionsByKey and ReviewsByTime keep their order when sources and ids are longer than an index entry", func(t *testing.T, s oneNetwork) {
+		long := strings.Repeat("x", 999)
+		var collections []reviewstore.Collection
+		for i, k := range []reviewstore.Key{key(long+"b", "a"), key(long+"aa", "b"), key(long, "z"), key(long+"aa", "a"), key(long+"a", "z"), key("s", long+"bb"),
+			key("s", long), key("s", long+"ba"), key("s", long+"b"), key("\xff", "a"), key("é", "a"), key("s", "a")} {
+			c := newCollection(k, fmt.Sprint(i))
+			collections = append(collections, c)
+			putCollections(t, s, c)
+		}
+		checkCollections(t, s, collections...)
+		var list []reviewstore.Review
+		for i, id := range []string{long + "bb", long, long + "ba", long + "b", "a", "\xff", "b"} {
+			for at := range int64(2) {
+				r := newReview(fmt.Sprint(at)+id, fmt.Sprint(i))
+				r.Time = at - 1
+				list = append(list, r)
+			}
+		}
+		putReviews(t, s, key("s", "a"), list...)
+		checkReviews(t, s, key("s", "a"), list...)
+	}},
+	// Times may be negative. The lowest and the highest value must not overflow when a driver turns the order around.
+	{"every 64-bit time is stored and ordered, and a review whose time changes moves", func(t *testing.T, s oneNetwork) {
+		putCollections(t, s, newCollection(key("s", "a"), ""))
+		var list []reviewstore.Review
+		for i, at := range []int64{0, 1<<63 - 1, -1 << 63, 1, -1, 253402300799999999, -62135596800000000} {
+			r := newReview(fmt.Sprint(i), "")
+			r.Time = at
+			list = append(list, r)
+		}
+		putReviews(t, s, key("s", "a"), list...)
+		checkReviews(t, s, key("s", "a"), list...)
+		moved := slices.Clone(list)
+		moved[1].Time, moved[2].Time = moved[2].Time, moved[1].Time
+		putReviews(t, s, key("s", "a"), moved...)
+		checkReviews(t, s, key("s", "a"), moved...)
+	}},
 }

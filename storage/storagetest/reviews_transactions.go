@@ -88,9 +88,9 @@ var reviewTransactionRules = []reviewRule{
 			t.Error(err)
 		}
 	}},
-	// The Service may go on after these errors. In PostgreSQL, for example, a failed statement ends the transaction
-	// unless the driver asks before or uses a savepoint.
-	{"after a write that returns ErrExists or ErrNotFound the transaction goes on", func(t *testing.T, s oneNetwork) {
+	// The Service may go on after this error. In PostgreSQL, for example, a failed statement ends the transaction, so a driver
+	// must not find out by one that a row does not exist.
+	{"after a write that returns ErrNotFound the transaction goes on", func(t *testing.T, s oneNetwork) {
 		fillReviews(t, s)
 		updateReviews(t, s, func(w reviewTx) error {
 			checkError(t, w.PutReviews(ctx, key("s", "absent"), many(0, 1, "")), reviewstore.ErrNotFound, "PutReviews")
@@ -199,7 +199,9 @@ func hasText(r reviewReader, text string) error {
 }
 
 var reviewParallelRules = []reviewRule{
-	{"parallel updates are all kept, one after the other", func(t *testing.T, s oneNetwork) {
+	// Each Update reads a count from the tally and stores the next one. If two read the same count, one of them must wait or
+	// run again.
+	{"parallel Updates of one collection are all committed, one after the other", func(t *testing.T, s oneNetwork) {
 		k := key("s", "a")
 		putCollections(t, s, reviewstore.Collection{Key: k, Tally: []byte{0, 0}})
 		together(t, workers, func(int) error {
@@ -232,7 +234,7 @@ var reviewParallelRules = []reviewRule{
 					if err != nil {
 						return err
 					}
-					for i := range all { // each tells how often it was counted
+					for i := range all { // the tally says how many collections are from this one on
 						all[i].Tally = fmt.Append(nil, len(all)-i)
 						if err := w.PutCollection(ctx, all[i]); err != nil {
 							return err
@@ -442,7 +444,7 @@ func fillForIterators(t *testing.T, s oneNetwork) {
 	putReviews(t, s, key("s", "0"), many(0, listed, "")...)
 }
 
-// reviewLists has the kinds of iterators that go over many rows. They yield only the errors.
+// reviewLists has the kinds of iterators that go over many rows. Each yields only the error of each pair.
 func reviewLists(r reviewReader, ctx context.Context) map[string]iter.Seq[error] {
 	return map[string]iter.Seq[error]{
 		"Collections": errorsOf(r.Collections(ctx)),

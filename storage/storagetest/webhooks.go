@@ -86,7 +86,7 @@ var webhookRules = []webhookRule{
 			checkSwap(t, s, "a", value, "", true)
 		}
 	}},
-	// Neither the slice that Swap was given nor the one that Get returned.
+	// The caller may change the slice that it has given to Swap, and the one that Get has returned.
 	{"a store shares no bytes with its callers", func(t *testing.T, s webhookstore.Store) {
 		next := []byte("value")
 		if _, err := s.Swap(ctx, "a", nil, next); err != nil {
@@ -124,7 +124,7 @@ var webhookRules = []webhookRule{
 			checkValue(t, s, "a", strconv.Itoa(round+1))
 		}
 	}},
-	// No transaction finds a row that it could lock.
+	// There is no row that a transaction could lock.
 	{"of parallel Swaps into a name without a value one succeeds", func(t *testing.T, s webhookstore.Store) {
 		for round := range 5 {
 			name := fmt.Sprint("n", round)

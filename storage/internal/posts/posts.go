@@ -26,7 +26,7 @@ const Folders = 200
 // vocabulary is the number of different words.
 const vocabulary = 50_000
 
-// Post returns post i, in folders of the list.
+// Post returns post i, in one of these folders.
 func Post(i int, folders []string) assets.NewAsset {
 	rng := rand.New(rand.NewPCG(uint64(i), 99))
 	zipf := rand.NewZipf(rng, 1.2, 4, vocabulary-1)
@@ -61,10 +61,10 @@ func Post(i int, folders []string) assets.NewAsset {
 	}
 }
 
-// Generator returns the id of one of four services.
+// Generator returns the id of service n. Each post comes from one of the services 0 to 3.
 func Generator(n int) string { return fmt.Sprintf("service%d.example", n) }
 
-// Tag returns one of fifty tags.
+// Tag returns tag n. Each post has one of the tags 0 to 49.
 func Tag(n int) string { return fmt.Sprintf("tag%d", n) }
 
 // word spells a number in syllables, so that words have realistic lengths.

@@ -1,4 +1,4 @@
-// Package wake tells those who follow a feed that it may have grown.
+// Package wake tells those who follow a feed that it may have new entries.
 package wake
 
 import "sync"
@@ -20,7 +20,8 @@ func (b *Bell) Wait() <-chan struct{} {
 	return b.next
 }
 
-// Ring wakes everybody who waits. It reports whether somebody did.
+// Ring closes the channel that Wait returned last. It reports whether there was one: whether Wait was called since the
+// Ring before. Nobody may wait for that channel any more; a Bell does not know.
 func (b *Bell) Ring() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,7 +33,7 @@ func (b *Bell) Ring() bool {
 	return true
 }
 
-// Awaited reports whether somebody waits.
+// Awaited reports whether the next Ring would return true. It rings nothing.
 func (b *Bell) Awaited() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

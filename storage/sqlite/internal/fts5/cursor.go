@@ -128,7 +128,8 @@ func (c *cursor) find(key []byte) (found bool, err error) {
 	}
 }
 
-// read appends the posting list of the current term to list. Afterwards the cursor is before the term that follows.
+// read appends the rows of the current term's posting list that are in the range, and have no tombstone, to list. Afterwards next
+// goes to the term that follows.
 func (c *cursor) read() error {
 	if err := c.decode(c.part); err != nil || !c.more {
 		return err
@@ -156,8 +157,8 @@ func (c *cursor) read() error {
 	return nil
 }
 
-// decode appends the rows of a part of a posting list to list. The rowids are stored as the steps from one to the next,
-// so that a step of 0 is none: it is a delete marker, which only an index without tombstones has.
+// decode appends the rows of a part of a posting list to list, as read does. The part begins with a rowid, and then has the
+// steps from one rowid to the next. A step is never 0: a 0 is a delete marker, which only an index without tombstones has.
 func (c *cursor) decode(part []byte) error {
 	n := len(c.list)
 	if cap(c.list)-n < len(part) { // a rowid takes at least one byte

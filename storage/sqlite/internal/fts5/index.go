@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The errors after which rows must be found with MATCH.
+// The errors of this package. The caller finds the rows with MATCH instead.
 var (
 	// ErrFormat: the index is in a format that this package does not know.
 	ErrFormat = errors.New("the index is in a format that is not known")

@@ -26,7 +26,8 @@ func (x *Index) deleted(s *segment, place int64) (bool, error) {
 }
 
 // hasTombstone looks a rowid up in its page of a hash table of so many pages. A page has a header of eight bytes, whose
-// first is the size of a slot, and slots. A rowid is in the first slot that was free from the one of its hash on.
+// first is the size of a slot, and then slots. A rowid is put into the slot of its hash or, if that is taken, into the next
+// free one. So the search ends at a free slot.
 func hasTombstone(page []byte, place, pages uint64) (bool, error) {
 	size := 8
 	if len(page) > 0 && page[0] == 4 {
