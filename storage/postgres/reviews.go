@@ -121,7 +121,11 @@ func (r *reviewReader) key(k reviewstore.Key) string {
 // collectionColumns are what collectionAt reads.
 const collectionColumns = "source, id, tally, fields"
 
-func scanCollection(r *rows) reviewstore.Collection { return collectionAt(r, 0) }
+// scanCollection reads a row of collectionColumns or of listedCollections.
+func scanCollection(r *rows) (c reviewstore.Collection, whole bool) {
+	c = collectionAt(r, 0)
+	return c, c.Tally != nil
+}
 
 // collectionAt reads collectionColumns from column i on.
 func collectionAt(r *rows, i int) reviewstore.Collection {
@@ -146,7 +150,7 @@ func (r *reviewReader) Collection(ctx context.Context, k reviewstore.Key) (revie
 	r.lock(key)
 	found := r.c.query(ctx, "SELECT "+collectionColumns+" FROM review_collection WHERE key = $1", key)
 	if found.next() {
-		return scanCollection(found), nil
+		return collectionAt(found, 0), nil
 	}
 	if found.err != nil {
 		return reviewstore.Collection{}, found.err
@@ -166,7 +170,7 @@ func (r *reviewReader) beforeList() {
 
 // Collections yields all collections in the order of adding.
 func (r *reviewReader) Collections(ctx context.Context) iter.Seq2[reviewstore.Collection, error] {
-	return eachRow(ctx, r, r.beforeList, scanCollection, "SELECT "+collectionColumns+" FROM review_collection WHERE network = $1 ORDER BY number", digest(r.network))
+	return r.collections(ctx, listedCollections+" ORDER BY number", digest(r.network))
 }
 
 // keyOrder sorts collections by source and id, and keyPlace is the position of the source $2 and the id $3 in this order. Sources
@@ -176,17 +180,17 @@ const (
 	keyOrder = `substring(source FOR 1000), CASE WHEN length(source) < 1000 THEN substring(id FOR 1000) ELSE '' END, source, id`
 	keyPlace = `substring($2::bytea FOR 1000), CASE WHEN length($2::bytea) < 1000 THEN substring($3::bytea FOR 1000) ELSE '' END, $2::bytea, $3::bytea`
 
-	collectionsByKey  = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 AND (" + keyOrder + ") > (" + keyPlace + ") ORDER BY " + keyOrder + " LIMIT $4"
-	collectionsWithID = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 AND substring(id FOR 1000) = substring($2::bytea FOR 1000) AND id = $2 ORDER BY source"
-	collectionsFirst  = "SELECT " + collectionColumns + " FROM review_collection WHERE network = $1 ORDER BY " + keyOrder + " LIMIT $2"
+	collectionsByKey  = listedCollections + " AND (" + keyOrder + ") > (" + keyPlace + ") ORDER BY " + keyOrder + " LIMIT $4"
+	collectionsWithID = listedCollections + " AND substring(id FOR 1000) = substring($2::bytea FOR 1000) AND id = $2 ORDER BY source"
+	collectionsFirst  = listedCollections + " ORDER BY " + keyOrder + " LIMIT $2"
 )
 
 // CollectionsByKey yields the collections after q.After, sorted by source and then by id.
 func (r *reviewReader) CollectionsByKey(ctx context.Context, q reviewstore.CollectionQuery) iter.Seq2[reviewstore.Collection, error] {
 	if q.After == (reviewstore.Key{}) {
-		return eachRow(ctx, r, r.beforeList, scanCollection, collectionsFirst, digest(r.network), rowLimit(q.Limit))
+		return r.collections(ctx, collectionsFirst, digest(r.network), rowLimit(q.Limit))
 	}
-	return eachRow(ctx, r, r.beforeList, scanCollection, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
+	return r.collections(ctx, collectionsByKey, digest(r.network), q.After.Source, q.After.ID, rowLimit(q.Limit))
 }
 
 // rowLimit returns the argument of a LIMIT. 0 means no limit.
@@ -199,53 +203,76 @@ func rowLimit(n int) any {
 
 // CollectionsWithID yields the collections that have this id, each of another source, sorted by source.
 func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Seq2[reviewstore.Collection, error] {
-	return eachRow(ctx, r, r.beforeList, scanCollection, collectionsWithID, digest(r.network), id)
+	return r.collections(ctx, collectionsWithID, digest(r.network), id)
 }
 
-// reviewColumns are what scanReview reads.
-const reviewColumns = "id, time, data"
-
-func scanReview(r *rows) reviewstore.Review {
-	return reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
+// scanReview reads a row of id, time and data, or of listedReviews.
+func scanReview(r *rows) (one reviewstore.Review, whole bool) {
+	one = reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
+	return one, one.Data != nil
 }
 
 // Reviews are listed by time, the latest first, and those of the same time by id. The index has the first 1,000 bytes of each id.
 const (
-	reviewsByTime = "SELECT " + reviewColumns + ` FROM review WHERE collection = $1 AND time <= $2 AND (time < $2 OR (substring(id FOR 1000), id) > (substring($3::bytea FOR 1000), $3::bytea))
+	reviewsByTime = listedReviews + ` AND time <= $2 AND (time < $2 OR (substring(id FOR 1000), id) > (substring($3::bytea FOR 1000), $3::bytea))
 		ORDER BY time DESC, substring(id FOR 1000), id LIMIT $4`
-	reviewsLatest = "SELECT " + reviewColumns + " FROM review WHERE collection = $1 ORDER BY time DESC, substring(id FOR 1000), id LIMIT $2"
+	reviewsLatest = listedReviews + " ORDER BY time DESC, substring(id FOR 1000), id LIMIT $2"
 )
 
 // ReviewsByTime yields the reviews of a collection after q.After, the latest first.
 func (r *reviewReader) ReviewsByTime(ctx context.Context, q reviewstore.ReviewQuery) iter.Seq2[reviewstore.Review, error] {
 	key := r.key(q.Collection)
-	lock := func() { r.lock(key) }
 	if q.After == nil {
-		return eachRow(ctx, r, lock, scanReview, reviewsLatest, key, rowLimit(q.Limit))
+		return r.reviews(ctx, reviewsLatest, key, rowLimit(q.Limit))
 	}
-	return eachRow(ctx, r, lock, scanReview, reviewsByTime, key, q.After.Time, q.After.ID, rowLimit(q.Limit))
+	return r.reviews(ctx, reviewsByTime, key, q.After.Time, q.After.ID, rowLimit(q.Limit))
 }
 
 // Reviews yields the reviews of a collection in the order of adding.
 func (r *reviewReader) Reviews(ctx context.Context, k reviewstore.Key) iter.Seq2[reviewstore.Review, error] {
-	key := r.key(k)
-	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 ORDER BY place", key)
+	return r.reviews(ctx, listedReviews+" ORDER BY place", r.key(k))
 }
 
 // ReviewsByID yields the reviews with the given ids that exist.
 func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids []string) iter.Seq2[reviewstore.Review, error] {
-	key, digests := r.key(k), make([]string, len(ids))
+	digests := make([]string, len(ids))
 	for i, id := range ids {
 		digests[i] = digest(id)
 	}
-	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, "SELECT "+reviewColumns+" FROM review WHERE collection = $1 AND key = ANY($2)", key, digests)
+	return r.reviews(ctx, listedReviews+" AND key = ANY($2)", r.key(k), digests)
 }
 
-// reviewPortion is how many rows one round trip reads. They are in memory together, and one review may have 16 MiB.
-const reviewPortion = 64
+// A list reads reviewPortion rows in one round trip, and they are in memory together. A review, or a collection, may have 16 MiB.
+// So of a row with more than 64 KiB a list reads the key alone, and eachRow then reads the row by itself. A portion takes at
+// most 4 MiB. To learn the length of a large value the server does not read it.
+const (
+	reviewPortion     = 64
+	fitsReview        = "CASE WHEN octet_length(data) <= 65536 THEN "
+	fitsCollection    = "CASE WHEN octet_length(tally) + octet_length(fields) <= 65536 THEN "
+	listedReviews     = "SELECT id, time, " + fitsReview + "data END FROM review WHERE collection = $1"
+	listedCollections = "SELECT source, id, " + fitsCollection + "tally END, " + fitsCollection + "fields END FROM review_collection WHERE network = $1"
+)
 
-// eachRow calls lock, and then yields what scan makes of each row of a query.
-func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func(*rows) T, sql string, args ...any) iter.Seq2[T, error] {
+// reviews yields the reviews of a collection that a query of listedReviews finds. key is the key of the collection.
+func (r *reviewReader) reviews(ctx context.Context, sql, key string, args ...any) iter.Seq2[reviewstore.Review, error] {
+	alone := func(one reviewstore.Review) *rows {
+		return r.c.query(ctx, "SELECT id, time, data FROM review WHERE collection = $1 AND key = $2", key, digest(one.ID))
+	}
+	return eachRow(ctx, r, func() { r.lock(key) }, scanReview, alone, sql, append([]any{key}, args...)...)
+}
+
+// collections yields the collections that a query of listedCollections finds.
+func (r *reviewReader) collections(ctx context.Context, sql string, args ...any) iter.Seq2[reviewstore.Collection, error] {
+	alone := func(one reviewstore.Collection) *rows {
+		return r.c.query(ctx, "SELECT "+collectionColumns+" FROM review_collection WHERE key = $1", r.key(one.Key))
+	}
+	return eachRow(ctx, r, r.beforeList, scanCollection, alone, sql, args...)
+}
+
+// eachRow calls lock, and then yields what scan makes of each row of a query. If a row is not whole, it is read again by alone.
+// In an Update the row may have been deleted since the query; then it is left out.
+func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func(*rows) (one T, whole bool), alone func(one T) *rows,
+	sql string, args ...any) iter.Seq2[T, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(T) bool) error {
 		if err := r.check(ctx); err != nil {
 			return err
@@ -253,7 +280,21 @@ func eachRow[T any](ctx context.Context, r *reviewReader, lock func(), scan func
 		lock()
 		found := r.c.walk(ctx, reviewPortion, sql, append([]any(nil), args...)...)
 		defer found.close()
-		for found.next() && out(scan(found)) {
+		for found.next() {
+			one, whole := scan(found)
+			if !whole {
+				large := alone(one)
+				if !large.next() {
+					if large.err != nil {
+						return large.err
+					}
+					continue
+				}
+				one, _ = scan(large)
+			}
+			if !out(one) {
+				return nil
+			}
 		}
 		return found.err
 	})
