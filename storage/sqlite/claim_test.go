@@ -7,13 +7,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // keepBuilding builds a store and waits to be killed.
 func keepBuilding(path string) error {
 	return Build(path, func(*DB) error {
 		os.Stdout.WriteString("building\n")
-		select {}
+		time.Sleep(time.Hour) // without cgo the runtime ends a process in which every goroutine waits without a timer
+		return nil
 	})
 }
 
