@@ -112,27 +112,6 @@ func (m Meta) appendJSON(dst []byte) []byte {
 	return append(dst, `},`...)
 }
 
-// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a public page
-// tells nobody who works on it. The elements are copied as they are. The JSON has the same members as that of any app: owner
-// and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
-func (a App) withoutPeople() (App, error) {
-	// The elements come last in a body, so what begins with them can be appended as a whole.
-	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
-	if err != nil || at < 0 {
-		return App{}, errors.New("stored body: no elements")
-	}
-	title, _, err := rawjson.Lookup(a.Body, "title", 0)
-	if err != nil || title < 0 {
-		return App{}, errors.New("stored body: no title")
-	}
-	text, _ := rawjson.Cut(a.Body[title:])
-	body := append(make(Body, 0, len(a.Body)), `{"title":`...)
-	body = append(append(body, text...), `,"owner":null,"groups":[],"elements":`...)
-	a.Body = append(body, a.Body[at:]...)
-	a.Owner, a.UpdatedBy = "", ""
-	return a, nil
-}
-
 // MarshalJSON gives the same bytes as AppendJSON.
 func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 

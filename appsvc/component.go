@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"strings"
-
-	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -244,44 +241,6 @@ func (s *Service) AllComponents(ctx context.Context, by Caller, in ListComponent
 
 // size estimates the bytes of a component in the response of ListComponents, which has no manifests.
 func (c Component) size() int { return len(c.ID) + len(c.Name) + len(c.Version) + len(c.Main) + 64 }
-
-// latestComponent finds the latest version of a component: the highest one if all are semantic versions, otherwise the
-// one created last. Versions are added in the order of their creation, which is that in which a store yields them. The zero value
-// is one without versions.
-type latestComponent struct {
-	any             bool // a version was added
-	odd             bool // some version is no semantic version
-	highest, newest Component
-}
-
-// add takes the version that was created next. Of versions that are equal in the order of semantic versions, such as
-// 1.0.0+a and 1.0.0+b, the one created last is the highest.
-func (l *latestComponent) add(c Component) {
-	c.Manifest = nil // a store need not leave it out
-	if !isSemver(c.Version) {
-		l.odd = true
-	}
-	if !l.any || semver.Compare("v"+c.Version, "v"+l.highest.Version) >= 0 {
-		l.highest = c
-	}
-	l.newest, l.any = c, true
-}
-
-// best returns the latest of the versions that were added.
-func (l *latestComponent) best() Component {
-	if l.odd {
-		return l.newest
-	}
-	return l.highest
-}
-
-// isSemver reports whether v is a whole semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also takes "1" and
-// "1.2", which are none.
-func isSemver(v string) bool {
-	core, _, _ := strings.Cut(v, "+")
-	core, _, _ = strings.Cut(core, "-")
-	return strings.Count(core, ".") == 2 && semver.IsValid("v"+v)
-}
 
 // DeleteComponentRequest names a component to remove.
 type DeleteComponentRequest struct {

@@ -1,18 +1,18 @@
 package appsvc
 
 import (
-	"encoding/binary"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/google/uuid"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record is what the feed keeps of
-// it. FeedEntry is a record as a store has it. Event is what a caller gets, with a cursor.
+// A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is what
+// the feed keeps of it. FeedEntry is a record as a store has it. Event is what a caller gets, with a cursor; viewer decides which
+// changes a caller sees, and as which events.
 
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
@@ -120,154 +120,52 @@ func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
 	return v, json.Unmarshal(text, &v)
 }
 
-// record is what the feed keeps of a change. recordOf makes it from a Change, and readRecord from a stored entry. The groups are
-// for the Service alone: by those that the app left it finds who gets an event of type AppLeft, and both tell whom to wake.
-type record struct {
-	Event           // without its cursor
-	groups []string // of the app, after the change
-	left   []string // groups that the change took away from the app
+// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
+// however many entries the app has on the page. It is made for one page, so that each page is judged by the rights of its time.
+type viewer struct {
+	r     Reader
+	by    Caller
+	heads map[string]*Head // of the apps that were asked for; nil = absent
 }
 
-// recordOf returns the record of a change that this caller made at this time, in milliseconds since the epoch. It keeps ids,
-// names and versions alone, and no content: whoever may read the app then reads the content from the app.
-func recordOf(by Caller, c Change, at int64) record {
-	r := record{Event: Event{Type: c.Type, At: at, By: by.URN, AppID: c.AppID, Tag: c.Tag}, groups: c.After.Groups}
-	switch c.Type {
-	case AppCreated, AppUpdated, AppRestored:
-		r.Version, r.left = c.To, without(c.Before.Groups, c.After.Groups)
-	case TagSet, TagDeleted:
-		r.From, r.To = c.From, c.To
-	case ComponentCreated, ComponentDeleted:
-		r.Component = ComponentRef{c.Component.Name, c.Component.Version}
-	}
-	return r
-}
-
-// storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
-// for another type.
-var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
-
-// The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. The first case that fits
+// applies:
 //
-//	1 byte            index of the type in storedTypes, plus hasUUID if the id of the app is a UUID
-//	id of the app     16 bytes if it is a UUID, otherwise its length and its text; empty for components
-//	of apps:          the new version
-//	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag
-//	of components:    the length of the name, the name and the version; no version for ComponentDeleted
-//
-// Its Names are the URN of the caller, then, if there are any, the groups of the app, and then the groups that it left.
-const hasUUID = 0x80
-
-// groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
-const groupsSeparator = "\n"
-
-// entry returns the record as it is stored. Strings that many entries have alike, the caller and the groups, go into Names, which
-// a driver may store once. Most ids are UUIDs, and take 16 bytes instead of 36. The Position is the driver's to give.
-func (r record) entry() FeedEntry {
-	kind := byte(slices.Index(storedTypes, r.Type))
-	e := FeedEntry{At: r.At, Names: []string{r.By}}
-	if id, err := uuid.Parse(r.AppID); err == nil && id.String() == r.AppID {
-		e.Data = append([]byte{kind | hasUUID}, id[:]...)
-	} else {
-		e.Data = appendText([]byte{kind}, r.AppID)
+//   - A change of a component is seen by everybody.
+//   - A change of an app that the caller may read now is seen as it is.
+//   - A change that took the app out of a group which the caller moderates or reads is AppLeft, with the id of the app and the
+//     time alone.
+//   - Any other change is not seen, and neither is a change of an app that the store does not have.
+func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
+	if change.AppID == "" {
+		return change.Event, true, nil
 	}
-	switch r.Type {
-	case AppCreated, AppUpdated, AppRestored:
-		e.Data = binary.AppendUvarint(e.Data, uint64(r.Version.Number()))
-	case TagSet, TagDeleted:
-		e.Data = binary.AppendUvarint(e.Data, uint64(r.From.Number()+1))
-		e.Data = binary.AppendUvarint(e.Data, uint64(r.To.Number()+1))
-		e.Data = append(e.Data, r.Tag...)
-	case ComponentCreated, ComponentDeleted:
-		e.Data = append(appendText(e.Data, r.Component.Name), r.Component.Version...)
+	head, known := v.heads[change.AppID]
+	if !known {
+		h, err := v.r.Head(ctx, change.AppID)
+		switch {
+		case err == nil:
+			head = &h
+		case !errors.Is(err, ErrNotFound):
+			return Event{}, false, err
+		}
+		v.heads[change.AppID] = head
 	}
-	if len(r.groups)+len(r.left) > 0 {
-		e.Names = append(e.Names, strings.Join(r.groups, groupsSeparator))
+	switch {
+	case head == nil:
+		return Event{}, false, nil
+	case v.by.mayRead(*head):
+		return change.Event, true, nil
+	case v.by.readsOneOf(change.left):
+		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
 	}
-	if len(r.left) > 0 {
-		e.Names = append(e.Names, strings.Join(r.left, groupsSeparator))
-	}
-	return e
+	return Event{}, false, nil
 }
 
-// appendText appends the length of a text as an unsigned varint, and the text.
-func appendText(b []byte, text string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
-}
-
-// errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
-// damaged, or a later release has written the entry.
-var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
-
-// readRecord reads what entry wrote. It returns errStoredEntry for anything else, also if the data goes on after the last field.
-func readRecord(e FeedEntry) (r record, err error) {
-	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
-		return r, errStoredEntry
-	}
-	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]&^hasUUID]
-	if len(e.Names) > 1 {
-		r.groups = strings.Split(e.Names[1], groupsSeparator)
-	}
-	if len(e.Names) > 2 {
-		r.left = strings.Split(e.Names[2], groupsSeparator)
-	}
-	// The fields of Data after the first byte, in the order in which entry writes them.
-	rest := fields{data: e.Data[1:]}
-	if e.Data[0]&hasUUID != 0 {
-		id, _ := uuid.FromBytes(rest.cut(16))
-		r.AppID = id.String()
-	} else {
-		r.AppID = string(rest.cut(rest.number()))
-	}
-	switch r.Type {
-	case AppCreated, AppUpdated, AppRestored:
-		r.Version = NewVersion(rest.number())
-	case TagSet, TagDeleted:
-		r.From, r.To = rest.version(), rest.version()
-		r.Tag = string(rest.cut(len(rest.data)))
-	case ComponentCreated, ComponentDeleted:
-		r.Component.Name = string(rest.cut(rest.number()))
-		r.Component.Version = string(rest.cut(len(rest.data)))
-	}
-	if rest.short || len(rest.data) > 0 {
-		return record{}, errStoredEntry
-	}
-	return r, nil
-}
-
-// fields reads the fields of an entry, one after the other. If the data ends too early, short is set, and all later fields
-// are zero, so that a reader needs to look at short only once.
-type fields struct {
-	data  []byte // what was not read yet
-	short bool
-}
-
-// cut reads n bytes. They share the data.
-func (f *fields) cut(n int) []byte {
-	if n < 0 || n > len(f.data) {
-		f.short = true
-		return nil
-	}
-	out := f.data[:n]
-	f.data = f.data[n:]
-	return out
-}
-
-// version reads the version of a tag: 0 for none, otherwise its number plus one.
-func (f *fields) version() Version {
-	if n := f.number(); n > 0 {
-		return NewVersion(n - 1)
-	}
-	return Version{}
-}
-
-// number reads an unsigned varint, of at most 1<<62: so it fits into an int, and so does the version that it may be.
-func (f *fields) number() int {
-	n, size := binary.Uvarint(f.data)
-	if size <= 0 || n > 1<<62 {
-		f.short = true
-		return 0
-	}
-	f.data = f.data[size:]
-	return int(n)
+// readsOneOf reports whether the caller moderates or reads one of the groups. It is the part of mayRead that goes by groups, for
+// the groups in an entry of the feed, which the app may have left since.
+func (c Caller) readsOneOf(groups []string) bool {
+	return slices.ContainsFunc(groups, func(group string) bool {
+		return c.moderates(group) || slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
+	})
 }

@@ -230,7 +230,7 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 	if err != nil {
 		return draft{}, false, err
 	}
-	// Elements that no operation reaches are left out of the documents; see patchdocument.go.
+	// Elements that no operation reaches are left out of the documents; see patchtarget.go.
 	reached := reachedElements(ops, len(elements))
 	before := document(app.Meta, body, elements, reached)
 	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())

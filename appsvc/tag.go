@@ -167,24 +167,6 @@ func noTag(appID, name string) error {
 	return notFound("app %q has no tag %q", appID, name)
 }
 
-// TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method that a
-// caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
-// ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is seen as a
-// whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
-func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
-	if err := by.wellFormed(); err != nil {
-		return App{}, err
-	}
-	tag, err := s.tag(ctx, by, TagRequest{AppID: appID, Name: name, Embed: true})
-	if err != nil {
-		return App{}, err
-	}
-	if by.TagsOnly {
-		return tag.App.withoutPeople()
-	}
-	return *tag.App, nil
-}
-
 // PutTagRequest names a tag and the version that it will point to.
 type PutTagRequest struct {
 	AppID          string
@@ -412,43 +394,4 @@ func (s *Service) DeleteTag(ctx context.Context, by Caller, in DeleteTagRequest)
 		return s.record(ctx, tx, by, Change{Type: TagDeleted, AppID: in.AppID, Before: head, After: head, From: from, Tag: in.Name})
 	})
 	return err
-}
-
-// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
-// without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
-// are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
-func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
-	if err := by.check(); err != nil {
-		return nil, err
-	}
-	if len(appIDs) == 0 || len(appIDs) > s.limits.AppIDs {
-		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.limits.AppIDs)
-	}
-	if !tagName.MatchString(name) {
-		return nil, notFound("no tag can be named %q", name)
-	}
-	// One View reads the tags of all apps, so they are of one snapshot.
-	var tags []Tag
-	err := s.store.View(ctx, func(r Reader) error {
-		tags = nil
-		for i, id := range appIDs {
-			if slices.Contains(appIDs[:i], id) {
-				continue
-			}
-			if _, err := readableHead(ctx, r, by, id); errors.Is(err, ErrNotFound) {
-				continue
-			} else if err != nil {
-				return err
-			}
-			for tag, err := range r.Tags(ctx, TagQuery{AppID: id, Name: name}) {
-				if err != nil {
-					return err
-				}
-				tag.Protected = s.protected(name)
-				tags = append(tags, tag)
-			}
-		}
-		return nil
-	})
-	return tags, err
 }

@@ -1,0 +1,162 @@
+package appsvc
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// record is what the feed keeps of a change. recordOf makes it from a Change, and readRecord from a stored entry. The groups are
+// for the Service alone: by those that the app left it finds who gets an event of type AppLeft, and both tell whom to wake.
+type record struct {
+	Event           // without its cursor
+	groups []string // of the app, after the change
+	left   []string // groups that the change took away from the app
+}
+
+// recordOf returns the record of a change that this caller made at this time, in milliseconds since the epoch. It keeps ids,
+// names and versions alone, and no content: whoever may read the app then reads the content from the app.
+func recordOf(by Caller, c Change, at int64) record {
+	r := record{Event: Event{Type: c.Type, At: at, By: by.URN, AppID: c.AppID, Tag: c.Tag}, groups: c.After.Groups}
+	switch c.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		r.Version, r.left = c.To, without(c.Before.Groups, c.After.Groups)
+	case TagSet, TagDeleted:
+		r.From, r.To = c.From, c.To
+	case ComponentCreated, ComponentDeleted:
+		r.Component = ComponentRef{c.Component.Name, c.Component.Version}
+	}
+	return r
+}
+
+// storedTypes are the types of changes, by the number that stands for them in a stored entry. A number is never used
+// for another type.
+var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
+
+// The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
+//
+//	1 byte            index of the type in storedTypes, plus hasUUID if the id of the app is a UUID
+//	id of the app     16 bytes if it is a UUID, otherwise its length and its text; empty for components
+//	of apps:          the new version
+//	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag
+//	of components:    the length of the name, the name and the version; no version for ComponentDeleted
+//
+// Its Names are the URN of the caller, then, if there are any, the groups of the app, and then the groups that it left.
+const hasUUID = 0x80
+
+// groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
+const groupsSeparator = "\n"
+
+// entry returns the record as it is stored. Strings that many entries have alike, the caller and the groups, go into Names, which
+// a driver may store once. Most ids are UUIDs, and take 16 bytes instead of 36. The Position is the driver's to give.
+func (r record) entry() FeedEntry {
+	kind := byte(slices.Index(storedTypes, r.Type))
+	e := FeedEntry{At: r.At, Names: []string{r.By}}
+	if id, err := uuid.Parse(r.AppID); err == nil && id.String() == r.AppID {
+		e.Data = append([]byte{kind | hasUUID}, id[:]...)
+	} else {
+		e.Data = appendText([]byte{kind}, r.AppID)
+	}
+	switch r.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.Version.Number()))
+	case TagSet, TagDeleted:
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.From.Number()+1))
+		e.Data = binary.AppendUvarint(e.Data, uint64(r.To.Number()+1))
+		e.Data = append(e.Data, r.Tag...)
+	case ComponentCreated, ComponentDeleted:
+		e.Data = append(appendText(e.Data, r.Component.Name), r.Component.Version...)
+	}
+	if len(r.groups)+len(r.left) > 0 {
+		e.Names = append(e.Names, strings.Join(r.groups, groupsSeparator))
+	}
+	if len(r.left) > 0 {
+		e.Names = append(e.Names, strings.Join(r.left, groupsSeparator))
+	}
+	return e
+}
+
+// appendText appends the length of a text as an unsigned varint, and the text.
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+// errStoredEntry is the error of an entry in the store that no Service has written. It is an internal error: the store is
+// damaged, or a later release has written the entry.
+var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
+
+// readRecord reads what entry wrote. It returns errStoredEntry for anything else, also if the data goes on after the last field.
+func readRecord(e FeedEntry) (r record, err error) {
+	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 3 || int(e.Data[0]&^hasUUID) >= len(storedTypes) {
+		return r, errStoredEntry
+	}
+	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]&^hasUUID]
+	if len(e.Names) > 1 {
+		r.groups = strings.Split(e.Names[1], groupsSeparator)
+	}
+	if len(e.Names) > 2 {
+		r.left = strings.Split(e.Names[2], groupsSeparator)
+	}
+	// The fields of Data after the first byte, in the order in which entry writes them.
+	rest := fields{data: e.Data[1:]}
+	if e.Data[0]&hasUUID != 0 {
+		id, _ := uuid.FromBytes(rest.cut(16))
+		r.AppID = id.String()
+	} else {
+		r.AppID = string(rest.cut(rest.number()))
+	}
+	switch r.Type {
+	case AppCreated, AppUpdated, AppRestored:
+		r.Version = NewVersion(rest.number())
+	case TagSet, TagDeleted:
+		r.From, r.To = rest.version(), rest.version()
+		r.Tag = string(rest.cut(len(rest.data)))
+	case ComponentCreated, ComponentDeleted:
+		r.Component.Name = string(rest.cut(rest.number()))
+		r.Component.Version = string(rest.cut(len(rest.data)))
+	}
+	if rest.short || len(rest.data) > 0 {
+		return record{}, errStoredEntry
+	}
+	return r, nil
+}
+
+// fields reads the fields of an entry, one after the other. If the data ends too early, short is set, and all later fields
+// are zero, so that a reader needs to look at short only once.
+type fields struct {
+	data  []byte // what was not read yet
+	short bool
+}
+
+// cut reads n bytes. They share the data.
+func (f *fields) cut(n int) []byte {
+	if n < 0 || n > len(f.data) {
+		f.short = true
+		return nil
+	}
+	out := f.data[:n]
+	f.data = f.data[n:]
+	return out
+}
+
+// version reads the version of a tag: 0 for none, otherwise its number plus one.
+func (f *fields) version() Version {
+	if n := f.number(); n > 0 {
+		return NewVersion(n - 1)
+	}
+	return Version{}
+}
+
+// number reads an unsigned varint, of at most 1<<62: so it fits into an int, and so does the version that it may be.
+func (f *fields) number() int {
+	n, size := binary.Uvarint(f.data)
+	if size <= 0 || n > 1<<62 {
+		f.short = true
+		return 0
+	}
+	f.data = f.data[size:]
+	return int(n)
+}

@@ -1,0 +1,82 @@
+package appsvc
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/paging"
+)
+
+// ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
+// caller may read, the one created last first.
+type ListAppsRequest struct {
+	Sort           Sort   // "" = CreatedDescending
+	UsingComponent string // name of a component that powers an element; "" = any
+	After          string // Next of the page before; "" = the first page
+	Limit          int    // 1 to 500; 0 = 100
+}
+
+// ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
+// have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
+// their ids. A page also ends when its bodies have reached Limits.PageBytes.
+//
+// The cursor is a position in the order. So an app that is created or changed between two pages is met only if it comes after
+// this position: with UpdatedAscending a change moves an app to the end, where a caller that reads on meets it again.
+//
+// It returns ErrInvalid if Sort is unknown, if Limit is out of range, or if After is not a cursor of this list in this order.
+func (s *Service) ListApps(ctx context.Context, by Caller, in ListAppsRequest) (Page[App], error) {
+	if err := by.check(); err != nil {
+		return Page[App]{}, err
+	}
+	limit, err := s.limits.pageLimit(in.Limit, 100)
+	if err != nil {
+		return Page[App]{}, err
+	}
+	// What a store matches is the rule of Caller.mayRead, as a query: one of owner and groups must match.
+	q := AppQuery{Owner: by.URN, Groups: slices.Concat(by.Moderates, by.Reads),
+		Component: in.UsingComponent, Sort: in.Sort, Limit: limit + 1} // the last one shows that there are more
+	if q.Sort == "" {
+		q.Sort = CreatedDescending
+	}
+	if !slices.Contains(sorts, q.Sort) {
+		return Page[App]{}, invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
+	}
+	if in.After != "" {
+		after, err := parseCursor(in.After, q.Sort)
+		if err != nil {
+			return Page[App]{}, err
+		}
+		q.After = &after
+	}
+	var out Page[App]
+	err = s.store.View(ctx, func(r Reader) error {
+		page := newPageBuilder[App](ctx, limit, s.limits.PageBytes)
+		for app, err := range r.Apps(ctx, q) {
+			if err != nil {
+				return err
+			}
+			if ok, err := page.add(app, len(app.Body)); err != nil {
+				return err
+			} else if !ok {
+				break
+			}
+		}
+		out = Page[App]{Items: page.items}
+		if page.more {
+			out.Next = q.Position(Head{Meta: page.items[len(page.items)-1].Meta}).cursor(q.Sort)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is how many are read at a
+// time. It ends with the first error, which comes in the last pair.
+func (s *Service) AllApps(ctx context.Context, by Caller, in ListAppsRequest) iter.Seq2[App, error] {
+	return paging.All(in.After, func(after string) ([]App, string, error) {
+		in.After = after
+		page, err := s.ListApps(ctx, by, in)
+		return page.Items, page.Next, err
+	})
+}

@@ -1,0 +1,47 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
+)
+
+// TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method that a
+// caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
+// ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is seen as a
+// whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
+func (s *Service) TaggedApp(ctx context.Context, by Caller, appID, name string) (App, error) {
+	if err := by.wellFormed(); err != nil {
+		return App{}, err
+	}
+	tag, err := s.tag(ctx, by, TagRequest{AppID: appID, Name: name, Embed: true})
+	if err != nil {
+		return App{}, err
+	}
+	if by.TagsOnly {
+		return tag.App.withoutPeople()
+	}
+	return *tag.App, nil
+}
+
+// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a public page
+// tells nobody who works on it. The elements are copied as they are. The JSON has the same members as that of any app: owner
+// and updatedBy are null, and groups is empty. The result is for reading alone; it is not a version of the store.
+func (a App) withoutPeople() (App, error) {
+	// The elements come last in a body, so what begins with them can be appended as a whole.
+	at, _, err := rawjson.Lookup(a.Body, "elements", 0)
+	if err != nil || at < 0 {
+		return App{}, errors.New("stored body: no elements")
+	}
+	title, _, err := rawjson.Lookup(a.Body, "title", 0)
+	if err != nil || title < 0 {
+		return App{}, errors.New("stored body: no title")
+	}
+	text, _ := rawjson.Cut(a.Body[title:])
+	body := append(make(Body, 0, len(a.Body)), `{"title":`...)
+	body = append(append(body, text...), `,"owner":null,"groups":[],"elements":`...)
+	a.Body = append(body, a.Body[at:]...)
+	a.Owner, a.UpdatedBy = "", ""
+	return a, nil
+}

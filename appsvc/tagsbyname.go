@@ -1,0 +1,46 @@
+package appsvc
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
+// without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
+// are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
+func (s *Service) TagsNamed(ctx context.Context, by Caller, name string, appIDs []string) ([]Tag, error) {
+	if err := by.check(); err != nil {
+		return nil, err
+	}
+	if len(appIDs) == 0 || len(appIDs) > s.limits.AppIDs {
+		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.limits.AppIDs)
+	}
+	if !tagName.MatchString(name) {
+		return nil, notFound("no tag can be named %q", name)
+	}
+	// One View reads the tags of all apps, so they are of one snapshot.
+	var tags []Tag
+	err := s.store.View(ctx, func(r Reader) error {
+		tags = nil
+		for i, id := range appIDs {
+			if slices.Contains(appIDs[:i], id) {
+				continue
+			}
+			if _, err := readableHead(ctx, r, by, id); errors.Is(err, ErrNotFound) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			for tag, err := range r.Tags(ctx, TagQuery{AppID: id, Name: name}) {
+				if err != nil {
+					return err
+				}
+				tag.Protected = s.protected(name)
+				tags = append(tags, tag)
+			}
+		}
+		return nil
+	})
+	return tags, err
+}
