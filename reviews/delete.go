@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
 )
 
@@ -440,27 +438,4 @@ func staying(erased map[string]string, parent string) string {
 		parent = above
 	}
 	return ""
-}
-
-// withParent returns the record of a review with another parent_id, or without one if parent is "". All other members keep their
-// text, and the result is in the stored form, see canonical.
-func withParent(data []byte, parent string) ([]byte, error) {
-	// The values are not decoded, so that those of all other members stay as they are.
-	members := map[string]jsontext.Value{}
-	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, err
-	}
-	delete(members, "parent_id")
-	if parent != "" {
-		text, err := jsontext.AppendQuote(nil, parent)
-		if err != nil {
-			return nil, err
-		}
-		members["parent_id"] = text
-	}
-	out, err := json.Marshal(members)
-	if err != nil {
-		return nil, err
-	}
-	return canonical(out), nil
 }

@@ -12,7 +12,8 @@ package reviews
 //	service.go, session.go              Service, the rights of a Caller, and a Service for one Caller
 //	check.go, import.go, report.go      Check and Import, and the Report of both
 //	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
-//	read.go, export.go, delete.go       lists and single collections, Export, Delete
+//	read.go, collectionrecord.go        lists and single collections, with the mean and the histogram of their ratings
+//	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	audit.go, store.go, reviewstore/    for programs that write rows, and for storage drivers
 //
@@ -23,15 +24,15 @@ package reviews
 //	window.go, column.go                the part of a line that is in memory, and columns
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
 //	linechecker.go, members.go          the rules of one line: what all objects have in common
-//	collection.go, review.go            the members of a collection and of a review
+//	collection.go, review.go, parent.go the members of a collection and of a review, and the review that a reply names
 //	values.go, html.go, timestamp.go,   the values of members
 //	address.go, base64.go
 //	problemvalue.go                     the text that a problem shows
 //	filechecker.go                      the rules that span lines
 //	longline.go, tempfile.go, spool.go  lines that are longer than a block
 //	gate.go                             how many imports have a large review in memory
-//	stored.go, tally.go                 what is stored of a line, and the counts of ratings
-//	fingerprint.go, set.go              sets of ids that take little memory
+//	incoming.go, tally.go               what is stored of a line, and the counts of ratings
+//	fingerprint.go, fingerprintset.go   sets of ids that take little memory
 //
 // # Words
 //

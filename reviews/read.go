@@ -23,17 +23,6 @@ type Page[T any] struct {
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-// CollectionRecord is a stored collection without its reviews, with the statistics of their ratings. Its JSON is what the HTTP
-// API answers.
-type CollectionRecord struct {
-	ID         string      `json:"id"`
-	Source     string      `json:"source"`
-	Title      string      `json:"title"`
-	Created    string      `json:"created"` // as it was imported
-	Count      int64       `json:"count"`   // of its reviews
-	Dimensions []Dimension `json:"dimensions"`
-}
-
 // ReviewRecord is a stored review. It has no imported_email, which only Export returns. Its JSON is what the HTTP API answers. An
 // optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the package
 // documentation; all other texts are plain text with any characters.

@@ -172,21 +172,6 @@ func (c *lineChecker) readID() verdict {
 	return accepted
 }
 
-// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected review
-// is rejected too, and so is a reply to itself. c.ids has the reviews before this one, with a mark on the accepted ones.
-func (c *lineChecker) parent() verdict {
-	c.peek()
-	at := c.offset()
-	text, v := c.nonEmpty("/parent_id")
-	if v == accepted && c.forImport {
-		c.review.parent = c.wholeText(text)
-	}
-	if v == accepted && !c.partial && !c.ids.marked(c.fingerprint(text)) {
-		c.report(ruleParent, at, "/parent_id", "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
-	}
-	return v
-}
-
 // readRatings reads the ratings, one for each dimension (ratings-count). They are not compared with the number of dimensions if
 // that is not known, because dimensions has an error itself.
 func (c *lineChecker) readRatings() verdict {

@@ -86,7 +86,8 @@ const (
 //	tokens.go                 json, utf-8, json-depth
 //	members.go, values.go     members, types, texts, times, addresses, body_html
 //	collection.go, review.go  the members of a collection and of a review, and the rules between them
-//	stored.go, review.go      stored-size
+//	parent.go                 parent
+//	incoming.go, review.go    stored-size
 //	filechecker.go            collection-repeated, file-kind, file-empty
 //	import.go                 stored-dimensions
 //

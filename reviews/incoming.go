@@ -3,8 +3,6 @@ package reviews
 import (
 	"bytes"
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -66,34 +64,6 @@ func (in *incoming) rows(ctx context.Context, r Reader, put []incomingReview) ([
 		}
 	}
 	return rows, nil
-}
-
-// lostParents returns the parents of replies in put that neither in nor the store has. Every parent is an accepted review of the
-// same line. So it is in the same part or was stored with a part before, in another transaction; and a Delete may have erased it
-// since then. A line that is stored in one part cannot lose a parent, so it costs no query.
-func (in *incoming) lostParents(ctx context.Context, r Reader, put []incomingReview) (map[string]bool, error) {
-	if in.first {
-		return nil, nil
-	}
-	lost := map[string]bool{}
-	for _, review := range put {
-		if review.parent != "" {
-			lost[review.parent] = true
-		}
-	}
-	for _, review := range in.reviews {
-		delete(lost, review.ID)
-	}
-	if len(lost) == 0 {
-		return nil, nil
-	}
-	for parent, err := range r.ReviewsByID(ctx, in.collection.Key, slices.Collect(maps.Keys(lost))) {
-		if err != nil {
-			return nil, err
-		}
-		delete(lost, parent.ID)
-	}
-	return lost, nil
 }
 
 // next returns an incoming for further reviews of the same collection, without the reviews of in.
