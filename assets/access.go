@@ -3,14 +3,12 @@ package assets
 import (
 	"slices"
 	"strings"
-
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // This file has the rules of who may do what in a library. Every read and every change asks one of
-// them:
+// them. They ask member.right, in effectiveright.go, what a member may do with a folder: nothing,
+// view, edit or manage.
 //
-//	member.right                   what a member may do with a folder: nothing, view, edit or manage
 //	member.sees, folderSeen        may the caller see this folder?
 //	member.seesPermissions         may the caller read the permissions of this folder?
 //	member.seesAsset, visible      may the caller see this asset, and which assets may a search find?
@@ -19,134 +17,10 @@ import (
 //	folderToFill                   may the caller put assets into this folder and take them out?
 //	folderToManage, mayRestore     may the caller change, delete or restore this folder?
 //	folderToGrantOn                may the caller change the permissions of this folder?
-//	checkParent                    may the caller put a folder into this one?
+//	member.mayNest                 may the caller put a folder into this one?
 //
 // A folder or an asset that the caller may not see gives ErrNotFound, the same error as one that
 // does not exist. One that the caller sees and may not change gives ErrForbidden.
-
-// member is a caller within one network, for the time of one request. It knows the caller's rights,
-// and nothing of the library except the folders that it is asked about.
-type member struct {
-	Caller
-	network   string                // URN of the network
-	id        string                // the caller's user id in this network; "" if the caller is a user of another network
-	moderator bool                  // moderates the network, and so may do everything in its libraries
-	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
-}
-
-// memberOf returns the caller as a member of the network. A caller belongs to the network if the
-// caller is one of its users or moderates it. A moderator of one site is no moderator of its
-// network.
-//
-// It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
-// does not belong to the network or has TagsOnly set. The HTTP handler refuses callers with TagsOnly
-// before it asks this package; this check is for programs that call the service themselves. Packages
-// appsvc and reviews have the same one, in the method check of their Callers.
-func memberOf(by Caller, networkURN string) (member, error) {
-	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
-		return member{}, invalid("", "%s", err)
-	}
-	if by.TagsOnly {
-		return member{}, forbidden("", "this caller may read apps by their tags, and do nothing else")
-	}
-	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
-	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {
-		m.id = id
-	}
-	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
-	if !m.moderator && !urn.Contains(networkURN, by.URN) {
-		return member{}, forbidden("", "the caller does not belong to the network")
-	}
-	return m, nil
-}
-
-// holds reports whether the permission is granted to the member: to the user itself, to one of the
-// member's roles, or to one of the member's groups.
-//
-// A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
-// the id in a caller's URN has none.
-func (m member) holds(p Permission) bool {
-	switch {
-	case p.User != nil:
-		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""
-	case p.Role != nil:
-		return slices.Contains(m.Roles, p.Role.ID)
-	case p.Group != nil:
-		return slices.Contains(m.Groups, *p.Group)
-	}
-	return false
-}
-
-// fewGrants is the number of permissions of a folder up to which own searches them each time. For a
-// folder with more, own caches its result for the request. Without the cache, a search by a member
-// in a deep tree would compare the permissions of a folder again for each of the folders below it.
-const fewGrants = 8
-
-// own returns the permission with the highest operation among those that the folder itself has and
-// the member holds. It returns nil if there is none. It does not look at the folders above.
-func (m member) own(n *node) *Permission {
-	if len(n.Permissions) > fewGrants {
-		if p, known := m.best[n]; known {
-			return p
-		}
-	}
-	var best *Permission
-	for i := range n.Permissions {
-		p := &n.Permissions[i]
-		if (best == nil || levelOf(p.Operation) > levelOf(best.Operation)) && m.holds(*p) {
-			best = p
-		}
-	}
-	if len(n.Permissions) > fewGrants {
-		m.best[n] = best
-	}
-	return best
-}
-
-// right is what a member may do with a folder, and why. Rules compare the level alone; Explain
-// reports the rest.
-type right struct {
-	level level
-	// grant is the permission that gives the level. It is nil if the member is a moderator, if the
-	// folder is open, or if the level is levelNone.
-	grant *Permission
-	at    *node // the folder that has the grant: the folder itself or one above it
-	open  bool  // neither the folder nor one above it has a permission, and all of them inherit
-}
-
-// right returns what the member may do with a folder. All other rules about folders ask it.
-//
-//   - A moderator of the network may manage every folder.
-//   - The permissions of a folder are its own and, if it inherits, those of its parent, and so on
-//     upwards until a folder does not inherit. The highest operation among those that the member
-//     holds counts.
-//   - If all folders from this one up to the top level inherit and none of them has a permission,
-//     the folder is open: every member may view it.
-//
-// Deletion does not matter here, since a deleted folder keeps its permissions for the day it is
-// restored. See sees.
-func (m member) right(n *node) right {
-	if m.moderator {
-		return right{level: levelManage}
-	}
-	// Go up from the folder, as far as permissions are inherited. open stays true only up to the top
-	// level, and if nothing was met on the way.
-	r := right{open: true}
-	for at := n; at != nil; at = at.parent {
-		r.open = r.open && len(at.Permissions) == 0
-		if p := m.own(at); p != nil && levelOf(p.Operation) > r.level {
-			r.level, r.grant, r.at = levelOf(p.Operation), p, at
-		}
-		if !at.Inherit {
-			r.open = false
-			break
-		}
-	}
-	if r.open {
-		r.level = levelView
-	}
-	return r
-}
 
 // mayNest reports whether the member may put folders into parent, which takes edit on it. A nil
 // parent is the top level, where only moderators may put folders.
@@ -320,23 +194,4 @@ func (req *request) mayRestore(n *node, moved bool) bool {
 		}
 	}
 	return true
-}
-
-// checkParent checks whether the caller may put a folder into parent. A nil parent is the top
-// level. height is the number of levels that the folder brings along: 1 for a folder without others
-// below it.
-//
-// It returns ErrForbidden if the caller does not have edit on parent or, at the top level, is no
-// moderator. It returns ErrInvalid if folders would be nested deeper than Limits.Depth.
-func (req *request) checkParent(at string, parent *node, height int) error {
-	if !req.mayNest(parent) {
-		if parent == nil {
-			return forbidden(at, "to put a folder at the top level is for moderators")
-		}
-		return forbidden(at, "to put a folder into another needs edit on that one")
-	}
-	if parent.depth()+height > req.limits.Depth {
-		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
-	}
-	return nil
 }

@@ -201,6 +201,25 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	return parent.ID, nil
 }
 
+// checkParent checks whether the caller may put a folder into parent. A nil parent is the top
+// level. height is the number of levels that the folder brings along: 1 for a folder without others
+// below it.
+//
+// It returns ErrForbidden if the caller does not have edit on parent or, at the top level, is no
+// moderator. It returns ErrInvalid if folders would be nested deeper than Limits.Depth.
+func (req *request) checkParent(at string, parent *node, height int) error {
+	if !req.mayNest(parent) {
+		if parent == nil {
+			return forbidden(at, "to put a folder at the top level is for moderators")
+		}
+		return forbidden(at, "to put a folder into another needs edit on that one")
+	}
+	if parent.depth()+height > req.limits.Depth {
+		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
+	}
+	return nil
+}
+
 // deleteFolders stages the deletion of folders. It checks all of them before it deletes the first:
 // one may be below another, and would be hidden by then.
 func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {

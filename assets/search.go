@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"time"
 
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -111,69 +110,6 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	return page, err
 }
 
-// conditions returns the query for the assets that the search asks for and that the caller sees,
-// without the bounds of its times and cursors. whole are the words of the search text that do not
-// end in *. prefixes are those that do, without the *. It returns ErrNotFound if the caller does
-// not see a folder that the search names.
-//
-// What the caller may see is at the end of q.All:
-//
-//   - with Folder, the term of that folder; with FolderTree, the terms of that folder and of the
-//     folders below it that the caller sees. Assets in folders that the caller sees are visible, so
-//     nothing else is needed;
-//   - with neither of them, the terms of all folders that the caller sees and the term of the
-//     assets in no folder; see visible. The set is left out for a caller who sees every folder.
-func (req *request) conditions(in SearchRequest, whole, prefixes []string) (q AssetQuery, err error) {
-	var all []AnyOf
-	// The text: each word in full, or as the beginning of a word.
-	for _, w := range whole {
-		all = append(all, AnyOf{wordTerm(w)})
-	}
-	for _, p := range prefixes {
-		q.Prefixes = append(q.Prefixes, AnyOf{prefixTerm(p)})
-	}
-	// The other fields. An asset must satisfy each of them.
-	for _, a := range in.Attributes {
-		if a.Value == nil {
-			q.Prefixes = append(q.Prefixes, hasKey(a.Key))
-		} else {
-			all = append(all, hasAttribute(Attribute{Key: a.Key, Value: *a.Value}))
-		}
-	}
-	for _, tag := range in.Tags {
-		all = append(all, AnyOf{term(kindTag, tag)})
-	}
-	if in.Generator != "" {
-		all = append(all, AnyOf{term(kindGenerator, in.Generator)})
-	}
-	if in.Via != nil {
-		all = append(all, AnyOf{integerTerm(kindVia, *in.Via)})
-	}
-	if in.Rights != nil {
-		all = append(all, AnyOf{integerTerm(kindRights, *in.Rights)})
-	}
-	// The folders, which also say what the caller may see.
-	if in.Folder != "" {
-		n, err := req.folderSeen("folder", in.Folder)
-		if err != nil {
-			return q, err
-		}
-		all = append(all, AnyOf{term(kindFolder, n.ID)})
-	}
-	if in.FolderTree != "" {
-		n, err := req.folderSeen("folderTree", in.FolderTree)
-		if err != nil {
-			return q, err
-		}
-		all = append(all, req.seenInTree(n))
-	}
-	if in.Folder == "" && in.FolderTree == "" {
-		all = append(all, req.visible(req.tree)...)
-	}
-	q.All = all
-	return q, nil
-}
-
 // total returns how many assets q finds. The number of all assets of a library is part of its
 // State, so it is not counted.
 func (req *request) total(q AssetQuery) (int64, error) {
@@ -181,71 +117,4 @@ func (req *request) total(q AssetQuery) (int64, error) {
 		return req.state.Count, nil
 	}
 	return req.r.Count(req.ctx, q)
-}
-
-// addedBetween returns bounds for the ordinals of the assets that were added at from or later, and
-// before to. The ordinals are above after and below before. A zero time, and a bound of 0, mean no
-// bound.
-func (req *request) addedBetween(from, to time.Time) (after, before int64, err error) {
-	if !from.IsZero() {
-		if after, err = req.lastAddedBefore(from); err != nil {
-			return 0, 0, err
-		}
-	}
-	if !to.IsZero() {
-		if before, err = req.lastAddedBefore(to); err != nil {
-			return 0, 0, err
-		}
-		before++
-	}
-	return after, before, nil
-}
-
-// lastAddedBefore returns an ordinal that divides the assets of the library at the time t: those up
-// to it were added before t, and those above it at t or later. It is 0 if none was added before t.
-//
-// There is no index by time. Times never decrease along the ordinals, so the ordinal can be
-// searched for, with one read of an asset for each step. The steps alternate between interpolation,
-// which takes few reads when assets are added at a steady pace, and halving the range, which bounds
-// the number of reads when they are not.
-func (req *request) lastAddedBefore(t time.Time) (int64, error) {
-	at := t.UnixMilli()
-	if t.Truncate(time.Millisecond).Before(t) {
-		at++ // the times of assets are whole milliseconds
-	}
-	// The result is an ordinal from low to high. lowAt and highAt are about when the assets with
-	// these ordinals were added, for the interpolation.
-	low, high := int64(0), req.state.Last
-	if at > req.state.At {
-		return high, nil
-	}
-	lowAt, highAt := int64(0), req.state.At
-	for step := 0; low < high; step++ {
-		middle := low + (high-low)/2
-		switch {
-		case step == 0:
-			middle = low // the first asset tells when the library begins
-		case step%2 == 1 && lowAt < highAt:
-			middle = low + int64(float64(high-low)*(float64(at-lowAt)/float64(highAt-lowAt)))
-			middle = min(max(middle, low), high-1)
-		}
-		// If the first asset above the middle was added before t, the result is above the middle.
-		// There may be no such asset, since assets are removed.
-		next, nextAt := int64(0), int64(0)
-		for first, err := range req.r.Assets(req.ctx, AssetQuery{After: middle, Ascending: true, Limit: 1}) {
-			if err != nil {
-				return 0, err
-			}
-			next, nextAt = first.Ordinal, first.CreatedAt
-		}
-		if next == 0 || nextAt >= at {
-			high, highAt = middle, max(nextAt, lowAt)
-			if next == 0 {
-				highAt = req.state.At
-			}
-		} else {
-			low, lowAt = next, nextAt
-		}
-	}
-	return low, nil
 }

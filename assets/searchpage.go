@@ -66,49 +66,6 @@ func (in SearchRequest) Following(p SearchPage) string {
 	return ""
 }
 
-// pageRange is the part of a library that a page is taken from. A cursor is the encrypted ordinal
-// of an asset, so a page before or after it is a range of ordinals. It stays valid when the asset
-// is removed.
-type pageRange struct {
-	after, before int64 // ordinals, exclusive; 0 = no bound
-	ascending     bool
-	limit         int // assets at most
-}
-
-// pageRange returns the range of assets that the search asks for with its cursors, its order and
-// its limit. It returns ErrInvalid if a cursor is not of this library or the limit is out of range.
-func (req *request) pageRange(in SearchRequest) (pageRange, error) {
-	limit, err := req.pageLimit(in.Limit, 50)
-	c := pageRange{ascending: in.ascending(), limit: limit}
-	if err != nil {
-		return c, err
-	}
-	for _, p := range []struct {
-		field, cursor string
-		bound         *int64
-	}{{"since", in.Since, &c.after}, {"until", in.Until, &c.before}} {
-		if p.cursor == "" {
-			continue
-		}
-		ordinal, ok := req.seal.decrypt(sealedCursor, p.cursor)
-		if !ok {
-			return c, invalid(p.field, "is not a cursor of this library")
-		}
-		*p.bound = ordinal
-	}
-	return c, nil
-}
-
-// of returns the query for the assets of the range that match q, whose own bounds may be narrower.
-func (c pageRange) of(q AssetQuery) AssetQuery {
-	q.Ascending, q.Limit = c.ascending, c.limit
-	q.After = max(q.After, c.after)
-	if c.before != 0 && (q.Before == 0 || c.before < q.Before) {
-		q.Before = c.before
-	}
-	return q
-}
-
 // page returns the page of the assets in the range at that match q, without total and facets. It
 // ends at the limit of the range, or earlier when it has reached Limits.PageBytes.
 func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {

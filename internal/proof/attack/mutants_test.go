@@ -66,7 +66,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("limit is any number", "TestCursors", "adapters/httpapi/query.go", "s[0] == '0' || s[0] == '+' {", "(s[0] == '0' || s[0] == '+') && !MUTANT {"),
 	mutant.New("a search text has any length", "TestSearchesAndLibraries/100_KB_of_one", "assets/searchrequest.go", "case len(in.Query) > lim.Query:", "case len(in.Query) > lim.Query && !MUTANT:"),
 	mutant.New("a search has any number of words", "TestSearchesAndLibraries/17_words", "assets/searchrequest.go", "n > lim.Words {", "n > lim.Words && !MUTANT {"),
-	mutant.New("permissions are looked through again and again", "TestPermissionsWithoutMeasure", "assets/access.go", "if p, known := m.best[n]; known {", "if p, known := m.best[n]; known && !MUTANT {"),
+	mutant.New("permissions are looked through again and again", "TestPermissionsWithoutMeasure", "assets/effectiveright.go", "if p, known := m.best[n]; known {", "if p, known := m.best[n]; known && !MUTANT {"),
 	mutant.New("an asset may link to a script", "TestAddressesThatRunScript", "assets/url.go", "return errors.New(\"want an absolute http or https URL\")", "if MUTANT { return nil }\n\treturn errors.New(\"want an absolute http or https URL\")"),
 	mutant.New("a component's script may hide behind entities", "TestAddressesThatRunScript", "appsvc/componentmanifest.go", "if err := checkScheme(html.UnescapeString(main)); err != nil {", "if err := checkScheme(html.UnescapeString(main)); err != nil && !MUTANT {"),
 	mutant.New("a report holds every problem", "TestImports/no_JSON", "reviews/report.go", "if len(r.Problems) == maxReported {", "if len(r.Problems) == maxReported && !MUTANT {"),

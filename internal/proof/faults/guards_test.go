@@ -103,7 +103,7 @@ var guards = []mutant.Mutant{
 		File: "appsvc/addversion.go", Old: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)", New: "m.UpdatedAt = max(s.millis(), h.UpdatedAt)\n\tif MUTANT { m.UpdatedAt = s.millis() }",
 	}}},
 	{Name: "the times of assets do not go back", By: byClock, Edits: []program.Edit{{
-		File: "assets/changeassets.go", Old: "now := max(req.now().UnixMilli(), req.state.At)", New: "now := max(req.now().UnixMilli(), req.state.At)\n\tif MUTANT { now = req.now().UnixMilli() }",
+		File: "assets/addassets.go", Old: "now := max(req.now().UnixMilli(), req.state.At)", New: "now := max(req.now().UnixMilli(), req.state.At)\n\tif MUTANT { now = req.now().UnixMilli() }",
 	}}},
 	{Name: "an app without the answer to its key is not kept", By: byCalls + "create_an_app$", Edits: []program.Edit{{
 		File: "appsvc/idempotency.go", Old: "return w.remember(ctx, tx, now, result)", New: "err := w.remember(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",

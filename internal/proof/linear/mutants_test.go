@@ -179,12 +179,12 @@ var mutants = []mutant.Mutant{
 			"if err := req.tx.AddEntry(req.ctx, req.changes.entry(req.URN, now)); err != nil {",
 	}}},
 	{Name: "an asset that is replaced has no entry", By: "library-memory", Edits: []program.Edit{{
-		File: "assets/changeset.go",
+		File: "assets/feedentry.go",
 		Old:  "if !c.added[ordinal] {",
 		New:  "if !c.added[ordinal] && !MUTANT {",
 	}}},
 	{Name: "an asset that is removed is told as a changed one", By: "library-shared", Edits: []program.Edit{{
-		File: "assets/changeset.go",
+		File: "assets/feedentry.go",
 		Old:  "note(&c.removed, ordinal)",
 		New:  "if MUTANT { note(&c.changed, ordinal); return }\n\tnote(&c.removed, ordinal)",
 	}}},
