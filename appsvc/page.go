@@ -10,8 +10,8 @@ import (
 // The rules of pages, and where each of them is:
 //
 //   - How many items a request may ask for: pageLimit, by the rule of package paging that all domains share.
-//   - When a page ends because of its bytes: pageBuilder, for apps, versions, tags, components, and the broken elements of
-//     CheckComponent.
+//   - When a page ends because of its bytes: pageBuilder, by the rule of package paging, for apps, versions, tags, components,
+//     and the broken elements of CheckComponent.
 //   - Three lists have other bounds in place of these bytes. ListHistory bounds the bytes that it reads, since it returns few
 //     (historyPage). ListTagMoves has only small items, and bounds their number alone (movePage). The feed of changes bounds
 //     the entries that it looks at (walkFeed).
@@ -28,8 +28,7 @@ type Page[T any] struct {
 	Next  string // goes into After of the request for the next page; "" on the last page
 }
 
-// pageBuilder collects the items of one page, and decides when the page is full. The first item always fits, so that a list
-// comes to its end even if each item is larger than a page. Callers ask the store for one item more than the limit: add
+// pageBuilder collects the items of one page until the page is full. Callers ask the store for one item more than the limit: add
 // refuses this item, and so it shows that there is a next page.
 //
 // It is made inside the function of a View, since a store may call this function again: then the page begins anew.
@@ -37,21 +36,18 @@ type pageBuilder[T any] struct {
 	ctx   context.Context
 	items []T
 	more  bool // add has refused an item, so there is a next page
-	limit int  // items; 0 = any number
-	room  int  // bytes until the page is full; below zero if the last item was larger than what was left
+	room  paging.Room
 }
 
 // newPageBuilder returns the builder of a page that is full when it has limit items, 0 for any number, or this many bytes.
 func newPageBuilder[T any](ctx context.Context, limit, bytes int) *pageBuilder[T] {
-	return &pageBuilder[T]{ctx: ctx, limit: limit, room: bytes}
+	return &pageBuilder[T]{ctx: ctx, room: paging.NewRoom(limit, bytes)}
 }
 
-// add appends an item of about size bytes, or returns false if the page is full; the caller then stops reading. A page is full
-// when it has limit items, or when its items have reached its number of bytes. So its bytes may exceed their number, by less
-// than one item. add returns memlimit.ErrExceeded if the request may use no more memory.
+// add appends an item of about size bytes, or returns false if the page is full; the caller then stops reading. It returns
+// memlimit.ErrExceeded if the request may use no more memory.
 func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
-	full := p.limit > 0 && len(p.items) == p.limit || len(p.items) > 0 && p.room <= 0
-	if full {
+	if p.room.Full() {
 		p.more = true
 		return false, nil
 	}
@@ -59,7 +55,7 @@ func (p *pageBuilder[T]) add(item T, size int) (bool, error) {
 		return false, err
 	}
 	p.items = append(p.items, item)
-	p.room -= size
+	p.room.Add(size)
 	return true, nil
 }
 

@@ -89,9 +89,9 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 		slices.Reverse(found)
 	}
 	list := []Folder{}
-	bytes := 0
+	room := paging.NewRoom(limit, req.limits.PageBytes)
 	for _, n := range found {
-		if len(list) == limit || len(list) > 0 && bytes >= req.limits.PageBytes {
+		if room.Full() {
 			behind = behind || !backward // a list that is read backwards has left out folders before the page
 			break
 		}
@@ -100,7 +100,7 @@ func (req *request) folders(in ListFoldersRequest) (Page[Folder], error) {
 		if err := memlimit.Reserve(req.ctx, size); err != nil {
 			return Page[Folder]{}, err
 		}
-		bytes += size
+		room.Add(size)
 		list = append(list, f)
 	}
 	if backward {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine/internal/memlimit"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both
@@ -71,15 +72,15 @@ func (in SearchRequest) Following(p SearchPage) string {
 func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last int64
-	size, more := 0, false
-	limit := at.limit
+	more := false
+	room := paging.NewRoom(at.limit, req.limits.PageBytes)
 	at.limit++ // one more than the page may have tells whether the search goes on
 	for r, err := range req.r.Assets(req.ctx, at.of(q)) {
 		if err != nil {
 			return SearchPage{}, err
 		}
 		// The page is full, and this asset shows that the search goes on.
-		if more = len(p.Assets) == limit || len(p.Assets) > 0 && size >= req.limits.PageBytes; more {
+		if more = room.Full(); more {
 			break
 		}
 		last = r.Ordinal
@@ -90,7 +91,7 @@ func (req *request) page(q AssetQuery, at pageRange) (SearchPage, error) {
 		if err := memlimit.Reserve(req.ctx, a.size()); err != nil {
 			return SearchPage{}, err
 		}
-		size += a.size()
+		room.Add(a.size())
 		p.Assets = append(p.Assets, a)
 	}
 	// The page itself tells whether the search goes on after it. Whether it has anything before the

@@ -106,7 +106,7 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 	}
 	err = s.store.View(ctx, network, func(r Reader) error {
 		out = Page[CollectionRecord]{Items: []CollectionRecord{}}
-		size := 0
+		room := paging.NewRoom(limit, s.limits.PageBytes)
 		// One row more than the page has shows whether there is another page.
 		for c, err := range r.CollectionsByKey(ctx, reviewstore.CollectionQuery{After: after, Limit: limit + 1}) {
 			if err != nil {
@@ -117,8 +117,8 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 				break
 			}
 			// The page is full, and this row shows that there is another one.
-			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
-				out.Next = collectionCursor(out.Items[n-1])
+			if room.Full() {
+				out.Next = collectionCursor(out.Items[len(out.Items)-1])
 				break
 			}
 			record, err := newCollectionRecord(c)
@@ -129,7 +129,8 @@ func (s *Service) ListCollections(ctx context.Context, by Caller, in ListCollect
 			if err := memlimit.Reserve(ctx, bytes); err != nil {
 				return err
 			}
-			out.Items, size = append(out.Items, record), size+bytes
+			out.Items = append(out.Items, record)
+			room.Add(bytes)
 		}
 		return nil
 	})
@@ -171,14 +172,14 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 				return err
 			}
 		}
-		size := 0
+		room := paging.NewRoom(limit, s.limits.PageBytes)
 		last := reviewstore.Position{} // of the last review of the page
 		for review, err := range r.ReviewsByTime(ctx, q) {
 			if err != nil {
 				return err
 			}
 			// The page is full, and this row shows that there is another one.
-			if n := len(out.Items); n == limit || n > 0 && size >= s.limits.PageBytes {
+			if room.Full() {
 				out.Next = reviewCursor(last, c.Key)
 				break
 			}
@@ -189,7 +190,8 @@ func (s *Service) ListReviews(ctx context.Context, by Caller, in ListReviewsRequ
 			if err != nil {
 				return err
 			}
-			out.Items, size = append(out.Items, record), size+len(review.Data)
+			out.Items = append(out.Items, record)
+			room.Add(len(review.Data))
 			last = reviewstore.Position{Time: review.Time, ID: review.ID}
 		}
 		return nil

@@ -1,8 +1,5 @@
-// Package paging has what all lists that come in pages share: the rule of the number of items that a request may ask for, and
-// the walk through the pages.
-//
-// It does not decide when a page is full. That a page also ends when its items have enough bytes is a rule of each domain:
-// see pageBuilder in appsvc/page.go, and the functions of package assets that use Limits.PageBytes.
+// Package paging has what all lists that come in pages share: how many items a request may ask for, when a page is full, and the
+// walk through the pages.
 package paging
 
 import (
@@ -22,6 +19,28 @@ func Limit(asked, otherwise, most int) (int, error) {
 		return 0, fmt.Errorf("want 1 to %d", most)
 	}
 	return asked, nil
+}
+
+// Room says when a page is full: when it has as many items as it may have, or as soon as its items have reached a number of
+// bytes. The item that reaches it is in the page. So the first item always fits, and a list comes to its end even if each item is
+// larger than a page. A caller asks Full before each item. If there is an item although the page is full, the list goes on.
+type Room struct {
+	limit, most  int
+	items, bytes int // that the page has
+}
+
+// NewRoom returns the Room of a page without items, which may have limit items, 0 for any number, and is full with most bytes.
+func NewRoom(limit, most int) Room { return Room{limit: limit, most: most} }
+
+// Full reports whether the page has no room for another item.
+func (r *Room) Full() bool {
+	return r.limit > 0 && r.items == r.limit || r.items > 0 && r.bytes >= r.most
+}
+
+// Add counts an item of this size, which the page has got.
+func (r *Room) Add(size int) {
+	r.items++
+	r.bytes += size
 }
 
 // All yields the items of all pages, beginning with the one after the cursor after. list returns the

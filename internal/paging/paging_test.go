@@ -30,3 +30,29 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestRoom(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit, most int
+		sizes       []int // of the items that are there
+		want        int   // items of the page
+	}{
+		"as many items as it may have": {2, 100, []int{1, 1, 1}, 2},
+		"any number of items":          {0, 100, []int{1, 1, 1}, 3},
+		"the item that fills it":       {9, 10, []int{4, 6, 1}, 2},
+		"an item that is too large":    {9, 10, []int{11, 1}, 1},
+		"no items":                     {9, 10, nil, 0},
+	} {
+		room, n := paging.NewRoom(tc.limit, tc.most), 0
+		for _, size := range tc.sizes {
+			if room.Full() {
+				break
+			}
+			room.Add(size)
+			n++
+		}
+		if n != tc.want {
+			t.Errorf("%s: the page has %d items, want %d", name, n, tc.want)
+		}
+	}
+}
