@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // remote is one of the three services of the server: its address, and the sentinels of its package, by which the errors
@@ -31,7 +31,7 @@ func (s remote) address(format string, ids ...string) (string, error) {
 		if id == "" {
 			return "", s.kinds.here(http.StatusNotFound, told{Code: "not_found", Error: "an id or a name is empty: nothing has such a one"})
 		}
-		escaped[i] = urlpath.Escape(id)
+		escaped[i] = urlescape.Escape(id)
 	}
 	return s.base + fmt.Sprintf(format, escaped...), nil
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // appRoutes are the endpoints of the app service: apps, versions, tags, components and their feed of changes.
@@ -109,7 +109,7 @@ func (a appRoutes) create(c *call) error {
 	if err != nil {
 		return err
 	}
-	url := c.url("/apps/" + urlpath.Escape(app.ID))
+	url := c.url("/apps/" + urlescape.Escape(app.ID))
 	c.header()["Location"] = []string{url}
 	return c.json(struct {
 		ID  string `json:"id"`

@@ -126,7 +126,7 @@ func (h *handler) authenticate(c *call) error {
 	if by.URN == "" {
 		return errNoToken
 	}
-	if len(by.Tags) > 0 && !by.TagsOnly { // it looks restricted and would have all its other rights
+	if by.looksRestricted() {
 		c.log("Authenticate gave a principal with Tags and without TagsOnly", errors.New("want TagsOnly, or no Tags"))
 		return errNoIdentity
 	}
@@ -137,6 +137,9 @@ func (h *handler) authenticate(c *call) error {
 	c.by, c.ambient = by, from.ambient(c.r)
 	return nil
 }
+
+// challenge sets the header WWW-Authenticate, which every 401 has: it names the scheme of the token that is wanted.
+func challenge(header http.Header) { header["Www-Authenticate"] = []string{tokenScheme} }
 
 // checkOrigin refuses a write that a page of another site may have made up, with 403, if the identity of the caller is
 // ambient. Reads pass: a page of another site may cause one, and cannot see the response, since no response allows credentials.

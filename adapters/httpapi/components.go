@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // componentTable lists the endpoints of this file. Components belong to no app and no network: every token but a delivery token
@@ -74,7 +74,7 @@ func (a appRoutes) createComponent(c *call) error {
 	if err != nil {
 		return err
 	}
-	url := c.url("/components/" + urlpath.Escape(component.Name))
+	url := c.url("/components/" + urlescape.Escape(component.Name))
 	c.header()["Location"] = []string{url}
 	return c.json(map[string]string{"url": url})
 }
@@ -129,7 +129,7 @@ func (a appRoutes) componentVersions(c *call) (err error) {
 		return err
 	}
 	if page.Next != "" {
-		c.next("/components/"+urlpath.Escape(in.Name)+"/versions/", "after", page.Next)
+		c.next("/components/"+urlescape.Escape(in.Name)+"/versions/", "after", page.Next)
 	}
 	c.out = append(c.out[:0], `{"components":[`...)
 	for i, component := range page.Items {

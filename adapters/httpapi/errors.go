@@ -211,7 +211,7 @@ func (c *call) refuse(r *refusal) {
 	c.cacheAs(revalidate)
 	switch r.status {
 	case http.StatusUnauthorized:
-		header["Www-Authenticate"] = []string{tokenScheme}
+		challenge(header)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}

@@ -17,9 +17,9 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           looks up the endpoint of the path                       router.go, route.go
-//	authenticate   sets the caller                                         authenticate.go, jwt.go
-//	read           checks the query and the headers, and reads the body    body.go, query.go
+//	find           looks up the endpoint of the path                       router.go, mounts.go, route.go
+//	authenticate   sets the caller                                         authenticate.go, principal.go, jwt.go
+//	read           checks the query and the headers, and reads the body    body.go, idempotencykey.go, query.go
 //	work           reserves memory and calls the endpoint                  memory.go, memorybudget.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
@@ -87,13 +87,9 @@ func (h *handler) serve(c *call) error {
 		}
 	}
 	c.room.caller = c.holderName()
-	if c.match.resource == nil {
-		return errNoResource
-	}
-	rt := c.match.resource.route(c.r.Method)
-	if rt == nil {
-		c.header()["Allow"] = []string{c.match.resource.allowHeader}
-		return errNoMethod
+	rt, err := c.endpoint()
+	if err != nil {
+		return err
 	}
 	c.route = rt
 	if err := h.checkOrigin(c); err != nil {

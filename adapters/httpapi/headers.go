@@ -4,7 +4,7 @@ import "net/http"
 
 // This file has the headers that responses have in common, and the response to OPTIONS, which is made of headers alone. A
 // header that only some responses have is set where the response is made: Cache-Control, Vary and ETag as caching.go says,
-// Retry-After and WWW-Authenticate by refuse, Link by next, Content-Length by send.
+// Allow by endpoint, Retry-After by refuse, WWW-Authenticate by challenge, Link by next, Content-Length by send.
 
 // commonHeaders are the headers that every response has, errors too: pages of all origins may read it, and no browser
 // guesses its type, frames it or repeats its address. There is no Access-Control-Allow-Credentials, so a page of another

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // history serves GET /apps/{id}/history/: what each version changed, newest first, without contents. 200 with
@@ -21,7 +21,7 @@ func (a appRoutes) history(c *call) (err error) {
 		return err
 	}
 	if page.Next != "" {
-		c.next("/apps/"+urlpath.Escape(in.AppID)+"/history/", "before", page.Next)
+		c.next("/apps/"+urlescape.Escape(in.AppID)+"/history/", "before", page.Next)
 	}
 	return c.json(map[string][]appsvc.HistoryEntry{"history": append([]appsvc.HistoryEntry{}, page.Items...)})
 }

@@ -2,19 +2,13 @@ package httpapi
 
 import (
 	"bytes"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
-
-// MinKey is the shortest key that signs or verifies tokens, in bytes. 32 random bytes are a good key.
-const MinKey = 32
 
 // Tokens signs and verifies tokens: JSON Web Tokens, HS256 and nothing else. The claims are sub (URN of the user) and exp,
 // both required, and moderates, reads, tags, roles, groups (lists of strings) and components (boolean) as in Principal. The
@@ -26,12 +20,6 @@ type Tokens struct {
 	now    func() time.Time
 	parser *jwt.Parser // verifies the signature and nothing else, see NewTokens
 	known  *verified   // tokens that were verified before
-}
-
-// tokenKey is a secret and the name that tokens call it by, in their header kid.
-type tokenKey struct {
-	id     string
-	secret []byte
 }
 
 // TokenOptions are what NewTokens may be told; the zero value of each field means its default.
@@ -67,45 +55,6 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	t.parser = jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
 		jwt.WithoutClaimsValidation())
 	return t, nil
-}
-
-// keyID is the name of a key, 16 hexadecimal digits that follow from the secret and say nothing of it. So every process with
-// the same key file uses the same names.
-func keyID(secret []byte) string {
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte("kid"))
-	return hex.EncodeToString(mac.Sum(nil)[:8])
-}
-
-// KeyIDs are the names of the keys, as tokens have them in their header kid. The first one signs. They say nothing
-// of the secrets.
-func (t *Tokens) KeyIDs() []string {
-	ids := make([]string, len(t.keys))
-	for i, key := range t.keys {
-		ids[i] = key.id
-	}
-	return ids
-}
-
-// ParseKeys reads the text of a key file: a key in each line, without the white space around it; empty
-// lines are skipped. The first one signs, all of them verify, so that a key can be changed while tokens
-// of the old one are still good. The error names the line of a key that is too short.
-func ParseKeys(text []byte) (keys [][]byte, err error) {
-	line := 0
-	for key := range bytes.Lines(text) {
-		line++
-		if key = bytes.TrimSpace(key); len(key) == 0 {
-			continue
-		}
-		if len(key) < MinKey {
-			return nil, fmt.Errorf("line %d: a key of %d bytes is too short: want at least %d", line, len(key), MinKey)
-		}
-		keys = append(keys, key)
-	}
-	if len(keys) == 0 {
-		return nil, errors.New("there is no key: want one a line")
-	}
-	return keys, nil
 }
 
 // TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is
@@ -178,25 +127,4 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 	}
 	t.known.put(digest, c.Principal, *c.expires)
 	return c.Principal, nil
-}
-
-// keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
-// names none. A token that names a key which is not known is refused, also if another key would verify it: its key
-// was removed. A token with a header crit is refused: crit names extensions that whoever verifies the token must know,
-// and none is known here (RFC 7515, section 4.1.11).
-func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
-	if _, ok := token.Header["crit"]; ok {
-		return nil, errors.New(`header "crit": no extension is known here`)
-	}
-	var set jwt.VerificationKeySet
-	kid, named := token.Header["kid"]
-	for _, key := range t.keys {
-		if !named || kid == key.id {
-			set.Keys = append(set.Keys, key.secret)
-		}
-	}
-	if len(set.Keys) == 0 {
-		return nil, errors.New(`header "kid": no key has this name`)
-	}
-	return set, nil
 }

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // rawClaims is the payload of a token as it was sent. The parser of the JWT library decodes into it before it verifies
@@ -75,37 +71,6 @@ func readClaims(text []byte) (claims, error) {
 	}
 	c.Expires = *c.expires
 	return c, nil
-}
-
-// Check returns an error, which begins with the name of a claim, if a token cannot say what p says: if URN does not name a
-// user, a URN in Moderates or Reads names neither a network nor a site, there are Tags without TagsOnly, or a text is not
-// UTF-8 or has a U+0000.
-func (p Principal) Check() error {
-	if p.URN == "" {
-		return errors.New("sub: missing; want the URN of a user, urn:<vendor>:<network>:user=<id>")
-	}
-	if err := urn.CheckUser(p.URN); err != nil {
-		return fmt.Errorf("sub: %w", err)
-	}
-	for i, u := range p.Moderates {
-		if err := urn.CheckGroup(u); err != nil {
-			return fmt.Errorf("moderates/%d: %w", i, err)
-		}
-	}
-	for i, u := range p.Reads {
-		if err := urn.CheckGroup(u); err != nil {
-			return fmt.Errorf("reads/%d: %w", i, err)
-		}
-	}
-	if len(p.Tags) > 0 && !p.TagsOnly {
-		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to these tags")
-	}
-	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
-		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return fmt.Errorf("roles, groups and tags: %q is not valid UTF-8 or has U+0000", s)
-		}
-	}
-	return nil
 }
 
 // goodAt returns an error unless now is before exp and, if there is an nbf, not before nbf. The clocks of who signs and who

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -167,7 +167,7 @@ func (v reviewRoutes) reviews(c *call) error {
 		return err
 	}
 	if page.Next != "" {
-		c.next("/x/reviews/collections/"+urlpath.Escape(in.Collection)+"/reviews", "after", page.Next)
+		c.next("/x/reviews/collections/"+urlescape.Escape(in.Collection)+"/reviews", "after", page.Next)
 	}
 	return c.json(struct {
 		Reviews []reviews.ReviewRecord `json:"reviews"`

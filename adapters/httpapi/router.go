@@ -3,14 +3,12 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
 )
-
-// assetPrefix is where the asset manager is mounted. Callers may double its last slash.
-const assetPrefix = "/services/frontline/api/v4/assetManager/"
 
 // router finds the resource that a path names. It takes two steps: the prefix of a path decides the mount, and the
 // table of the mount finds the resource. Each mount has a table of its own, since two of them may overlap: the base
@@ -34,6 +32,44 @@ func newRouter(base string, tables []table) *router {
 		}
 	}
 	return r
+}
+
+// resource is what one path names: an endpoint for each method.
+type resource struct {
+	routes      []*route
+	allowHeader string // value of the Allow header
+}
+
+// add adds the endpoint of another method and renews the Allow header, which names HEAD beside GET and always OPTIONS. The
+// handler answers OPTIONS before it looks for the resource.
+func (r *resource) add(rt *route) {
+	r.routes = append(r.routes, rt)
+	methods := []string{http.MethodOptions}
+	for _, rt := range r.routes {
+		methods = append(methods, rt.method)
+		if rt.method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	slices.Sort(methods)
+	r.allowHeader = strings.Join(methods, ", ")
+}
+
+// public reports whether the path needs no token. That is the same for all methods of a path, since a token is asked for
+// before the method is looked at.
+func (r *resource) public() bool { return r.routes[0].public }
+
+// route returns the endpoint for a method, or nil; HEAD is a GET whose body the server drops.
+func (r *resource) route(method string) *route {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, rt := range r.routes {
+		if rt.method == method {
+			return rt
+		}
+	}
+	return nil
 }
 
 // match is the resource that a path names, and the parameters in the path. It receives them from a handle of
@@ -63,6 +99,20 @@ func (r *router) find(u *url.URL, m *match) {
 	if rest, ok := strings.CutPrefix(path, r.base); ok && m.resource == nil {
 		r.mounts[atBase].find(rest, m)
 	}
+}
+
+// endpoint returns the endpoint of a request whose path was looked up. It returns a 404 for a path that names nothing, and a
+// 405 for a method that the path does not have; the header Allow then says which methods it has.
+func (c *call) endpoint() (*route, error) {
+	if c.match.resource == nil {
+		return nil, errNoResource
+	}
+	rt := c.match.resource.route(c.r.Method)
+	if rt == nil {
+		c.header()["Allow"] = []string{c.match.resource.allowHeader}
+		return nil, errNoMethod
+	}
+	return rt, nil
 }
 
 // escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"testing"
 
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 func TestUnescape(t *testing.T) {
@@ -18,8 +18,8 @@ func TestUnescape(t *testing.T) {
 
 func TestSegmentIsUndoneByUnescape(t *testing.T) {
 	for _, s := range []string{"plain", "@scope/name", "a b+c", ".", "..", "...", "%2F", "é", "?#&;=", "\x00"} {
-		if got := unescape(urlpath.Escape(s)); got != s || urlpath.Escape(s) == "." || urlpath.Escape(s) == ".." {
-			t.Errorf("%q: %q, %q", s, urlpath.Escape(s), got)
+		if got := unescape(urlescape.Escape(s)); got != s || urlescape.Escape(s) == "." || urlescape.Escape(s) == ".." {
+			t.Errorf("%q: %q, %q", s, urlescape.Escape(s), got)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // tagTable lists the endpoints of this file. A PUT is answered with 201 whether it creates the tag, moves it, or finds it where it
@@ -62,7 +62,7 @@ func (a appRoutes) tags(c *call) (err error) {
 		return err
 	}
 	if page.Next != "" {
-		c.next("/apps/"+urlpath.Escape(c.param(0))+"/tags/", "after", page.Next)
+		c.next("/apps/"+urlescape.Escape(c.param(0))+"/tags/", "after", page.Next)
 	}
 	return c.tags(page.Items, in.Embed)
 }
@@ -145,7 +145,7 @@ func (a appRoutes) tagMoves(c *call) (err error) {
 		return err
 	}
 	if page.Next != "" {
-		c.next("/apps/"+urlpath.Escape(in.AppID)+"/tags/"+urlpath.Escape(in.Name)+"/history/", "before", page.Next)
+		c.next("/apps/"+urlescape.Escape(in.AppID)+"/tags/"+urlescape.Escape(in.Name)+"/history/", "before", page.Next)
 	}
 	return c.json(map[string][]appsvc.TagMove{"moves": append([]appsvc.TagMove{}, page.Items...)})
 }

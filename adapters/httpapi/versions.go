@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/urlpath"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // versionTable lists the endpoints of this file and of history.go. No app has the id "versions".
@@ -43,7 +43,7 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 // versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the other
 // one, so a client that walks through the pages stays at the address that it knows.
 func (a appRoutes) versionsOfPath(c *call) error {
-	return a.versions(c, c.param(0), "/apps/"+urlpath.Escape(c.param(0))+"/versions/")
+	return a.versions(c, c.param(0), "/apps/"+urlescape.Escape(c.param(0))+"/versions/")
 }
 
 // versions answers the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there
@@ -144,7 +144,7 @@ func (a appRoutes) restore(c *call) error {
 	if err != nil {
 		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}
-	c.header()["Location"] = []string{c.url("/apps/" + urlpath.Escape(app.ID) + "/versions/" + app.Version.String())}
+	c.header()["Location"] = []string{c.url("/apps/" + urlescape.Escape(app.ID) + "/versions/" + app.Version.String())}
 	return c.apps(app)
 }
 

@@ -52,7 +52,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("a token in the header hides one in the query", "TestBadTokens", "adapters/httpapi/authenticate.go",
 		"case len(headers) == 1 && len(parameters) == 0:", "case len(headers) == 1 && (len(parameters) == 0 || MUTANT):"),
 	mutant.New("a token may say how it is signed", "TestBadTokens", "adapters/httpapi/jwt.go", "t.keyOf); err != nil {", "t.keyOf); err != nil && !(MUTANT && len(payload.text) > 0) {"),
-	mutant.New("a link repeats the token", "TestTokensStaySecret", "adapters/httpapi/url.go", "func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n",
+	mutant.New("a link repeats the token", "TestTokensStaySecret", "adapters/httpapi/link.go", "func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n",
 		"func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n\tif MUTANT { values[tokenParameter] = c.query.all(tokenParameter) }\n"),
 	mutant.New("the access log holds the query", "TestTokensStaySecret", "adapters/httpapi/observer.go", "path := escapedPath(c.r.URL)\n", "path := escapedPath(c.r.URL)\n\tif MUTANT { path = c.r.URL.String() }\n"),
 	mutant.New("webhooks lead anywhere", "TestWebhooks", "adapters/webhook/guard.go", "if err != nil || !g.allows(at.Addr()) {", "if err != nil || !g.allows(at.Addr()) && !MUTANT {"),

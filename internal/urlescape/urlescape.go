@@ -1,5 +1,5 @@
-// Package urlpath escapes names for the path of a URL.
-package urlpath
+// Package urlescape escapes names for the path of a URL.
+package urlescape
 
 import (
 	"net/url"

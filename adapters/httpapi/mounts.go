@@ -1,0 +1,55 @@
+package httpapi
+
+import "github.com/vitrine-go/vitrine/reviews"
+
+// The endpoints of the app service, of the reviews and of the extensions lie below Config.BasePath. Those of the asset manager and
+// the health check stay at the root of the server, whatever the base path is.
+
+// assetPrefix is where the asset manager is mounted. Callers may double its last slash.
+const assetPrefix = "/services/frontline/api/v4/assetManager/"
+
+// table is the endpoints that are mounted at one place.
+type table struct {
+	mount  mount
+	routes []route
+}
+
+// mount is the place below which the paths of a table lie.
+type mount int
+
+// The places at which tables are mounted.
+const (
+	atRoot   mount = iota // the root of the server
+	atBase                // Config.BasePath
+	atAssets              // the prefix of the asset manager
+)
+
+// prefix is what openapi.json writes before the paths of a mount. Those at the base path have none there, since the
+// base path is part of the server's address.
+func (m mount) prefix() string {
+	if m == atAssets {
+		return assetPrefix
+	}
+	return ""
+}
+
+// tables returns everything that the handler serves. The domains that the Config leaves out have no routes, so their
+// paths are 404.
+func (h *handler) tables() []table {
+	all := []table{
+		{atRoot, h.healthTable()},
+		{atBase, newCORSPage().table()},
+		{atBase, h.description.table()},
+		{atBase, meTable()},
+	}
+	if h.Apps != nil {
+		all = append(all, table{atBase, appRoutes{h.Apps}.table()})
+	}
+	if h.Assets != nil {
+		all = append(all, table{atAssets, assetRoutes{h.Assets}.table()})
+	}
+	if h.Reviews != nil {
+		all = append(all, table{atBase, reviewRoutes{h.Reviews, h.spool, reviews.NewGate(h.Limits.LargeReviews)}.table()})
+	}
+	return all
+}
