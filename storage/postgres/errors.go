@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 var (
@@ -68,7 +70,7 @@ func isBusy(err error) bool {
 	case "55P03", "57014": // lock_timeout, statement_timeout
 		return true
 	}
-	return repeatable(err) || errors.Is(err, errBusy) || errors.Is(err, errNewer)
+	return repeatable(err) || errors.Is(err, errBusy) || errors.Is(err, migration.ErrNewer)
 }
 
 // acquire takes a connection out of the pool, and a slot with it. It waits for both, for Options.Busy each at most, and then

@@ -8,6 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 const migrateFurther = "INSERT INTO vitrine_schema (number, name) VALUES (9999, 'later')"
@@ -95,7 +96,7 @@ func TestAMigrationAndUpdatesDoNotOverlap(t *testing.T) {
 	if err := <-migrated; err != nil {
 		t.Error(err)
 	}
-	if err := <-late; !errors.Is(err, errNewer) {
+	if err := <-late; !errors.Is(err, migration.ErrNewer) {
 		t.Errorf("an update that began during the migration: %v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 // The server ends a transaction in which no statement is sent for this long, and releases its locks.
@@ -120,14 +122,11 @@ const (
 	lookAtSchema = "SELECT coalesce(max(number), 0), set_config('idle_in_transaction_session_timeout', $1, true) FROM vitrine_schema"
 )
 
-// errNewer means that a newer release has migrated the store while this process had it open.
-var errNewer = errors.New("a newer release has migrated the store")
-
-// sameSchema takes the result of lookAtSchema. It returns errNewer if the store has a newer schema than this release knows.
+// sameSchema takes the result of lookAtSchema. It returns migration.ErrNewer if the store has a newer schema than this release
+// knows.
 func (db *DB) sameSchema(found *rows) error {
-	if found.next() && found.int(0) > db.schema {
-		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: end this process, and run the newer release",
-			errNewer, found.int(0), db.schema)
+	if found.next() {
+		return migration.CheckKnown(found.int(0), db.schema)
 	}
 	return found.err
 }

@@ -8,14 +8,13 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/internal/migration"
 )
 
 var (
 	errClosed = fmt.Errorf("sqlite: %w", appsvc.ErrClosed)
 	// errUnknown wraps the error of a COMMIT after which the log may or may not hold the commit.
 	errUnknown = errors.New("the commit failed, and it is not known whether it was kept")
-	// errNewer refuses an update because another process has migrated the file to a newer schema.
-	errNewer = errors.New("the store was migrated by a newer release")
 )
 
 // sentinels are the errors of a domain: busy if a store cannot reach its data in time, full if it has no room,
@@ -36,7 +35,7 @@ func (s sentinels) wrap(err error) error {
 	switch {
 	case errors.Is(err, errUnknown): // comes first: its cause may be a lack of room
 		return fmt.Errorf("%w: %w", s.unknown, err)
-	case errors.Is(err, errNewer):
+	case errors.Is(err, migration.ErrNewer):
 		return fmt.Errorf("%w: %w", s.busy, err)
 	case isBusy(err):
 		return fmt.Errorf("%w: another process keeps the file locked: %w", s.busy, err)

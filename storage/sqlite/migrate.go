@@ -64,16 +64,15 @@ func (c *conn) apply(m migration.Step) error {
 	return err
 }
 
-// checkSchema returns errNewer if another process has migrated the file: the newer schema may have rules that this process
-// does not know, so it must not write. others is what othersVersion has returned. The file's number is read again only after
-// another connection has committed.
+// checkSchema returns migration.ErrNewer if another process has migrated the file. others is what othersVersion has returned. The
+// file's number is read again only after another connection has committed.
 func (w *writer) checkSchema(others int64) error {
 	if others == w.checked {
 		return nil
 	}
 	have, err := w.c.value("PRAGMA user_version")
-	if err == nil && have > w.schema {
-		err = fmt.Errorf("%w: its schema is %d, and this process knows up to %d: restart it with the newer release", errNewer, have, w.schema)
+	if err == nil {
+		err = migration.CheckKnown(have, w.schema)
 	}
 	if err == nil {
 		w.checked = others

@@ -73,7 +73,7 @@ func TestAnOldProcessDoesNotWriteIntoANewerStore(t *testing.T) {
 				for range 2 {
 					known, _ := newest()
 					err := write()
-					if want := fmt.Sprintf("its schema is %d, and this process knows up to %d", known+1, known); !errors.Is(err, busy[domain]) || !strings.Contains(err.Error(), want) {
+					if want := fmt.Sprintf("it has schema %d now, and this process knows schema %d", known+1, known); !errors.Is(err, busy[domain]) || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s: the write ended with %v, want ErrBusy and %q", domain, err, want)
 					}
 				}

@@ -115,7 +115,7 @@ func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	return w.run(fn)
 }
 
-// begin takes the file's write lock and begins a transaction. It returns errNewer if the schema is newer, an error of
+// begin takes the file's write lock and begins a transaction. It returns migration.ErrNewer if the schema is newer, an error of
 // isBusy if the lock was not free in time, and the error of ctx if ctx ends before. others is a number that changes when another
 // connection commits.
 //

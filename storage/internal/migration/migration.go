@@ -1,8 +1,9 @@
 // Package migration reads the steps of a driver's schema: numbered SQL files. A release may add files, and never
-// changes or removes one.
+// changes or removes one. It also has the rule that a process stops writing when a newer release has migrated its store.
 package migration
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -37,4 +38,18 @@ func Steps(files fs.FS) ([]Step, error) {
 		steps = append(steps, Step{n, f.Name(), string(sql)})
 	}
 	return steps, nil
+}
+
+// ErrNewer is the error of an update when a newer release has migrated the store while this process had it open. The newer
+// schema may have rules that this process does not know, so it must not write. A driver makes it the ErrBusy of its domain, since
+// the same update succeeds when the process was restarted with the newer release.
+var ErrNewer = errors.New("a newer release has migrated the store")
+
+// CheckKnown returns ErrNewer if the store has a schema with a higher number than known, the highest that this process knows. Every
+// update asks it before it writes anything.
+func CheckKnown(schema, known int64) error {
+	if schema > known {
+		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: restart it with the newer release", ErrNewer, schema, known)
+	}
+	return nil
 }

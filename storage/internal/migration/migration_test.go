@@ -1,6 +1,7 @@
 package migration_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -33,5 +34,13 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%+v, %v; want %+v, an error about %q", steps, err, test.steps, test.wrong)
 			}
 		})
+	}
+}
+
+func TestCheckKnown(t *testing.T) {
+	for schema, want := range map[int64]error{6: nil, 7: nil, 8: migration.ErrNewer} {
+		if err := migration.CheckKnown(schema, 7); !errors.Is(err, want) {
+			t.Errorf("schema %d, where 7 is known: %v, want %v", schema, err, want)
+		}
 	}
 }
