@@ -9,7 +9,8 @@ package reviews
 // What a program uses, from the package documentation to the rows:
 //
 //	doc.go, errors.go, caller.go        what is promised, what goes wrong, who calls
-//	service.go, session.go              Service, the rights of a Caller, and a Service for one Caller
+//	service.go, session.go              Service, and a Service for one Caller
+//	network.go                          the network of a request, and the right to it
 //	check.go, import.go, report.go      Check and Import, and the Report of both
 //	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
 //	read.go, collectionrecord.go        lists and single collections, with the mean and the histogram of their ratings

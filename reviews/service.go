@@ -1,18 +1,6 @@
 package reviews
 
-import (
-	"cmp"
-	"context"
-	"slices"
-	"strings"
-
-	"github.com/vitrine-go/vitrine/internal/urn"
-	"github.com/vitrine-go/vitrine/reviews/reviewstore"
-)
-
-// DefaultNetwork is the network of a command that names none. It is also the network of the reviews in a store whose format
-// is so old that it knows no networks.
-const DefaultNetwork = reviewstore.DefaultNetwork
+import "cmp"
 
 // Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It has every rule of the
 // domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
@@ -53,97 +41,4 @@ func New(store Store, o *ServiceOptions) *Service {
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 16<<20)
 	return s
-}
-
-// Admit returns the error with which every method refuses the caller in this network, or nil if the caller may import, export,
-// list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
-// without reviews is like any other.
-//
-// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden unless the caller moderates
-// urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the network is checked.
-func (s *Service) Admit(by Caller, network string) error {
-	if err := CheckNetwork(network); err != nil {
-		return err
-	}
-	// The URN of an operator is not looked at: it is the program itself.
-	if by.Operator {
-		return nil
-	}
-	if err := by.check(); err != nil {
-		return err
-	}
-	whole := s.prefix() + network
-	if !slices.Contains(by.Moderates, whole) {
-		return forbidden("reviews of a network are imported and exported by those who moderate %s as a whole", whole)
-	}
-	return nil
-}
-
-// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites, and
-// networks of other vendors, do not count. It returns ErrForbidden if there is no such network, and ErrInvalid if the caller is
-// malformed, or if there are several, because the request must name one of them then. It does not look at Caller.Operator.
-func (s *Service) NetworkOf(by Caller) (string, error) {
-	if err := by.check(); err != nil {
-		return "", err
-	}
-	var networks []string
-	for _, moderated := range by.Moderates {
-		// A network is urn:<vendor>:<network>. One more colon begins a site, urn:<vendor>:<network>:site=<id>.
-		name, ok := strings.CutPrefix(moderated, s.prefix())
-		if ok && !strings.Contains(name, ":") && !slices.Contains(networks, name) {
-			networks = append(networks, name)
-		}
-	}
-	// None gives no right at all. One is meant. Of several, the request has to name one.
-	switch len(networks) {
-	case 0:
-		return "", forbidden("reviews are imported and exported by those who moderate a network as a whole, and the caller moderates none")
-	case 1:
-		return networks[0], nil
-	}
-	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
-}
-
-// admitted returns the network of a request, if the caller is admitted there. It is the one that the request names, or without
-// a name the only one that the caller moderates. Its errors are those of Admit and NetworkOf, and ErrInvalid for an operator
-// that names no network.
-func (s *Service) admitted(by Caller, named string) (string, error) {
-	if named != "" {
-		return named, s.Admit(by, named)
-	}
-	if by.Operator {
-		return "", invalid("network", "an operator moderates every network, so the request must name one of them")
-	}
-	return s.NetworkOf(by)
-}
-
-// Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns ErrForbidden
-// unless the caller is an operator, since a moderator of one network is not told which others there are.
-func (s *Service) Networks(ctx context.Context, by Caller) ([]string, error) {
-	if !by.Operator {
-		return nil, forbidden("the networks of a store are listed for its operator")
-	}
-	var names []string
-	for name, err := range s.store.Networks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// prefix returns the URN of a network without its name.
-func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
-
-// CheckNetwork returns ErrInvalid if name cannot be the name of a network. A name is one segment of a URN, such as
-// "example.test" in urn:vitrine:example.test. Whether the network has reviews is not looked up.
-func CheckNetwork(name string) error {
-	if strings.Contains(name, ":") {
-		return invalid("network", "%q is not the name of a network: want the name alone, without colons, and not its URN", name)
-	}
-	if err := urn.CheckGroup("urn:vitrine:" + name); err != nil {
-		return invalid("network", "%q is not the name of a network: %s", name, err)
-	}
-	return nil
 }
