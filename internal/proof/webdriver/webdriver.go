@@ -398,12 +398,30 @@ const (
 	F10     = "\ue03a"
 )
 
-// Press types text at the element that has the focus.
+// Press presses the keys of text one after the other, as on a keyboard: what has the focus gets them, whatever that is when the key
+// goes down. Shift, Control and Alt are held down until Null or the end of text.
 func (b *Browser) Press(text string) {
 	b.T.Helper()
-	var found map[string]string
-	b.must("GET", "/element/active", nil, &found)
-	b.must("POST", "/element/"+found[elementKey]+"/value", map[string]any{"text": text}, nil)
+	var actions, held []map[string]any
+	up := func(key string) map[string]any { return map[string]any{"type": "keyUp", "value": key} }
+	release := func() {
+		actions, held = append(actions, held...), nil
+	}
+	for _, r := range text {
+		key := string(r)
+		if key == Null {
+			release()
+			continue
+		}
+		actions = append(actions, map[string]any{"type": "keyDown", "value": key})
+		if key == Shift || key == Control || key == Alt {
+			held = append(held, up(key))
+		} else {
+			actions = append(actions, up(key))
+		}
+	}
+	release()
+	b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "key", "id": "keyboard", "actions": actions}}}, nil)
 }
 
 // Drag drags an element with the mouse over others, each of which may be shown only then, and drops it on the last.
