@@ -57,20 +57,36 @@ func (r *appReader) find(ctx context.Context, id string) (*appRow, error) {
 	if r.locks != nil {
 		found = r.c.query(ctx, "SELECT "+lockedColumns+" FROM app WHERE id = $1 FOR UPDATE", id)
 	} else {
-		query := newStatement("SELECT "+headColumns+", body, NULL::bytea FROM app WHERE id = $1", []any{id})
-		again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // a version never changes
-		found = r.read(ctx, query, &again, func(found *rows) (versions []row) {
-			for _, row := range found.values {
-				versions = append(versions, row[3:4])
-			}
-			return versions
-		})
+		found = r.latest(ctx, id)
 	}
 	if !found.next() {
 		return nil, found.err
 	}
 	return lockedRow(found), nil
 }
+
+// latest reads an app in a View, together with other Views if it is the first thing that the View reads; see sharedreads.go.
+func (r *appReader) latest(ctx context.Context, id string) *rows {
+	again := newStatement("SELECT version FROM app WHERE id = $1", []any{id}) // a version never changes
+	version := func(found *rows) (versions []row) {
+		for _, row := range found.values {
+			versions = append(versions, row[3:4])
+		}
+		return versions
+	}
+	if r.alone && !r.c.pooled {
+		found, done := r.db.readShared(ctx, id)
+		defer done()
+		if found != nil {
+			r.alone, r.first, r.found = false, &again, version(found)
+			return found
+		}
+	}
+	return r.read(ctx, newStatement(latestApp, []any{id}), &again, version)
+}
+
+// latestApp reads the latest version of an app.
+const latestApp = "SELECT " + headColumns + ", body, NULL::bytea FROM app WHERE id = $1"
 
 // lockedColumns are what lockedRow reads.
 const lockedColumns = headColumns + ", body, recent"

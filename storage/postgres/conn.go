@@ -20,7 +20,7 @@ import (
 type conn struct {
 	raw  *pgx.Conn
 	from *pgxpool.Conn // what raw belongs to
-	// connect sets raw at the first statement, if the transaction has no connection before.
+	// connect sets raw, at the first statement.
 	connect func(context.Context) error
 	// ahead holds statements that are sent with the next one whose result is needed, in one round trip. At first it holds
 	// the statements that begin the transaction, so a transaction that runs nothing sends nothing.
@@ -144,6 +144,9 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 	if c.pooled || !c.idle() {
 		return nil, false
 	}
+	if err := c.attach(ctx); err != nil {
+		return &rows{err: err}, true
+	}
 	begin := c.ahead
 	c.ahead = nil
 	r = c.query(ctx, sql, args...)
@@ -151,19 +154,24 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 	return r, true
 }
 
+// attach takes a connection, unless c has one. It returns the first error of the transaction.
+func (c *conn) attach(ctx context.Context) error {
+	if c.raw == nil && c.broken == nil {
+		c.broken = c.connect(ctx)
+	}
+	return c.broken
+}
+
 // begun reports whether the server has begun the transaction.
-func (c *conn) begun() bool { return c.raw.PgConn().TxStatus() != 'I' }
+func (c *conn) begun() bool { return c.raw != nil && c.raw.PgConn().TxStatus() != 'I' }
 
 // idle reports whether the transaction has not begun and no statement waits to be sent but those that begin it.
 func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.begins }
 
 // run sends the statements in ahead and the last one, in one round trip. take reads and closes the rows of the last one.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {
-	if c.raw == nil && c.broken == nil {
-		c.broken = c.connect(ctx)
-	}
-	if c.broken != nil {
-		return c.broken
+	if err := c.attach(ctx); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err

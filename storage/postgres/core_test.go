@@ -309,7 +309,10 @@ func TestALockTimeoutIsErrBusy(t *testing.T) {
 
 func TestNoFreeConnectionIsErrBusy(t *testing.T) {
 	db := openTest(t, &Options{Busy: time.Minute, Connections: 1})
-	err := db.view(ctx, func(*conn) error {
+	err := db.view(ctx, func(c *conn) error {
+		if err := c.query(ctx, "SELECT 1").err; err != nil {
+			return err
+		}
 		db.busy = 50 * time.Millisecond
 		return db.Ping(ctx)
 	})

@@ -39,6 +39,7 @@ type DB struct {
 	writers   queue         // updates that have a connection, or wait for one
 	libraries queues        // updates of each library
 	groups    groups        // updates of apps that share a transaction
+	reads     sharedReads   // Views of apps that share a query
 
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
@@ -174,6 +175,16 @@ func reserve(connections int32) int32 {
 		return 0
 	}
 	return max(1, connections/8)
+}
+
+// check returns the error of ctx if that is done, and errClosed if the store is closed.
+func (db *DB) check(ctx context.Context) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return errClosed
+	}
+	return ctx.Err()
 }
 
 // enter counts a user of the connections, so that Close waits for it. The user must call users.Done later. It returns

@@ -70,8 +70,8 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
-	m, c := newMember(), new(conn)
-	own := false
+	m, c := newMember(), db.newConn(beginUpdate)
+	connect, own := c.connect, false
 	c.connect = func(ctx context.Context) error {
 		if m.joined {
 			return errAlone
@@ -80,7 +80,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 			return err
 		}
 		own = true
-		return db.connect(ctx, c, beginUpdate)
+		return connect(ctx)
 	}
 	defer func() {
 		if own {

@@ -14,6 +14,9 @@ import (
 func TestAPoolerThatLosesItsServerAtACommitLeavesTheOutcomeUnknown(t *testing.T) {
 	db := openAt(t, cluster.Schema(t), nil)
 	err := db.update(ctx, func(c *conn) error {
+		if err := c.query(ctx, "SELECT 1").err; err != nil {
+			return err
+		}
 		for _, test := range []struct {
 			name     string
 			said     pgconn.PgError

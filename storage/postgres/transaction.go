@@ -74,17 +74,25 @@ func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 func endView(*conn) error { return nil }
 
 // attempt runs fn once, in one transaction, which the statement begin begins. If fn returns nil and no statement has failed, it
-// calls end, which commits an update.
+// calls end, which commits an update. A transaction that runs no statement takes no connection.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
-	c := new(conn)
-	if err := db.connect(ctx, c, begin); err != nil {
+	if err := db.check(ctx); err != nil {
 		return err
 	}
+	c := db.newConn(begin)
 	defer db.leave(c) // whether fn fails, panics or ends its goroutine
 	if err := c.result(fn(c)); err != nil {
 		return err
 	}
 	return end(c)
+}
+
+// newConn returns a conn for a transaction that the statement begin begins. It takes a connection of the pool with its first
+// statement; the caller calls leave afterwards.
+func (db *DB) newConn(begin string) *conn {
+	c := &conn{writes: begin == beginUpdate, pooled: db.pooled, prepares: db.prepares}
+	c.connect = func(ctx context.Context) error { return db.connect(ctx, c, begin) }
+	return c
 }
 
 // connect gives c a connection of the pool. It sends nothing: the statements that begin the transaction go out with the first
@@ -103,7 +111,6 @@ func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 	}
 	opening := db.opening(begin)
 	c.from, c.raw, c.ahead, c.begins = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
-	c.writes, c.pooled, c.prepares = begin == beginUpdate, db.pooled, db.prepares
 	return nil
 }
 

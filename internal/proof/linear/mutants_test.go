@@ -193,6 +193,13 @@ var mutants = []mutant.Mutant{
 		Old:  `FROM app WHERE id = ANY($1) FOR UPDATE SKIP LOCKED", ids)`,
 		New:  `FROM app WHERE id = ANY($1)"+map[bool]string{false: " FOR UPDATE SKIP LOCKED"}[MUTANT], ids)`,
 	}}},
+	{Name: "PostgreSQL: a View gets what a query has read that began before it", By: "postgres", Edits: []program.Edit{{
+		File: "storage/postgres/sharedreads.go",
+		Old:  "for _, v := range views {\n\t\tif err != nil {",
+		New: "if MUTANT {\n\t\ttime.Sleep(time.Millisecond)\n\t\tdb.reads.mu.Lock()\n\t\tlate := slices.DeleteFunc(slices.Clone(db.reads.waiting), func(r *sharedRead) bool { return apps[r.app] == nil })\n" +
+			"\t\tdb.reads.waiting = slices.DeleteFunc(db.reads.waiting, func(r *sharedRead) bool { return apps[r.app] != nil })\n\t\tdb.reads.mu.Unlock()\n\t\tviews = append(views, late...)\n\t}\n" +
+			"\tfor _, v := range views {\n\t\tif err != nil {",
+	}}},
 	{Name: "PostgreSQL: a position is a number from a sequence alone", By: "postgres", Edits: []program.Edit{{
 		File: "storage/postgres/feed.go",
 		Old:  "func (t *appTx) AddEntry(ctx context.Context, e appsvc.FeedEntry) error {",
