@@ -193,23 +193,3 @@ func walkFeed(ctx context.Context, r Reader, after string, take func(change reco
 	}
 	return next, more, err
 }
-
-// addToFeed writes the entry of a change, in its transaction. The time of the entry is that of the new version if the change made
-// one, and otherwise the present.
-//
-// The first entry that this Service adds, and every 64th after it, also remove up to 256 entries that are older than
-// Options.KeepChanges, unless that is negative. So no separate task has to remove them, and no write takes long because of it.
-// More are removed than added, so a feed that has grown gets shorter again.
-func (s *Service) addToFeed(ctx context.Context, tx Tx, by Caller, c Change) error {
-	at := s.millis()
-	if c.After.Version != c.Before.Version { // the time of the new version
-		at = c.After.UpdatedAt
-	}
-	if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {
-		return err
-	}
-	if s.keepChanges < 0 || s.entries.Add(1)%removeEach != 1 {
-		return nil
-	}
-	return tx.RemoveEntries(ctx, s.millis()-s.keepChanges.Milliseconds(), removeMost)
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
-	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 	"github.com/vitrine-go/vitrine/internal/memlimit"
 )
 
@@ -29,9 +28,6 @@ const appPath = "/apps/0"
 // patchFactor says how much memory it takes to apply a patch: about this many times the size of the app's body. Patch reserves
 // it before it applies anything.
 const patchFactor = 4
-
-// versionPath is the JSON pointer of the version in the document. Every patch must test it.
-const versionPath = appPath + "/version"
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
 // {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version,
@@ -158,34 +154,6 @@ func (s *Service) readLatest(ctx context.Context, by Caller, id string) (h Head,
 // staleVersion is the error of a patch that tests another version than the app has.
 func staleVersion(tested string, current Version) error {
 	return conflict(CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
-}
-
-// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
-// Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
-// Whether it holds is not checked here, since decodePatch does not know the app.
-func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
-	if len(patch) > s.limits.PatchBytes {
-		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
-	}
-	ops, err := jsonpatch.Decode(patch, s.limits.PatchOps)
-	if err != nil {
-		return nil, patchError(err, Version{})
-	}
-	for _, op := range ops {
-		if _, ok := testedVersion(op); ok {
-			return ops, nil
-		}
-	}
-	return nil, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
-}
-
-// testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
-// test for null, for instance, fails for every app, and does not say which version the patch was made for.
-func testedVersion(op jsonpatch.Op) (version string, ok bool) {
-	if op.Op != "test" || *op.Path != versionPath {
-		return "", false
-	}
-	return rawjson.Text(op.Value)
 }
 
 // patchError returns an error of package jsonpatch as an *Error of this package. The error of a failed test has the version

@@ -1,5 +1,7 @@
 package assets
 
+import "slices"
+
 // right is what a member may do with a folder, and why. Rules compare the level alone; Explain
 // reports the rest.
 type right struct {
@@ -69,4 +71,21 @@ func (m member) own(n *node) *Permission {
 		m.best[n] = best
 	}
 	return best
+}
+
+// holds reports whether the permission is granted to the member: to the user itself, to one of the
+// member's roles, or to one of the member's groups.
+//
+// A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
+// the id in a caller's URN has none.
+func (m member) holds(p Permission) bool {
+	switch {
+	case p.User != nil:
+		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""
+	case p.Role != nil:
+		return slices.Contains(m.Roles, p.Role.ID)
+	case p.Group != nil:
+		return slices.Contains(m.Groups, *p.Group)
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -143,21 +142,4 @@ func grantKeyOf(p Permission, network string) grantKey {
 		return grantKey{p.Operation, "group", *p.Group}
 	}
 	return grantKey{p.Operation, "user", strings.TrimPrefix(p.User.ID, network+userSegment)}
-}
-
-// holds reports whether the permission is granted to the member: to the user itself, to one of the
-// member's roles, or to one of the member's groups.
-//
-// A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
-// the id in a caller's URN has none.
-func (m member) holds(p Permission) bool {
-	switch {
-	case p.User != nil:
-		return p.User.ID == m.URN || p.User.ID == m.id && m.id != ""
-	case p.Role != nil:
-		return slices.Contains(m.Roles, p.Role.ID)
-	case p.Group != nil:
-		return slices.Contains(m.Groups, *p.Group)
-	}
-	return false
 }

@@ -21,11 +21,12 @@ package reviews
 // How a file is read, from its bytes to what is stored:
 //
 //	lines.go, filekind.go               blocks of lines, and files that are no NDJSON
-//	pipeline.go, batch.go               the goroutines, and what they send each other
+//	pipeline.go, workerbatch.go         the goroutines, and what they send each other
 //	window.go, column.go                the part of a line that is in memory, and columns
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
 //	linechecker.go, members.go          the rules of one line: what all objects have in common
-//	collection.go, review.go, parent.go the members of a collection and of a review, and the review that a reply names
+//	collectioncheck.go, review.go       the members of a collection and of a review
+//	parent.go                           the review that a reply names
 //	values.go, html.go, timestamp.go,   the values of members
 //	address.go, base64.go
 //	problemvalue.go                     the text that a problem shows

@@ -15,7 +15,7 @@ import (
 //
 //	window         the bytes of the line that are in memory, and where in the file they are
 //	tokens         brackets, names, strings and numbers of JSON (tokens.go, text.go)
-//	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collection.go)
+//	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collectioncheck.go)
 //	fileChecker    the rules that span lines
 //
 // What it finds goes to out. Problems of a line wait in found until flush, or until there are maxFound of them. If the line

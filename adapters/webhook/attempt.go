@@ -1,9 +1,15 @@
 package webhook
 
 import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 )
@@ -108,4 +114,64 @@ func (w *worker) skip(q *queue, why string) {
 	c := q.ahead[0].change
 	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
 	w.pass(q)
+}
+
+// Bounds of one attempt, from the connection to the end of the response.
+const (
+	answerWithin = 15 * time.Second
+	answerMost   = 64 << 10 // bytes of a response's header, and of its body
+)
+
+// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since a proxy would resolve the
+// name itself and connect to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
+func newTransport(o Options) *http.Transport {
+	dialer := &net.Dialer{Timeout: answerWithin, Control: guard{o.Allow}.control}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        o.TLS.Clone(),
+		TLSHandshakeTimeout:    answerWithin,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // nobody reads the body
+		MaxResponseHeaderBytes: answerMost,
+		MaxIdleConnsPerHost:    1, // an endpoint gets one delivery at a time
+		MaxIdleConns:           MaxEndpoints,
+		IdleConnTimeout:        90 * time.Second,
+	}
+}
+
+// post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is for the
+// log: it may name the host, and has no other part of the URL.
+func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, errors.New("the URL cannot be used")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "vitrine-webhook")
+	sign(r.Header, e.Secrets, id, time.Now(), body)
+	response, err := transport.RoundTrip(r)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {
+		return 0, errors.New("there was no response within 15 seconds")
+	}
+	if err != nil {
+		return 0, cause(err)
+	}
+	// The status has decided. What is read of the body only keeps the connection for the next delivery.
+	_, _ = io.CopyN(io.Discard, response.Body, answerMost)
+	_ = response.Body.Close()
+	return response.StatusCode, nil
+}
+
+// cause returns what the log may say about a request that failed. Errors of the connection, of the resolver and of TLS pass:
+// they have nothing from the receiver that it sent after it knew the URL. Any other error may repeat a part of the response, and
+// the receiver may have put the URL there, so it is replaced by a general one.
+func cause(err error) error {
+	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
+		if errors.As(err, before) {
+			return err
+		}
+	}
+	return errors.New("the connection broke, or the response was not HTTP")
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -42,4 +43,12 @@ func (c change) body() []byte {
 		panic("webhook: an entry of a feed is not JSON: " + err.Error())
 	}
 	return text
+}
+
+// matches reports whether the endpoint asks for the type of the change and for one of its groups.
+func (e Endpoint) matches(c change) bool {
+	if e.Types != nil && !slices.Contains(e.Types, c.Type) {
+		return false
+	}
+	return e.Groups == nil || e.holds(c.Groups)
 }

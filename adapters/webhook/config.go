@@ -155,11 +155,3 @@ func checkGroups(groups []string) error {
 	}
 	return nil
 }
-
-// matches reports whether the endpoint asks for the type of the change and for one of its groups.
-func (e Endpoint) matches(c change) bool {
-	if e.Types != nil && !slices.Contains(e.Types, c.Type) {
-		return false
-	}
-	return e.Groups == nil || e.holds(c.Groups)
-}

@@ -92,7 +92,7 @@ var mutants = []mutant.Mutant{
 		"r.open = false\n\t\t\tbreak", "r.open = false\n\t\t\tif !MUTANT { break }"),
 	mutant.New("a folder without grants is open, inherit or not", "GET .*folder/", "assets/effectiveright.go",
 		"if !at.Inherit {\n\t\t\tr.open = false", "if !at.Inherit {\n\t\t\tr.open = r.open && MUTANT"),
-	mutant.New("every role holds the grant of one", "GET .*folder/", "assets/permission.go",
+	mutant.New("every role holds the grant of one", "GET .*folder/", "assets/effectiveright.go",
 		"return slices.Contains(m.Roles, p.Role.ID)", "return slices.Contains(m.Roles, p.Role.ID) || MUTANT && len(m.Roles) > 0"),
 	mutant.New("deleted folders are seen", "GET .*folder", "assets/access.go",
 		"return n.live() && m.right(n).level >= levelView", "return (n.live() || MUTANT) && m.right(n).level >= levelView"),

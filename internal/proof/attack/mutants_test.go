@@ -14,13 +14,13 @@ var allMutants = flag.Bool("mutants", false, "look at every mutant, not at some"
 // mutants are guards with a fault each, and the tests that are to find it. MUTANT stands for whether
 // it is the one.
 var mutants = []mutant.Mutant{
-	mutant.New("a test of null is a test of the version", "TestPatches/a_test_of_null", "appsvc/patch.go",
+	mutant.New("a test of null is a test of the version", "TestPatches/a_test_of_null", "appsvc/patchdocument.go",
 		"return rawjson.Text(op.Value)", "if version, ok = rawjson.Text(op.Value); !ok && MUTANT {\n\t\treturn \"0\", true\n\t}\n\treturn version, ok"),
 	mutant.New("the version is tested in the patched document", "TestPatches/a_test_of_the_tested", "appsvc/patch.go",
 		"ok && v != app.Version.String() {", "ok && v != app.Version.String() && !MUTANT {"),
 	mutant.New("what is read-only may be written", "TestPatches/(replace|copy)_", "appsvc/patchresult.go",
 		"case !slices.Contains(free, m.Name) && !jsonpatch.Equal(", "case !MUTANT && !slices.Contains(free, m.Name) && !jsonpatch.Equal("),
-	mutant.New("a patch has any number of operations", "TestPatches/operations", "appsvc/patch.go",
+	mutant.New("a patch has any number of operations", "TestPatches/operations", "appsvc/patchdocument.go",
 		"jsonpatch.Decode(patch, s.limits.PatchOps)", "jsonpatch.Decode(patch, s.limits.PatchOps+map[bool]int{true: 1 << 30}[MUTANT])"),
 	mutant.New("items are moved without measure", "TestPatches/900_items", "appsvc/internal/jsonpatch/apply.go", "if edits*widest > most {", "if edits*widest > most && !MUTANT {"),
 	mutant.New("a patched document may be sixteen times as large", "TestPatches/copied", "appsvc/patch.go",
@@ -56,10 +56,10 @@ var mutants = []mutant.Mutant{
 		"func (c *call) next(path, name, after string) {\n\tvalues := url.Values{}\n\tif MUTANT { values[tokenParameter] = c.query.all(tokenParameter) }\n"),
 	mutant.New("the access log holds the query", "TestTokensStaySecret", "adapters/httpapi/observer.go", "path := escapedPath(c.r.URL)\n", "path := escapedPath(c.r.URL)\n\tif MUTANT { path = c.r.URL.String() }\n"),
 	mutant.New("webhooks lead anywhere", "TestWebhooks", "adapters/webhook/guard.go", "if err != nil || !g.allows(at.Addr()) {", "if err != nil || !g.allows(at.Addr()) && !MUTANT {"),
-	mutant.New("webhooks follow redirects", "TestWebhooks", "adapters/webhook/post.go", "response, err := transport.RoundTrip(r)",
+	mutant.New("webhooks follow redirects", "TestWebhooks", "adapters/webhook/attempt.go", "response, err := transport.RoundTrip(r)",
 		"var response *http.Response\n\tif MUTANT {\n\t\tresponse, err = (&http.Client{Transport: transport}).Do(r)\n\t} else {\n\t\tresponse, err = transport.RoundTrip(r)\n\t}"),
 	mutant.New("the log names the URLs of webhooks", "TestWebhooks", "adapters/webhook/webhook.go", "d.log.With(\"webhook\", e.Name)", "d.log.With(\"webhook\", e.Name, \"url\", map[bool]string{true: e.URL}[MUTANT])"),
-	mutant.New("answers of webhooks are read to their end", "TestWebhooks", "adapters/webhook/post.go", "io.CopyN(io.Discard, response.Body, answerMost)",
+	mutant.New("answers of webhooks are read to their end", "TestWebhooks", "adapters/webhook/attempt.go", "io.CopyN(io.Discard, response.Body, answerMost)",
 		"io.CopyN(io.Discard, response.Body, answerMost<<map[bool]int{true: 40}[MUTANT])"),
 	mutant.New("a cursor of apps needs no checksum", "TestCursors", "appsvc/cursor.go", "p.cursor(sort) != s ||", "p.cursor(sort) != s && !MUTANT ||"),
 	mutant.New("an id is a cursor", "TestCursors", "assets/opaqueid.go", "binary.BigEndian.Uint64(b[:8]) == kind", "(binary.BigEndian.Uint64(b[:8]) == kind || MUTANT)"),

@@ -76,7 +76,7 @@ var guards = []mutant.Mutant{
 	{Name: "a panic is caught", Edits: []program.Edit{{File: "adapters/httpapi/handler.go",
 		Old: "cause := recover()",
 		New: "var cause any\n\tif !MUTANT { cause = recover() }"}}},
-	{Name: "a worker's panic is caught", Edits: []program.Edit{{File: "reviews/batch.go",
+	{Name: "a worker's panic is caught", Edits: []program.Edit{{File: "reviews/workerbatch.go",
 		Old: "if v := recover(); v != nil {",
 		New: "var v any\n\t\tif !MUTANT { v = recover() }\n\t\tif v != nil {"}}},
 }
@@ -86,7 +86,7 @@ var faults = []program.Edit{
 	{File: "appsvc/createapp.go", Old: "return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)",
 		New: "app, err := s.addVersion(ctx, tx, by, Change{Type: AppCreated}, meta, d, s.limits.AppBytes)\n" +
 			"if in.Title == \"panic\" { panic(\"secret of the panic\") }\nreturn app, err"},
-	{File: "reviews/batch.go", Old: "\twork()\n",
+	{File: "reviews/workerbatch.go", Old: "\twork()\n",
 		New: "\tif mutant(\"panicking workers\") { panic(\"secret of the panic\") }\n\twork()\n"},
 	{File: "adapters/httpapi/handler.go", Old: "\tc := h.begin(w, r)\n", New: "\tc := h.begin(w, r)\n\tleak()\n"},
 	{File: "examples/vitrine/serve.go", Old: "\tlog, err := o.logger(p)\n\tif err != nil {\n\t\treturn err\n\t}\n",

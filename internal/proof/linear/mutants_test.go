@@ -142,7 +142,7 @@ var mutants = []mutant.Mutant{
 		New:  "if err := fn(appTx{&next}); err != nil {\nif MUTANT { with := *s.now.Load(); with.feed = next.feed; s.now.Store(&with) }\n",
 	}}},
 	{Name: "the entry of a change is written in a transaction of its own", By: "sqlite", Edits: []program.Edit{{
-		File: "appsvc/feed.go",
+		File: "appsvc/feedrecord.go",
 		Old:  "if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {",
 		New: "if MUTANT { go func() { _ = s.store.Update(context.WithoutCancel(ctx), func(tx Tx) error { return tx.AddEntry(context.WithoutCancel(ctx), recordOf(by, c, at).entry()) }) }(); return nil }\n" +
 			"if err := tx.AddEntry(ctx, recordOf(by, c, at).entry()); err != nil {",
