@@ -34,8 +34,8 @@ const (
 	reviewParent
 )
 
-// The limits of a review, beside maxStored, which bounds all of it. Its texts have no limits of their own, except the addresses
-// and the times, see maxAddress, maxHref and maxTimestamp.
+// The limits of a review, beside maxStored, which bounds all of it. Its texts have no limits of their own, except author_id, the
+// addresses and the times, see maxAuthorID, maxAddress, maxHref and maxTimestamp.
 const (
 	maxAuthorID = 255 // characters
 	maxRating   = 100

@@ -88,7 +88,8 @@ type Store interface {
 // Reader is the reading half of a transaction on one network. It is used by one goroutine at a time.
 //
 // An iterator that fails yields the error once, as its last pair. The caller may leave an iterator early, range over it again,
-// and read and write between its steps. The iterator may or may not see what such a write changes; it yields every other row.
+// and read and write between its steps. The iterator may or may not see what such a write changes. It yields each row that the
+// write does not touch exactly once.
 type Reader interface {
 	// Collection returns a collection. It returns ErrNotFound if the network has no collection with this key.
 	Collection(ctx context.Context, key Key) (Collection, error)
