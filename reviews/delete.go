@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/reviews/reviewstore"
@@ -135,7 +136,11 @@ func (e *eraser) collection() error {
 		if err != nil {
 			return err
 		}
-		return done.collection(e.ctx, tx, c)
+		one, err := newErasable(c)
+		if err != nil {
+			return err
+		}
+		return done.collection(e.ctx, tx, one)
 	})
 }
 
@@ -144,7 +149,7 @@ func (e *eraser) collection() error {
 func (e *eraser) collections() error {
 	for more := true; more; {
 		err := e.update(func(tx Tx, done *Deleted) error {
-			list, err := e.next(tx, Key{Source: e.in.Source})
+			list, err := e.first(tx)
 			if err != nil {
 				return err
 			}
@@ -164,30 +169,53 @@ func (e *eraser) collections() error {
 	return nil
 }
 
-// next returns up to maxErased collections of the source, or of the network, after a key, by source and then by id. The key
-// {Source, ""} stands before all collections of a source, since no id is empty. The collections have no Fields: these may have
-// 16 MiB each, and are not needed to erase a collection.
-func (e *eraser) next(r Reader, after Key) (list []Collection, err error) {
-	for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: maxErased}) {
+// erasable is a collection that is to be erased: its key, and how many reviews its tally counts.
+type erasable struct {
+	Key
+	reviews int64
+}
+
+// newErasable returns what is needed to erase a stored collection, without the memory of its row: the fields may have 16 MiB,
+// and a driver may have the tally in the same memory.
+func newErasable(c Collection) (erasable, error) {
+	counts, err := parseTally(c)
+	return erasable{c.Key, counts.reviews}, err
+}
+
+// first returns the first maxErased collections of the source, or of the network; fewer if there are no more.
+func (e *eraser) first(r Reader) (list []erasable, err error) {
+	for c, err := range e.next(r, Key{Source: e.in.Source}) {
 		if err != nil {
 			return nil, err
 		}
-		if e.in.Source != "" && c.Source != e.in.Source {
-			break
+		one, err := newErasable(c)
+		if err != nil {
+			return nil, err
 		}
-		list = append(list, Collection{Key: c.Key, Tally: c.Tally})
+		list = append(list, one)
 	}
 	return list, nil
 }
 
-// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
-func (d *Deleted) collection(ctx context.Context, tx Tx, c Collection) error {
-	counts, err := parseTally(c)
-	if err != nil {
-		return err
+// next yields up to maxErased collections of the source, or of the network, after a key, by source and then by id. The key
+// {Source, ""} stands before all collections of a source, since no id is empty.
+func (e *eraser) next(r Reader, after Key) iter.Seq2[Collection, error] {
+	return func(yield func(Collection, error) bool) {
+		for c, err := range r.CollectionsByKey(e.ctx, reviewstore.CollectionQuery{After: after, Limit: maxErased}) {
+			if err == nil && e.in.Source != "" && c.Source != e.in.Source {
+				return
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
 	}
+}
+
+// collection erases a collection with its reviews, and counts them. The number of reviews comes from the tally, so none is read.
+func (d *Deleted) collection(ctx context.Context, tx Tx, c erasable) error {
 	d.Collections++
-	d.Reviews += counts.reviews
+	d.Reviews += c.reviews
 	return tx.DeleteCollection(ctx, c.Key)
 }
 
@@ -260,29 +288,29 @@ func (e *eraser) authorOf() error {
 // after that.
 func (e *eraser) find(r Reader, after Key) (found []byAuthor, last Key, more bool, err error) {
 	count := 0
-	for count < maxErased {
-		list, err := e.next(r, after)
-		if err != nil || len(list) == 0 {
-			return found, after, false, err
-		}
-		for _, c := range list {
+	for again := true; again; {
+		again = false
+		for c, err := range e.next(r, after) {
+			if err != nil {
+				return nil, after, false, err
+			}
 			ids, err := e.findIn(r, c.Key)
 			if err != nil {
 				return nil, after, false, err
 			}
 			// The collection was looked through, whether it has reviews of the author or not.
-			after = c.Key
+			after, again = c.Key, true
 			if len(ids) == 0 {
 				continue
 			}
 			found = append(found, byAuthor{c.Key, ids})
 			count += len(ids)
 			if count >= maxErased {
-				break
+				return found, after, true, nil
 			}
 		}
 	}
-	return found, after, true, nil
+	return found, after, false, nil
 }
 
 // findIn returns the ids of the author's reviews in a collection. It reads all reviews of the collection.
@@ -405,7 +433,7 @@ func (e *eraser) reparent(tx Tx, k Key, erased map[string]string) (count int64, 
 		if goes || parent == "" || !replies {
 			continue
 		}
-		data, err := withParent(review.Data, staying(erased, parent))
+		data, err := withParent(review.Data, staying(erased, review.ID, parent))
 		if err != nil {
 			return 0, fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
 		}
@@ -424,13 +452,16 @@ func (e *eraser) reparent(tx Tx, k Key, erased map[string]string) (count int64, 
 	return count, err
 }
 
-// staying returns the review that is the parent of a reply once the reviews in erased are gone: parent itself if it stays, else
-// the nearest of its ancestors that does; "" if there is none. erased has the parent of each erased review.
+// staying returns the new parent of a reply once the reviews in erased are gone: parent, which is its parent so far, if that
+// stays, else the nearest of its ancestors that does; "" if there is none. erased has the parent of each erased review.
 //
-// A path up that is longer than erased is a circle. A file cannot have one, but two imports at the same time can store one, if
-// they have the same two reviews in long lines, and each file has another one of them as the reply.
-func staying(erased map[string]string, parent string) string {
+// No import stores replies in a circle, but a damaged store may have one. Then no review becomes its own parent, and the search
+// ends: a path up that is longer than erased is a circle of erased reviews.
+func staying(erased map[string]string, reply, parent string) string {
 	for range len(erased) + 1 {
+		if parent == reply {
+			return ""
+		}
 		above, goes := erased[parent]
 		if !goes {
 			return parent

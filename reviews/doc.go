@@ -76,10 +76,11 @@
 //   - The count and the mean of a collection are exact: every import and every deletion updates the number of reviews with each
 //     rating. A list of reviews compares times as moments, in microseconds. What is finer makes no difference.
 //   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A reply that an import
-//     stores after its parent was erased is stored as no reply. A collection whose last review was erased stays. An erased
-//     review comes back only if it is imported again, which an import that runs at the same time may do. A backup or an export
-//     that was made before still has it. The SQLite store overwrites what is erased, and its DB.Vacuum also removes what is
-//     left of rows that were moved. In PostgreSQL erased rows stay in the files until VACUUM FULL.
+//     stores after its parent was erased is stored as no reply, and so is one whose parent another import has made a reply to it.
+//     A collection whose last review was erased stays. An erased review comes back only if it is imported again, which an import
+//     that runs at the same time may do. A backup or an export that was made before still has it. The SQLite store overwrites
+//     what is erased, and its DB.Vacuum also removes what is left of rows that were moved. In PostgreSQL erased rows stay in the
+//     files until VACUUM FULL.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //

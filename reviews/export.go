@@ -2,9 +2,7 @@ package reviews
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -74,7 +72,8 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 			return err
 		}
 	}
-	// What waits now has a parent that the collection does not have, which only a damaged store can show.
+	// What waits now has a parent that the collection does not have, or is one of several replies in a circle. Only a damaged
+	// store has either.
 	for _, ids := range e.waiting {
 		return fmt.Errorf("reviews: the parent of stored review %q of collection %q of %q is missing", ids[0], c.ID, c.Source)
 	}
@@ -85,8 +84,8 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 // exporter writes the reviews of a collection, each once, and none before its parent, since an import would refuse it there. A
 // review may be stored before its parent, if a later import has made it a reply. Then its id waits until the parent is written.
 //
-// No reply waits for ever in a store that is right: an import stores a reply together with its parent or after it, and a deletion
-// gives the replies to what it erases another parent. An exporter is made for each collection.
+// No reply waits for ever in a store that is right: an import stores a reply only if its parent is stored and is no reply to it,
+// and a deletion gives the replies to what it erases another parent. An exporter is made for each collection.
 type exporter struct {
 	ctx     context.Context
 	r       Reader
@@ -135,19 +134,4 @@ func (e *exporter) write(ready []string, review Review) ([]string, error) {
 	delete(e.waiting, id)
 	_, err := e.out.Write(review.Data)
 	return ready, err
-}
-
-// parentOf returns the parent_id of a stored review; "" if it has none. An error means that the row is damaged. The search for
-// the name may also find it in a text, and then the review is decoded in vain; it never misses it, since the stored form of JSON
-// has no white space between a name and its colon, and no escape in this name.
-func parentOf(data []byte) (string, error) {
-	// Most reviews are no replies, and are not decoded.
-	if !bytes.Contains(data, []byte(`"parent_id":`)) {
-		return "", nil
-	}
-	var review struct {
-		Parent string `json:"parent_id"`
-	}
-	err := json.Unmarshal(data, &review)
-	return review.Parent, err
 }

@@ -13,7 +13,8 @@ package reviews
 //	network.go                          the network of a request, and the right to it
 //	check.go, import.go, report.go      Check and Import, and the Report of both
 //	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
-//	read.go, collectionrecord.go        lists and single collections, with the mean and the histogram of their ratings
+//	read.go                             lists and single collections, and ReviewRecord
+//	collectionrecord.go                 CollectionRecord, with the mean and the histogram of the ratings
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	audit.go, store.go, reviewstore/    for programs that write rows, and for storage drivers
@@ -26,7 +27,7 @@ package reviews
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
 //	linechecker.go, members.go          the rules of one line: what all objects have in common
 //	collectioncheck.go, review.go       the members of a collection and of a review
-//	parent.go                           the review that a reply names
+//	parent.go                           the review that a reply names, in a file and in the store
 //	values.go, html.go, timestamp.go,   the values of members
 //	address.go, base64.go
 //	problemvalue.go                     the text that a problem shows
@@ -113,11 +114,13 @@ package reviews
 //     tempFile is removed.
 //
 // Memory: a window of 1 MiB and up to four parts of less than 2 MiB each; and while a part is compared with the store, one
-// stored review at a time. In the Gate: a window of 16 MiB + 64 KiB, and 16 MiB of a collection. A check needs no Gate: its
-// window may grow so far at any time. It copies only deferred reviews to the tempFile.
+// stored review at a time, and the ids of the ancestors of reviews that get another parent. In the Gate: a window of 16 MiB +
+// 64 KiB, copies of the id and the parent_id in it, and 16 MiB of a collection. A check needs no Gate: its window may grow so far
+// at any time. It copies only deferred reviews to the tempFile.
 //
-// Between two parts of a line, other transactions may run. A Delete may erase the parent of a reply that is in a later part. So
-// before a part is stored, incoming.lostParents looks whether the parents of its replies are still there.
+// Between two parts of a line, other transactions may run. A Delete may erase the parent of a reply that is in a later part, and
+// another import may make that parent a reply to it. So before a part is stored, incoming.lostParents looks whether the parents
+// of its replies are still there, and an ancestry whether a reply would close a circle.
 //
 // # Reviews of an author in Delete
 //

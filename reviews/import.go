@@ -32,7 +32,8 @@ const maxQueued = 1000
 // An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
 // Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that
 // moment, so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at
-// the same time too: a reply that is stored after its parent was erased becomes no reply.
+// the same time too. A reply that is stored after its parent was erased becomes no reply, and so does one whose parent another
+// import has made a reply to it.
 //
 // With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
 // do at this moment.
@@ -271,31 +272,38 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 	return tx.PutReviews(ctx, now.Key, rows)
 }
 
-// compare compares the reviews of in with the stored ones. It returns those that are new or changed, which are to be put, and
-// counts all of them in done. It updates counts: the ratings of a changed review replace those of the stored one. known says
-// that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes mean equal
-// content.
+// compare compares the reviews of in with the stored ones. It returns those that are new or changed, which are to be put, with
+// moved set, and counts all of them in done. It updates counts: the ratings of a changed review replace those of the stored one.
+// known says that the collection is stored; otherwise no review of it is. The data of both sides is canonical, so equal bytes
+// mean equal content.
 //
 // A stored review may have 16 MiB, though the one of the file is small. So they are compared as the store yields them, and none
 // is kept.
 func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known bool, counts *tally) (put []incomingReview, err error) {
 	equal := map[string]bool{} // by the id of a stored review: whether it is that of the file
+	moved := map[string]bool{} // by the same id: whether the file gives it another parent
 	if known && len(in.reviews) > 0 {
-		ids, records := make([]string, len(in.reviews)), make(map[string][]byte, len(in.reviews))
+		ids, records := make([]string, len(in.reviews)), make(map[string]incomingReview, len(in.reviews))
 		for i, review := range in.reviews {
-			ids[i], records[review.ID] = review.ID, review.Data
+			ids[i], records[review.ID] = review.ID, review
 		}
 		for old, err := range r.ReviewsByID(ctx, in.collection.Key, ids) {
 			if err != nil {
 				return nil, err
 			}
-			equal[old.ID] = bytes.Equal(old.Data, records[old.ID])
+			record := records[old.ID]
+			equal[old.ID] = bytes.Equal(old.Data, record.Data)
 			if equal[old.ID] {
 				continue
 			}
 			if err := counts.remove(old.Data); err != nil {
 				return nil, err
 			}
+			parent, err := parentOf(old.Data)
+			if err != nil {
+				return nil, fmt.Errorf("reviews: stored review %q: %w", old.ID, err)
+			}
+			moved[old.ID] = record.parent != "" && record.parent != parent
 		}
 	}
 	put = make([]incomingReview, 0, len(in.reviews))
@@ -306,6 +314,7 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 			continue
 		case stored:
 			done.updated++
+			review.moved = moved[review.ID]
 		default:
 			done.created++
 		}

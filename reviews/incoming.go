@@ -28,7 +28,7 @@ type incoming struct {
 	dimsColumn int64
 	dimsText   string // what a problem shows of dimensions
 	reviews    []incomingReview
-	size       int   // bytes of the reviews, before they were made canonical
+	size       int   // bytes of the reviews, before they were made canonical, and of the copies of their ids and parents
 	line       int64 // number of the line
 	first      bool  // the line begins with this part
 	empty      bool  // the line ends with this part, and has no review, not even a rejected one
@@ -40,25 +40,41 @@ type incomingReview struct {
 	Review
 	ratings []byte // 1 to 100, one byte for each dimension
 	parent  string // its parent_id; "" if it is no reply
+	moved   bool   // set by compare: it is a reply, and is stored with another parent or as no reply
 }
 
 // makes returns whether the collection is to be made or changed. It is not if all of its reviews were rejected. So a part of a
 // line stores it only with an accepted review, or at the end of a line without reviews.
 func (in *incoming) makes() bool { return len(in.reviews) > 0 || in.empty }
 
-// rows returns the rows to store for the reviews of put, which are some of in. A review is stored as it is, except a reply whose
-// parent is not stored any more: that is stored as no reply, as if its parent had been erased after the import.
+// rows returns the rows to store for the reviews of put, which are some of in. A review is stored as it is, with two exceptions:
+// a reply whose parent is not stored any more, and a reply whose parent has meanwhile become a reply to it, through others or
+// not. Both are stored as no reply, even if an earlier ancestor is still stored.
 func (in *incoming) rows(ctx context.Context, r Reader, put []incomingReview) ([]Review, error) {
+	rows := make([]Review, len(put))
+	for i, review := range put {
+		rows[i] = review.Review
+	}
+	if in.first {
+		return rows, nil // all parents are in the same part
+	}
 	lost, err := in.lostParents(ctx, r, put)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]Review, len(put))
+	above := in.ancestry(ctx, r, put)
 	for i, review := range put {
-		rows[i] = review.Review
-		if !lost[review.parent] {
+		breaks := lost[review.parent]
+		if review.moved && !breaks {
+			if breaks, err = above.leads(review.parent, review.ID); err != nil {
+				return nil, err
+			}
+		}
+		if !breaks {
+			above.parents[review.ID] = review.parent
 			continue
 		}
+		above.parents[review.ID] = ""
 		if rows[i].Data, err = withParent(review.Data, ""); err != nil {
 			return nil, err
 		}
@@ -147,7 +163,7 @@ func (c *lineChecker) keepReview(start int64) verdict {
 	}
 	// Then it joins the part of the line that is collected.
 	in := c.result.incoming
-	in.size += len(raw)
+	in.size += len(raw) + len(c.review.text) + len(c.review.parent)
 	in.reviews = append(in.reviews, incomingReview{
 		Review:  Review{ID: c.review.text, Time: c.review.created, Data: canonical(raw)},
 		ratings: bytes.Clone(c.review.ratings), parent: c.review.parent,

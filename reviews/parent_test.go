@@ -1,0 +1,85 @@
+package reviews_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// A reply has the same bytes whether a deletion has given it its parent or an import: importing it again changes nothing.
+func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
+	// The reply 3 has the name of the member in texts before it and in a member after it.
+	const name = `"\"parent_id\":\"x\","`
+	for _, first := range []string{`p`, `<&>`, `"`, `\`, "\u2028\t\x7f€", `"parent_id":"1",`} {
+		second := "2" + first
+		reply := review("3", 30, `,"parent_id":`+quoted(t, second)+`,"subparts":{"parent_id":`+name+`}`)
+		reply = strings.Replace(reply, `"b"`, name, 1)
+		store := memory.New().Reviews()
+		service := reviews.New(store, nil)
+		importInto(t, store, collection("YQ", single,
+			strings.Replace(review("#", 10, ""), `"#"`, quoted(t, first), 1),
+			strings.Replace(review("#", 20, `,"parent_id":`+quoted(t, first)), `"#"`, quoted(t, second), 1),
+			reply), nil)
+		for _, step := range []struct{ erased, parent string }{{second, first}, {first, ""}} {
+			done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Collection: "YQ", Review: step.erased})
+			if err != nil || done != (reviews.Deleted{Reviews: 1, Replies: 1}) {
+				t.Fatalf("%+v, %v", done, err)
+			}
+			for r, err := range service.AllReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"}) {
+				if err != nil || r.ID == "3" && r.ParentID != step.parent {
+					t.Errorf("the reply has the parent %q, %v, want %q", r.ParentID, err, step.parent)
+				}
+			}
+			left := importInto(t, store, export(t, store), nil)
+			if left.Errors > 0 || left.Reviews == 0 || left.Unchanged != left.Reviews {
+				t.Errorf("%q: what is left is imported anew as %+v", first, left)
+			}
+		}
+	}
+}
+
+func quoted(t *testing.T, text string) string {
+	t.Helper()
+	out, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestAReplyGetsAnotherParentWithOneCopy(t *testing.T) {
+	data := []byte(`{"body_html":"` + strings.Repeat("<p></p>", 1<<18) + `","id":"2","parent_id":"1","ratings":[1]}`)
+	for _, parent := range []string{"3", ""} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, err := reviews.WithParent(data, parent)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(out) > len(data) {
+			t.Fatalf("%d bytes, %v", len(out), err)
+		}
+		if size := int(after.TotalAlloc - before.TotalAlloc); size > len(data)*3/2 {
+			t.Errorf("%d bytes are allocated for a reply of %d", size, len(data))
+		}
+	}
+}
+
+// The ids of a reply and of its parent are kept beside its bytes, so they count when a part is full.
+func TestLongIDsCountInThePartsOfALongLine(t *testing.T) {
+	store := &rowStore{Store: memory.New().Reviews()}
+	parent := strings.Repeat("p", 100<<10)
+	list := []string{review(parent, 5, "")}
+	for i := range 20 {
+		list = append(list, review(fmt.Sprint(i), 5, `,"parent_id":"`+parent+`"`))
+	}
+	importInto(t, store, collection("YQ", single, list...), nil)
+	for _, n := range store.written {
+		if n > 700<<10 {
+			t.Errorf("a part with %d bytes of reviews and as many of ids is stored, want about 1 MiB of both", n)
+		}
+	}
+}
