@@ -252,6 +252,14 @@ func TestDiffFindsEditedTexts(t *testing.T) {
 	const c = "Every guest receives one key; lost keys are replaced at the reception desk between nine and five."
 	const rain = "rain rain rain rain rain rain"
 	edited := strings.Replace(a, "mules", "donkeys", 1)
+	// The text of each member has the name of the member as a word. The two configs share these words and nothing else.
+	named := func(rest string) appsvc.NewElement {
+		config := map[string]string{}
+		for _, name := range []string{"headline", "standfirst", "description", "photographer", "introduction"} {
+			config[name] = name + " " + rest
+		}
+		return anyElement(quoted(config))
+	}
 	for _, test := range []struct {
 		name     string
 		from, to page
@@ -262,6 +270,8 @@ func TestDiffFindsEditedTexts(t *testing.T) {
 		{"moved and edited", newPage(text(a), text(b), text(c)), newPage(text(b), text(c), text(edited)), []string{"move /apps/0/elements/2", "replace /apps/0/elements/2/config/text"}},
 		{"another one, which shares a word that both repeat", newPage(text(rain+" and then the harbour was closed for seven weeks"), text(b)),
 			newPage(text(b), text(rain+" on every second boat that leaves under lanterns")), []string{"remove /apps/0/elements/0", "add /apps/0/elements/1"}},
+		{"another one, whose members have their names as words too", newPage(named("lost keys are replaced at the reception"), text(b)),
+			newPage(text(b), named("boats for seven islands leave behind markets")), []string{"remove /apps/0/elements/0", "add /apps/0/elements/1"}},
 		{"all replaced", newPage(text(a), text(b)), newPage(text("Nothing of it is left here."), text(c)), []string{"replace /apps/0/elements/0/config/text", "replace /apps/0/elements/1/config/text"}},
 	} {
 		w := newWorkshop(t)

@@ -16,9 +16,9 @@ import (
 //
 //  1. Elements with equal content, along a longest common subsequence; then the others with equal content, which
 //     have moved.
-//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first. Two elements
-//     of the same component that are in the same gap, which is between the same two elements that need not move, may share
-//     less.
+//  2. Elements whose configs share at least half of their members and words by size, the most similar ones first. A gap is what
+//     lies between two neighbours among the elements that need not move. Two elements of the same component that are in the
+//     same gap may share less.
 //  3. What remains in a gap: pairs in their order, first those with the same component, then any.
 //
 // Elements of a without a partner are removed, and elements of b without one are added. The fewest possible elements are
@@ -289,8 +289,8 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	members := d.budget.Members(e.config)
 	out := make([]trait, 0, len(members))
 	for _, m := range members {
-		hash := maphash.String(seed, m.Name)
-		value := trait{hash ^ maphash.Bytes(seed, m.Value), min(len(m.Value), 64)}
+		name := maphash.String(seed, m.Name)
+		value := trait{hashIn(seed, name, m.Value), min(len(m.Value), 64)}
 		if m.Value[0] != '"' || len(m.Value) < longText {
 			out = append(out, value)
 			continue
@@ -302,7 +302,7 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 			if words++; words > mostWords {
 				break
 			}
-			t := trait{hash ^ maphash.Bytes(seed, word), min(len(word), wordWeight)}
+			t := trait{hashIn(seed, name, word), min(len(word), wordWeight)}
 			if len(word) >= shortWord && !slices.Contains(out[first:], t) {
 				out = append(out, t)
 			}
@@ -312,6 +312,16 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 		return nil
 	}
 	return out
+}
+
+// hashIn returns the hash of a value or a word of the member whose name has the hash name. A value and a word of one member
+// differ, because every long text begins with a quotation mark, which no word has.
+func hashIn(seed maphash.Seed, name uint64, text []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	maphash.WriteComparable(&h, name)
+	h.Write(text)
+	return h.Sum64()
 }
 
 // notInWord separates words at spaces, quotes, parentheses, periods, commas, hyphens and slashes: what ASCII has before '0'.
