@@ -154,7 +154,7 @@ func branching(n int) string {
 }
 
 func TestParseVersion(t *testing.T) {
-	for s, want := range map[string]appsvc.Version{"0": appsvc.NewVersion(0), "1": appsvc.NewVersion(1), "10": appsvc.NewVersion(10), "9223372036854775807": appsvc.NewVersion(math.MaxInt64),
+	for s, want := range map[string]appsvc.Version{"0": appsvc.NewVersion(0), "1": appsvc.NewVersion(1), "10": appsvc.NewVersion(10), "9223372036854775807": appsvc.NewVersion(int64(math.MaxInt64)),
 		"": {}, "-1": {}, "+1": {}, "01": {}, "1.0": {}, "1e3": {}, " 1": {}, "٣": {}, "9223372036854775808": {}, "latest": {}} {
 		got, err := appsvc.ParseVersion(s)
 		if (err == nil) != (!want.IsZero()) || err == nil && (got != want || got.String() != s) {

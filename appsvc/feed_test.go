@@ -2,6 +2,7 @@ package appsvc_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -315,6 +316,35 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{After: page.Next})
 	if err != nil || len(page.Changes) != 0 || page.More {
 		t.Fatalf("the rest: %d, more %t, %v", len(page.Changes), page.More, err)
+	}
+}
+
+// Numbers of versions have 63 bits, also where an int has 32.
+func TestTheFeedHasVersionsOfManyDigits(t *testing.T) {
+	store := memory.New().Apps()
+	s := appsvc.New(store, nil)
+	ctx := context.Background()
+	app, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const number = 1<<40 + 7
+	if err := store.Update(ctx, func(tx appsvc.Tx) error {
+		for e, err := range tx.Entries(ctx, appsvc.FeedPosition{}, 1) {
+			if err != nil {
+				return err
+			}
+			// The entry of version 0 ends with its number, a varint of one byte.
+			e.Data = binary.AppendUvarint(slices.Clone(e.Data[:len(e.Data)-1]), number)
+			return tx.AddEntry(ctx, e)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{})
+	if err != nil || len(page.Changes) != 2 || page.Changes[1].AppID != app.ID || page.Changes[1].Version.Number() != number {
+		t.Errorf("got %+v, %v", page.Changes, err)
 	}
 }
 

@@ -114,10 +114,10 @@ func readRecord(e FeedEntry) (r record, err error) {
 		r.Version = NewVersion(rest.number())
 	case TagSet, TagDeleted:
 		r.From, r.To = rest.version(), rest.version()
-		r.Tag = string(rest.cut(len(rest.data)))
+		r.Tag = string(rest.cut(int64(len(rest.data))))
 	case ComponentCreated, ComponentDeleted:
 		r.Component.Name = string(rest.cut(rest.number()))
-		r.Component.Version = string(rest.cut(len(rest.data)))
+		r.Component.Version = string(rest.cut(int64(len(rest.data))))
 	}
 	if rest.short || len(rest.data) > 0 {
 		return record{}, errStoredEntry
@@ -133,8 +133,8 @@ type fields struct {
 }
 
 // cut reads n bytes. They share the data.
-func (f *fields) cut(n int) []byte {
-	if n < 0 || n > len(f.data) {
+func (f *fields) cut(n int64) []byte {
+	if n < 0 || n > int64(len(f.data)) {
 		f.short = true
 		return nil
 	}
@@ -151,15 +151,15 @@ func (f *fields) version() Version {
 	return Version{}
 }
 
-// number reads an unsigned varint, of at most 1<<62: so it fits into an int, and so does the version that it may be.
-func (f *fields) number() int {
+// number reads an unsigned varint of at most 1<<62: a length, or the number of a version.
+func (f *fields) number() int64 {
 	n, size := binary.Uvarint(f.data)
 	if size <= 0 || n > 1<<62 {
 		f.short = true
 		return 0
 	}
 	f.data = f.data[size:]
-	return int(n)
+	return int64(n)
 }
 
 // addToFeed writes the entry of a change, in its transaction. The time of the entry is that of the new version if the change made

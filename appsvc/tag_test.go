@@ -63,7 +63,7 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 			t.Errorf("put at %s: the tagged app is version %s, %v", v, app.Version, err)
 		}
 	}
-	for _, v := range []appsvc.Version{appsvc.NewVersion(3), appsvc.NewVersion(1 << 40)} {
+	for _, v := range []appsvc.Version{appsvc.NewVersion(3), appsvc.NewVersion(int64(1) << 40)} {
 		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v})
 		checkKind(t, err, appsvc.ErrNotFound)
 	}
