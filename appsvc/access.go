@@ -10,8 +10,9 @@ import (
 )
 
 // The rules of access are here, and in protectedtags.go for protected tags. Caller.check in caller.go says which callers are
-// refused altogether. The rules are methods of Caller named may…, which look at the values alone. The functions readableHead and usableHead apply them to an app of the store: every method that reads or changes
-// one app calls one of them first, in the snapshot or the transaction in which it works.
+// refused altogether. The rules are methods of Caller, which look at the values alone; most are named may…. The functions
+// readableHead and usableHead apply them to an app of the store: every method that reads or changes one app calls one of them
+// first, in the snapshot or the transaction in which it works.
 //
 //	readableHead  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
 //	usableHead    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable
@@ -25,6 +26,11 @@ func (c Caller) moderates(group string) bool {
 	return slices.ContainsFunc(c.Moderates, func(m string) bool { return urn.Contains(m, group) })
 }
 
+// reads reports whether the group is one of those in Reads, or a site of one of these networks.
+func (c Caller) reads(group string) bool {
+	return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
+}
+
 // mayUse is the rule for changing an app: the caller owns it or moderates one of the groups of its latest version. Who
 // may use an app may also read it. A caller with TagsOnly may use no app, whatever its other rights are.
 func (c Caller) mayUse(h Head) bool {
@@ -34,9 +40,13 @@ func (c Caller) mayUse(h Head) bool {
 // mayRead is the rule for reading any version of an app: the caller may use the app, or may read one of the groups of its
 // latest version.
 func (c Caller) mayRead(h Head) bool {
-	return c.mayUse(h) || slices.ContainsFunc(h.Groups, func(group string) bool {
-		return slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
-	})
+	return c.mayUse(h) || slices.ContainsFunc(h.Groups, c.reads)
+}
+
+// readsOneOf reports whether the caller moderates or reads one of the groups in an entry of the feed, which the app may have left
+// since. Unlike mayRead, it does not look at the owner, nor at TagsOnly: callers with TagsOnly may not read the feed.
+func (c Caller) readsOneOf(groups []string) bool {
+	return slices.ContainsFunc(groups, func(group string) bool { return c.moderates(group) || c.reads(group) })
 }
 
 // mayCreateIn is the rule for creating an app in groups, and for adding groups to an app: the caller moderates each

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is what
@@ -160,12 +157,4 @@ func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool,
 		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
 	}
 	return Event{}, false, nil
-}
-
-// readsOneOf reports whether the caller moderates or reads one of the groups. It is the part of mayRead that goes by groups, for
-// the groups in an entry of the feed, which the app may have left since.
-func (c Caller) readsOneOf(groups []string) bool {
-	return slices.ContainsFunc(groups, func(group string) bool {
-		return c.moderates(group) || slices.ContainsFunc(c.Reads, func(r string) bool { return urn.Contains(r, group) })
-	})
 }
