@@ -175,8 +175,8 @@ func absentComponent(ctx context.Context, r Reader, c Component) error {
 
 // checker validates elements and collects those that are broken, for one answer of a check. CheckComponent makes it in its
 // View, and one goroutine uses it. It walks in the order of cursors: users goes through the apps, app through the versions of
-// one, and version through the elements of one. Each of them ends with errPageEnds when the answer must end, and at is then the
-// place where the next answer begins.
+// one, and version through the elements of one. When the answer must end, app and version return errPageEnds, and users then sets
+// Next from at.
 type checker struct {
 	r      Reader
 	name   string // of the component

@@ -17,9 +17,12 @@ import (
 //     the entries that it looks at (walkFeed).
 //   - How an iterator gets from page to page: package paging.
 
-// Page is one page of a list. It ends when it has as many items as the request asks for, or as soon as its items have
-// Limits.PageBytes, by default 16 MiB; the item that reaches this number is in the page. So a page may have fewer items
-// than the request asks for, and only Next says whether there are more.
+// Page is one page of a list. In most lists it ends when it has as many items as the request asks for, or as soon as its items
+// have Limits.PageBytes, by default 16 MiB; the item that reaches this number is in the page. A page of ListComponents, and one
+// of ListTags if Limit is 0, may have any number of items, so only their bytes end it. ListHistory and ListTagMoves have bounds
+// of their own, which their comments state.
+//
+// So a page may have fewer items than the request asks for, and only Next says whether there are more.
 //
 // Each page is as of the time of its call. An item that is added or changes its place between two calls may be missed, or
 // listed twice.

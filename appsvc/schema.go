@@ -76,7 +76,7 @@ func (v violations) Error() string {
 //
 // So an engine need not defend itself against its input. A panic in one is an error all the same.
 //
-// New makes one schemas for a Service, which has it for as long as it lives. It is safe for concurrent use.
+// Each Service has one, which New makes. It is safe for concurrent use.
 type schemas struct {
 	engine SchemaEngine
 	cache  schemaCache

@@ -221,9 +221,10 @@ func (n *node) str(name string) string {
 // zero, and merged looks at it at the end: functions on the way just stop. A search through a list counts as one step for every
 // 16 of its items.
 //
-// One call of WithDefaults makes one, for all configs of the app. One goroutine uses it.
+// The function WithDefaults makes one for its config. App.WithDefaults makes one for all configs of the app, and sets root anew
+// when an element has another manifest than the one before. One goroutine uses it.
 type defaulter struct {
-	root       *node   // the configSchema, in which references are resolved
+	root       *node   // the configSchema of the present config, in which references are resolved
 	work       int     // steps that are left; below zero = too much to do
 	bytes      int     // bytes that may be added; below zero = too large
 	completing []*node // the defaults that are being completed now, from the outermost on; none is added inside itself

@@ -16,8 +16,9 @@ import (
 // goroutine of a Service reads the new entries for all of them, and wakes those that an entry may concern. It does not
 // decide what a caller sees: Changes does, when the caller reads.
 //
-// The goroutine may wake a follower in vain, but it must not leave one asleep that could see an entry. So in each case of
-// doubt, such as an error of the store, it wakes everybody, or lets them read the feed themselves.
+// The goroutine may wake a follower in vain, but it must not leave one asleep that could see an entry. So if it does not know
+// all new entries, for instance because there are too many, it wakes everybody. After an error of the store it wakes nobody, and
+// reads the same entries again; a follower that calls Next meanwhile has to read the feed from its own cursor.
 //
 // It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, Next returns the
 // cursor of this position, and the follower reads on from there.
@@ -52,7 +53,7 @@ type Watch struct {
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
 // with each watch: byApp and byURN lead from the app, its owner and its groups to the watches that it may concern.
 //
-// The mutex guards all fields after it, and those of each Watch. It is not held while the goroutine reads the store.
+// The mutex guards all fields after it, and the fields of each Watch after in. It is not held while the goroutine reads the store.
 type watches struct {
 	store Store
 
