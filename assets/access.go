@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// This file has the rules of who may do what in a library. Every read and every change asks one of
-// them. They ask member.right, in effectiveright.go, what a member may do with a folder: nothing,
-// view, edit or manage.
+// This file has the rules of who may do what with folders and assets. They ask member.right, in
+// effectiveright.go, what a member may do with a folder: nothing, view, edit or manage.
 //
 //	member.sees, folderSeen        may the caller see this folder?
 //	member.seesPermissions         may the caller read the permissions of this folder?
@@ -18,6 +17,12 @@ import (
 //	folderToManage, mayRestore     may the caller change, delete or restore this folder?
 //	folderToGrantOn                may the caller change the permissions of this folder?
 //	member.mayNest                 may the caller put a folder into this one?
+//
+// Two rules about folders are elsewhere, each in the only function that needs it: createFolder asks
+// for manage on the parent of a new folder that has permissions, and request.lists decides which
+// folders a list of deleted folders has. Other functions look at member.moderator for what only
+// moderators may do: create a library, read its feed of changes, add an asset to no folder, take one
+// out of its last folder, and ask for the rights of another user.
 //
 // A folder or an asset that the caller may not see gives ErrNotFound, the same error as one that
 // does not exist. One that the caller sees and may not change gives ErrForbidden.

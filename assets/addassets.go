@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// This file has how ChangeAssets adds assets. Adding one that the library has already, by generator
-// and foreign id, changes that one: a request may be repeated. It takes edit on every folder that
-// the request names, and edit on one of the folders of an asset that is there already.
+// ChangeAssets adds assets with the functions of this file. If the library already has an asset with
+// the same generator and foreign id, that asset is changed, so a request may be repeated. The caller
+// needs edit on every folder that the request names, and edit on one of the folders of an asset that
+// is there already.
 
 // addAssets stores the drafts and returns their assets, each once, in the order of their first
 // mention.

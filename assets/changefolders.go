@@ -119,7 +119,8 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err := checkName(at+"/label", in.Label, req.limits.Name); err != nil {
 		return nil, err
 	}
-	// The caller needs edit on the parent and, to grant permissions at once, manage.
+	// checkParent asks for edit on the parent or, at the top level, for a moderator. To grant
+	// permissions on the new folder also takes manage on the parent.
 	parent, err := req.parentAt(at+"/path", in.Path)
 	if err != nil {
 		return nil, err

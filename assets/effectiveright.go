@@ -28,8 +28,8 @@ func (m member) right(n *node) right {
 	if m.moderator {
 		return right{level: levelManage}
 	}
-	// Go up from the folder, as far as permissions are inherited. open stays true only up to the top
-	// level, and if nothing was met on the way.
+	// Go up from the folder, as far as permissions are inherited. open remains true only if the walk
+	// reaches the top level and finds no permission on the way.
 	r := right{open: true}
 	for at := n; at != nil; at = at.parent {
 		r.open = r.open && len(at.Permissions) == 0
