@@ -23,7 +23,7 @@ func Limit(asked, otherwise, most int) (int, error) {
 
 // Room says when a page is full: when it has as many items as it may have, or as soon as its items have reached a number of
 // bytes. The item that reaches it is in the page. So the first item always fits, and a list comes to its end even if each item is
-// larger than a page. A caller asks Full before each item. If there is an item although the page is full, the list goes on.
+// larger than a page. A caller asks Full before each item. An item that comes when the page is full shows that there is another page.
 type Room struct {
 	limit, most  int
 	items, bytes int // that the page has

@@ -36,7 +36,7 @@ func Import(ctx context.Context, to Stores, r io.Reader, opts *Options) (Counts,
 
 // Import writes the content of the archive into empty stores. It returns ErrNotEmpty if they are not empty. After any
 // other error, or if the process is killed, the stores may hold a part of the content: discard them. It never returns
-// ErrDamaged, also if the source has changed since Open.
+// ErrDamaged, not even if the source has changed since Open.
 func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 	if err := to.Empty(ctx); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
@@ -50,21 +50,34 @@ func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 			err = m.add(l)
 		}
 		if err != nil {
-			return Counts{}, again(err)
+			return Counts{}, secondReading(err)
 		}
 	}
 	if err := m.flush(); err != nil {
-		return Counts{}, again(err)
+		return Counts{}, secondReading(err)
 	}
 	return m.counts, nil
 }
 
-// again returns an error of the second reading of an archive. It hides ErrDamaged, which promises that the stores are empty.
-func again(err error) error {
+// secondReading returns an error of the second reading of an archive. It is no ErrDamaged, which promises that the stores are
+// empty.
+func secondReading(err error) error {
 	if errors.Is(err, ErrDamaged) {
-		return fmt.Errorf("import: the archive was complete when it was checked, and is not now: %v", err)
+		err = changedSince{err}
 	}
 	return fmt.Errorf("import: %w", err)
+}
+
+// changedSince is the error of an archive that could be read when it was checked, and cannot any more. It wraps what the error
+// wraps, but for ErrDamaged.
+type changedSince struct{ cause error }
+
+func (e changedSince) Error() string {
+	return fmt.Sprintf("the archive could be read when it was checked, and cannot be read again: %v", e.cause)
+}
+
+func (e changedSince) Is(target error) bool {
+	return target != ErrDamaged && errors.Is(e.cause, target)
 }
 
 // Empty returns ErrNotEmpty if one of the stores has data.

@@ -78,7 +78,9 @@ func (r *appReader) latest(ctx context.Context, id string) *rows {
 		found, done := r.db.readShared(ctx, id)
 		defer done()
 		if found != nil {
-			r.alone, r.first, r.found = false, &again, version(found)
+			if found.err == nil {
+				r.alone, r.first, r.found = false, &again, version(found)
+			}
 			return found
 		}
 	}

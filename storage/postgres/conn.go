@@ -18,12 +18,11 @@ import (
 // Strings are stored as bytea, since PostgreSQL's text cannot hold U+0000 and is ordered by locale: arguments that are strings,
 // or lists of strings, are sent as bytes.
 type conn struct {
-	raw  *pgx.Conn
-	from *pgxpool.Conn // what raw belongs to
-	// connect sets raw, at the first statement.
-	connect func(context.Context) error
-	// ahead holds statements that are sent with the next one whose result is needed, in one round trip. At first it holds
-	// the statements that begin the transaction, so a transaction that runs nothing sends nothing.
+	raw     *pgx.Conn
+	from    *pgxpool.Conn // what raw belongs to
+	connect func() error  // sets raw, at the first statement
+	// ahead holds statements that are sent with the next one whose result is needed, in one round trip. connect puts the
+	// statements that begin the transaction before them, so a transaction that runs nothing sends nothing.
 	ahead []statement
 	// broken is the first error in the transaction. PostgreSQL refuses all later statements, so none is sent.
 	broken   error
@@ -31,7 +30,7 @@ type conn struct {
 	writes   bool     // the transaction is an update
 	pooled   bool     // the connection leads to a pooler, so settings hold within a transaction only
 	prepares bool     // statements are prepared, once for each connection
-	begins   int      // how many statements begin the transaction
+	begins   int      // how many statements begin the transaction; 0 before connect
 	claims   []string // keys that were inserted into the table claim
 }
 
@@ -125,7 +124,10 @@ func (c *conn) walk(ctx context.Context, portion int, sql string, args ...any) *
 // DECLARE. Then it does not learn the columns, and the server sends all values as text, in which a
 // bytea has twice as many bytes.
 func (c *conn) prepareFetch(ctx context.Context, sql string) error {
-	if !c.prepares || c.raw != nil && c.raw.PgConn().CustomData()[sql] != nil {
+	if err := c.attach(); err != nil {
+		return err
+	}
+	if !c.prepares || c.raw.PgConn().CustomData()[sql] != nil {
 		return nil
 	}
 	if err := c.query(ctx, "SELECT").err; err != nil { // sends the DECLARE
@@ -139,12 +141,13 @@ func (c *conn) prepareFetch(ctx context.Context, sql string) error {
 }
 
 // alone runs one query before the transaction begins, in a snapshot of its own. It runs nothing, and ok is false, if the
-// transaction has begun, if statements wait to be sent, or behind a pooler, where the settings belong to a transaction.
+// transaction has begun, if statements wait to be sent, or behind a pooler, where the settings belong to a transaction. If no
+// connection could be taken, ok is true and r has the error.
 func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok bool) {
 	if c.pooled || !c.idle() {
 		return nil, false
 	}
-	if err := c.attach(ctx); err != nil {
+	if err := c.attach(); err != nil {
 		return &rows{err: err}, true
 	}
 	begin := c.ahead
@@ -155,9 +158,9 @@ func (c *conn) alone(ctx context.Context, sql string, args ...any) (r *rows, ok 
 }
 
 // attach takes a connection, unless c has one. It returns the first error of the transaction.
-func (c *conn) attach(ctx context.Context) error {
+func (c *conn) attach() error {
 	if c.raw == nil && c.broken == nil {
-		c.broken = c.connect(ctx)
+		c.broken = c.connect()
 	}
 	return c.broken
 }
@@ -170,7 +173,7 @@ func (c *conn) idle() bool { return !c.begun() && len(c.ahead) == c.begins }
 
 // run sends the statements in ahead and the last one, in one round trip. take reads and closes the rows of the last one.
 func (c *conn) run(ctx context.Context, last statement, take func(pgx.Rows) error) error {
-	if err := c.attach(ctx); err != nil {
+	if err := c.attach(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -40,6 +40,7 @@ type DB struct {
 	libraries queues        // updates of each library
 	groups    groups        // updates of apps that share a transaction
 	reads     sharedReads   // Views of apps that share a query
+	readWait  time.Duration // how long a View waits for a shared query: readWait, but in tests
 
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
@@ -143,7 +144,7 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*DB
 		return nil, err
 	}
 	db := &DB{
-		codec: codec, busy: o.Busy, few: fewApps, steps: steps, schema: steps[len(steps)-1].Number,
+		codec: codec, busy: o.Busy, few: fewApps, readWait: readWait, steps: steps, schema: steps[len(steps)-1].Number,
 		slots:   make(queue, config.MaxConns),
 		writers: make(queue, config.MaxConns-reserve(config.MaxConns)),
 		changed: changed{soon: make(chan struct{}, 1)}, closing: make(chan struct{}),
@@ -175,16 +176,6 @@ func reserve(connections int32) int32 {
 		return 0
 	}
 	return max(1, connections/8)
-}
-
-// check returns the error of ctx if that is done, and errClosed if the store is closed.
-func (db *DB) check(ctx context.Context) error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if db.closed {
-		return errClosed
-	}
-	return ctx.Err()
 }
 
 // enter counts a user of the connections, so that Close waits for it. The user must call users.Done later. It returns

@@ -64,7 +64,8 @@ func repeatable(err error) bool {
 }
 
 // isBusy reports whether nothing was committed, and the same call may succeed later: a connection or a lock was not free in
-// time, the server was not there, or a newer release has migrated the store, so that this process must be replaced first.
+// time, the server was not there, or a newer release has migrated the store. In the last case it succeeds when this process has been
+// replaced by one of the newer release.
 func isBusy(err error) bool {
 	switch code(err) {
 	case "55P03", "57014": // lock_timeout, statement_timeout

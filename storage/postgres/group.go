@@ -70,9 +70,13 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 	if err := ctx.Err(); err != nil {
 		return true, err
 	}
-	m, c := newMember(), db.newConn(beginUpdate)
+	if err := db.enter(); err != nil {
+		return true, err
+	}
+	defer db.users.Done()
+	m, c := newMember(), db.newConn(ctx, beginUpdate)
 	connect, own := c.connect, false
-	c.connect = func(ctx context.Context) error {
+	c.connect = func() error {
 		if m.joined {
 			return errAlone
 		}
@@ -80,7 +84,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 			return err
 		}
 		own = true
-		return connect(ctx)
+		return connect()
 	}
 	defer func() {
 		if own {
@@ -94,10 +98,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 	if m.joined {
 		return m.end(t, err)
 	}
-	if err = c.result(err); err == nil && c.raw == nil {
-		err = c.connect(ctx)
-	}
-	if err == nil {
+	if err = c.result(err); err == nil {
 		err = c.commit()
 	}
 	return !repeatable(err), err

@@ -121,7 +121,7 @@ func (r *reviewReader) key(k reviewstore.Key) string {
 // collectionColumns are what collectionAt reads.
 const collectionColumns = "source, id, tally, fields"
 
-// scanCollection reads a row of collectionColumns or of listedCollections.
+// scanCollection reads a row of collectionColumns or of listedCollections. whole is false if the list has left out the fields.
 func scanCollection(r *rows) (c reviewstore.Collection, whole bool) {
 	c = collectionAt(r, 0)
 	return c, c.Tally != nil
@@ -206,7 +206,7 @@ func (r *reviewReader) CollectionsWithID(ctx context.Context, id string) iter.Se
 	return r.collections(ctx, collectionsWithID, digest(r.network), id)
 }
 
-// scanReview reads a row of id, time and data, or of listedReviews.
+// scanReview reads a row of id, time and data, or of listedReviews. whole is false if the list has left out the data.
 func scanReview(r *rows) (one reviewstore.Review, whole bool) {
 	one = reviewstore.Review{ID: r.text(0), Time: r.int(1), Data: r.blob(2)}
 	return one, one.Data != nil
@@ -243,8 +243,8 @@ func (r *reviewReader) ReviewsByID(ctx context.Context, k reviewstore.Key, ids [
 }
 
 // A list reads reviewPortion rows in one round trip, and they are in memory together. A review, or a collection, may have 16 MiB.
-// So of a row with more than 64 KiB a list reads the key alone, and eachRow then reads the row by itself. A portion takes at
-// most 4 MiB. To learn the length of a large value the server does not read it.
+// So of a row with more than 64 KiB a list reads the key alone, and eachRow then reads the row by itself. So the data of a portion
+// take at most 4 MiB, beside the keys. To learn the length of a large value the server does not read it.
 const (
 	reviewPortion     = 64
 	fitsReview        = "CASE WHEN octet_length(data) <= 65536 THEN "

@@ -76,10 +76,14 @@ func endView(*conn) error { return nil }
 // attempt runs fn once, in one transaction, which the statement begin begins. If fn returns nil and no statement has failed, it
 // calls end, which commits an update. A transaction that runs no statement takes no connection.
 func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, end func(*conn) error) error {
-	if err := db.check(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := db.newConn(begin)
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.users.Done()
+	c := db.newConn(ctx, begin)
 	defer db.leave(c) // whether fn fails, panics or ends its goroutine
 	if err := c.result(fn(c)); err != nil {
 		return err
@@ -87,11 +91,11 @@ func (db *DB) attempt(ctx context.Context, begin string, fn func(*conn) error, e
 	return end(c)
 }
 
-// newConn returns a conn for a transaction that the statement begin begins. It takes a connection of the pool with its first
-// statement; the caller calls leave afterwards.
-func (db *DB) newConn(begin string) *conn {
+// newConn returns a conn for a transaction that the statement begin begins. Its first statement takes a connection of the pool,
+// and waits for one until ctx is done. The caller has called enter, and calls leave afterwards.
+func (db *DB) newConn(ctx context.Context, begin string) *conn {
 	c := &conn{writes: begin == beginUpdate, pooled: db.pooled, prepares: db.prepares}
-	c.connect = func(ctx context.Context) error { return db.connect(ctx, c, begin) }
+	c.connect = func() error { return db.connect(ctx, c, begin) }
 	return c
 }
 
@@ -101,14 +105,11 @@ func (db *DB) connect(ctx context.Context, c *conn, begin string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := db.enter(); err != nil {
-		return err
-	}
 	pooled, err := db.acquire(ctx)
 	if err != nil {
-		db.users.Done()
 		return err
 	}
+	db.users.Add(1) // until leave has given the connection back
 	opening := db.opening(begin)
 	c.from, c.raw, c.ahead, c.begins = pooled, pooled.Conn(), append(opening, c.ahead...), len(opening)
 	return nil

@@ -143,11 +143,16 @@ var assetTransactionRules = []assetRule{
 	{"a View keeps its snapshot while others write", func(t *testing.T, s assetstore.Store) {
 		m := newAssetModel()
 		change(t, s, library, func(w assetstore.Tx) error { return fillAssets(w, m) })
-		later, done := m.clone(), make(chan error, 1)
+		later := m.clone()
+		var done chan error // made when the Update begins
 		err := s.View(ctx, library, func(r assetstore.Reader) error {
+			if done != nil {
+				return nil // a second run, whose snapshot may have the Update
+			}
 			if err := m.check(r); err != nil {
 				return err
 			}
+			done = make(chan error, 1)
 			go func() {
 				done <- s.Update(ctx, library, func(w assetstore.Tx) error {
 					return errors.Join(later.delete(w, 1), later.put(w, record(3), index("both")), later.putFolder(w, folderRecord("z", "")))
@@ -160,6 +165,9 @@ var assetTransactionRules = []assetRule{
 			}
 			return m.check(r)
 		})
+		if done == nil {
+			t.Fatal(err)
+		}
 		if err := errors.Join(err, <-done); err != nil {
 			t.Error(err)
 		}

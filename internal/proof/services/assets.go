@@ -63,7 +63,7 @@ func newHistory(t *testing.T, s assets.Store, seed uint64) *history {
 		svc: assets.New(s, &assets.Options{
 			Now:    func() time.Time { return time.UnixMilli(1_700_000_000_000 + d.Int64N(1000)) },
 			NewID:  func() string { ids++; return fmt.Sprintf("Id%03d", ids) },
-			Limits: assets.Limits{Depth: depth, Query: 4096},
+			Limits: assets.Limits{Depth: depth, Query: 4096, SearchTime: time.Minute}, // a slow machine is no fault
 		}),
 	}
 	urn := "urn:vitrine:" + h.lib.Network

@@ -46,7 +46,7 @@ func Steps(files fs.FS) ([]Step, error) {
 var ErrNewer = errors.New("a newer release has migrated the store")
 
 // CheckKnown returns ErrNewer if the store has a schema with a higher number than known, the highest that this process knows. Every
-// update asks it before it writes anything.
+// update asks it before it commits anything.
 func CheckKnown(schema, known int64) error {
 	if schema > known {
 		return fmt.Errorf("%w: it has schema %d now, and this process knows schema %d: restart it with the newer release", ErrNewer, schema, known)

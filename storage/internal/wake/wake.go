@@ -21,7 +21,7 @@ func (b *Bell) Wait() <-chan struct{} {
 }
 
 // Ring closes the channel that Wait returned last. It reports whether there was one: whether Wait was called since the
-// Ring before. Nobody may wait for that channel any more; a Bell does not know.
+// Ring before. Perhaps nobody waits for that channel any more; a Bell cannot tell.
 func (b *Bell) Ring() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
