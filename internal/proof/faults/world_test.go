@@ -71,7 +71,7 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, *stores)) 
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
 		Apps:    appsvc.New(s.apps, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
-		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1}),
+		Assets:  assets.New(s.assets, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
 			return httpapi.Principal{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}, nil
