@@ -1,7 +1,7 @@
 package client
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 )
@@ -11,10 +11,13 @@ type apps struct {
 	Apps []appsvc.App `json:"apps"`
 }
 
-// one returns the only app of an answer.
-func (a apps) one() (appsvc.App, error) {
+// oneApp is the body of an answer with one app.
+type oneApp struct{ apps }
+
+// check returns an error unless there is one app.
+func (a oneApp) check() error {
 	if len(a.Apps) != 1 {
-		return appsvc.App{}, errors.New("the answer is not one app")
+		return fmt.Errorf("it has %d apps, not one", len(a.Apps))
 	}
-	return a.Apps[0], nil
+	return nil
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -40,11 +41,22 @@ func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.
 	return appsvc.EditApp(ctx, a, id, fn)
 }
 
+// createdApp is the body of an answer to a creation.
+type createdApp struct {
+	ID string `json:"id"`
+}
+
+// check returns an error unless there is an id.
+func (c createdApp) check() error {
+	if c.ID == "" {
+		return errors.New("it has no id")
+	}
+	return nil
+}
+
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
 func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
-	var out struct {
-		ID string `json:"id"`
-	}
+	var out createdApp
 	to, err := a.address("/apps/")
 	if err != nil {
 		return appsvc.App{}, err
@@ -86,11 +98,11 @@ func (a *Apps) read(ctx context.Context, format string, ids ...string) (appsvc.A
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	var out apps
+	var out oneApp
 	if _, err := a.call(ctx, request{method: http.MethodGet, url: to, again: true, cached: true}, &out); err != nil {
 		return appsvc.App{}, err
 	}
-	return out.one()
+	return out.Apps[0], nil
 }
 
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: when no answer comes, the
@@ -100,9 +112,9 @@ func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, 
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	var out apps
+	var out oneApp
 	if _, err := a.write(ctx, request{method: http.MethodPatch, url: to}, patch, &out); err != nil {
 		return appsvc.App{}, err
 	}
-	return out.one()
+	return out.Apps[0], nil
 }

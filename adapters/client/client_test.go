@@ -114,8 +114,12 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
+	c, _ = scripted(t, nil, line{204, "", "", nil})
+	if err := c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}); err == nil {
+		t.Error("an answer without an export is taken for one")
+	}
 	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})
-	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: appsvc.NewVersion(0), To: appsvc.Latest}); err == nil {
+	if _, err := c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: "a", From: appsvc.NewVersion(0), To: appsvc.Latest}); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
 		t.Error("a history without versions is taken for one")
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -35,7 +36,7 @@ type Error struct {
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
-		message = http.StatusText(e.Status) + ", in a response that is not from this service"
+		message = cmp.Or(http.StatusText(e.Status), "a status without a name") + ", in a response that is not from this service"
 	}
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
@@ -147,32 +148,47 @@ func (k kinds) refusal(r request, a answer) *Error {
 }
 
 // settles reports whether a response tells that earlier attempts at the same request, which had no response, changed nothing.
-// A refusal with a status of 400 to 499, or 507, does: if an earlier attempt had been carried out, the service would have
-// returned its response again. The exceptions are 401 and 429, since the service refuses with these before it looks for an
-// earlier attempt. A 500, and a response that is not from the service, tell nothing either.
+// A refusal by the service with a status of 400 to 499, or 507, does, with the exceptions below: the service looks for an
+// earlier attempt by its key first, and repeats its response if it was carried out. This does not cover an attempt that is
+// still under way when the refusal is made, and is carried out afterwards.
+//
+// The exceptions are refusals that the service may make before it looks: 401, 429, and those for the rights of the caller,
+// 403 and 404. The earlier attempt itself, or a change by somebody else, may have taken these rights away. A 500, and a
+// response that is not from the service, tell nothing either.
 func (e *Error) settles() bool {
+	if e.Message == "" {
+		return false
+	}
 	switch e.Status {
-	case http.StatusUnauthorized, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
 		return false
 	case http.StatusInsufficientStorage:
-		return e.Message != ""
+		return true
 	}
-	return e.Message != "" && e.Status >= 400 && e.Status < 500
+	return e.Status >= 400 && e.Status < 500
 }
 
 // doubtful reports whether a request may have changed something although the service has not said so: the connection was
-// lost, the service does not know it itself, or a proxy had no response from the service. A read changes nothing, and a
-// request for which there was no connection was never sent.
+// lost, the response was too long to be read, the service does not know it itself, or a status from 500 on is not from the
+// service, so that it may come from a proxy that has lost the response. A read changes nothing, and a request for which there
+// was no connection was never sent. The service's own 500 is not doubtful: if it does not know whether its store has kept a
+// change, it says so with a 503.
 func (k kinds) doubtful(r request, a answer, err error) bool {
 	var gone *lost
+	var long tooLong
 	var op *net.OpError
 	switch {
-	case r.method == http.MethodGet || r.readOnly:
+	case !r.changes():
 		return false
+	case errors.As(err, &long):
+		return true
 	case err != nil:
 		return errors.As(err, &gone) && !(errors.As(err, &op) && op.Op == "dial")
-	case a.status == http.StatusServiceUnavailable:
-		return errors.Is(k.refusal(r, a), k.unknown)
 	}
-	return a.status == http.StatusBadGateway || a.status == http.StatusGatewayTimeout
+	switch a.status {
+	case http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
+		refused := k.refusal(r, a)
+		return refused.Message == "" || errors.Is(refused, k.unknown)
+	}
+	return a.status > 500 // the service has no other status from 500 on
 }

@@ -2,7 +2,7 @@ package client
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"iter"
 	"net/url"
 
@@ -48,7 +48,7 @@ func (a *Apps) Diff(ctx context.Context, in appsvc.DiffRequest) (appsvc.Diff, er
 			return appsvc.Diff{}, err
 		}
 		if len(newest.Items) == 0 {
-			return appsvc.Diff{}, errors.New("the answer has no version")
+			return appsvc.Diff{}, fmt.Errorf("GET /apps/%s/history/: the answer has no version", in.AppID)
 		}
 		for _, v := range []*appsvc.Version{&in.From, &in.To} {
 			if *v == appsvc.Latest {

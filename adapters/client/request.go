@@ -32,6 +32,9 @@ func (r request) path() string {
 	return u.EscapedPath()
 }
 
+// changes reports whether the request may change something.
+func (r request) changes() bool { return r.method != http.MethodGet && !r.readOnly }
+
 // answer is a response that was read completely.
 type answer struct {
 	status int
@@ -103,8 +106,16 @@ type lost struct{ error }
 // Unwrap returns the error of the connection.
 func (l *lost) Unwrap() error { return l.error }
 
-// read reads the body of a response up to Config.AnswerBytes. A longer one is an error and not cut. If it breaks off, the error
-// is a *lost.
+// tooLong is the error of a response with more bytes than it says, which is Config.AnswerBytes. The request was answered.
+type tooLong int64
+
+// Error returns a sentence with the limit.
+func (l tooLong) Error() string {
+	return fmt.Sprintf("the answer is longer than %d bytes: see Config.AnswerBytes", int64(l))
+}
+
+// read reads the body of a response up to Config.AnswerBytes. A longer one is not cut: it is an error, a tooLong. If the body
+// breaks off, the error is a *lost.
 func (s *sender) read(body io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	n, err := b.ReadFrom(io.LimitReader(body, s.AnswerBytes+1))
@@ -112,7 +123,7 @@ func (s *sender) read(body io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, &lost{err}
 	case n > s.AnswerBytes:
-		return nil, fmt.Errorf("the answer is longer than %d bytes: see Config.AnswerBytes", s.AnswerBytes)
+		return nil, tooLong(s.AnswerBytes)
 	}
 	return b.Bytes(), nil
 }

@@ -129,6 +129,20 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 		{"a creation that may have arrived, of a service that is busy then", "create", []line{broken, busy}, 4, appsvc.ErrUnknown},
 		{"a creation that may have arrived, and is refused", "create", []line{broken, {422, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnprocessable},
 		{"a creation that may have arrived, with a token that has expired since", "create", []line{broken, {401, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a creation that may have arrived, in groups that the caller may no longer use", "create", []line{broken, {403, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a removal that may have arrived, from an app that the caller no longer sees", "delete", []line{broken, {404, `{"error":"no"}`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a patch that a proxy fails with", "patch", []line{{500, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch that a proxy fails with, with a status of its own", "patch", []line{{520, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch that a proxy has lost, as its JSON says", "patch", []line{{524, `{"error":"timeout"}`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch behind a proxy that is busy", "patch", []line{{503, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch of a service that fails", "patch", []line{{500, `{"error":"internal error"}`, "", nil}}, 1, nil},
+		{"a creation that may have arrived, behind a login page", "create", []line{broken, {200, `<html>`, "", nil}}, 2, appsvc.ErrUnknown},
+		{"a creation that something else has answered", "create", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a removal behind a login page", "delete", []line{{200, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a tag that something else has answered", "put", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch behind a login page", "patch", []line{{200, `<html>`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch that something else has answered", "patch", []line{{200, `{}`, "", nil}}, 1, appsvc.ErrUnknown},
+		{"a patch with a long answer", "patch", []line{{200, strings.Repeat(" ", 5000), "", nil}}, 1, appsvc.ErrUnknown},
 		{"a creation that may have arrived, of a service that fails then", "create", []line{broken, {500, `{"error":"internal error"}`, "", nil}}, 2, appsvc.ErrUnknown},
 		{"a creation that may have arrived, behind a proxy that refuses it then", "create", []line{broken, {404, `<html>`, "", nil}}, 2, appsvc.ErrUnknown},
 		{"a creation that may have arrived, of a service that is full", "create", []line{broken, {507, `{"error":"full"}`, "", nil}}, 2, appsvc.ErrFull},
@@ -148,7 +162,7 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, s := scripted(t, nil, test.lines...)
+				c, s := scripted(t, func(c *client.Config) { c.AnswerBytes = 4000 }, test.lines...)
 				err := calls[test.call](t.Context(), c)
 				if len(s.asked) != test.sent {
 					t.Errorf("sent %d times, want %d", len(s.asked), test.sent)
@@ -165,6 +179,35 @@ func TestRequestsAreSentAgainOnlyWhereThatDoesNoHarm(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The service checks the rights of a caller before it looks for an earlier attempt.
+func TestAChangeIsUnknownThoughTheCallerHasNoRightsAnyMore(t *testing.T) {
+	s := newServer(t)
+	by := editor
+	lose := false
+	c := s.client(editor, func(c *client.Config) {
+		c.Token = func(context.Context) (string, error) { return s.token(by), nil }
+		next := c.Transport
+		c.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(r)
+			if err != nil || !lose {
+				return answer, err
+			}
+			lose = false
+			by.Moderates = nil
+			answer.Body.Close()
+			return nil, broken.err
+		})
+	})
+	app := ok(s.client(siteOne, nil).Apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{site}}))(t)
+	lose = true
+	_, err := c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: appsvc.NewVersion(0)})
+	if wantError(t, "repeated without rights", err, appsvc.ErrUnknown); !errors.Is(err, appsvc.ErrNotFound) {
+		t.Errorf("want the refusal too: %v", err)
+	}
+	by = editor
+	ok(c.Apps.Tag(t.Context(), appsvc.TagRequest{AppID: app.ID, Name: "live"}))(t)
 }
 
 // All attempts carry one key, and each call its own.
@@ -267,6 +310,10 @@ func TestErrorsSayWhatWasAskedAndByWhomItWasRefused(t *testing.T) {
 		413: appsvc.ErrTooLarge, 422: appsvc.ErrUnprocessable, 507: appsvc.ErrFull} {
 		c, _ := scripted(t, nil, line{status, `{"error":"no"}`, "", nil})
 		wantError(t, fmt.Sprint(status), calls["patch"](t.Context(), c), kind)
+	}
+	c, _ = scripted(t, nil, line{520, "<html>", "", nil})
+	if err := calls["read"](t.Context(), c); err == nil || err.Error() != "GET /v4/apps/a: 520: a status without a name, in a response that is not from this service" {
+		t.Error(err)
 	}
 	// Responses that are not from the service wrap no sentinel.
 	for _, l := range []line{{404, "<html>not here", "", nil}, {302, "", "Location: https://evil.example.test/", nil}, {304, "", "", nil}, {404, `{"error":""}`, "", nil}} {

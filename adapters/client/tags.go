@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -32,12 +31,20 @@ func (t tags) list() ([]appsvc.Tag, error) {
 	return t.Tags, nil
 }
 
-// one returns the only tag of an answer.
-func (t tags) one() (appsvc.Tag, error) {
-	list, err := t.list()
-	if err == nil && len(list) != 1 {
-		err = errors.New("the answer is not one tag")
+// oneTag is the body of an answer with one tag.
+type oneTag struct{ tags }
+
+// check returns an error unless there is one tag, with its app or without.
+func (t oneTag) check() error {
+	if len(t.Tags) != 1 || len(t.Apps) > 1 {
+		return fmt.Errorf("it has %d tags and %d apps, not one tag", len(t.Tags), len(t.Apps))
 	}
+	return nil
+}
+
+// one returns the tag.
+func (t oneTag) one() (appsvc.Tag, error) {
+	list, err := t.list()
 	if err != nil {
 		return appsvc.Tag{}, err
 	}
@@ -67,7 +74,7 @@ func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
-	var out tags
+	var out oneTag
 	if _, err := a.get(ctx, &out, url.Values(values{}.flag("embedApps", in.Embed)), "/apps/%s/tags/%s", in.AppID, in.Name); err != nil {
 		return appsvc.Tag{}, err
 	}
@@ -95,7 +102,7 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 		return appsvc.Tag{}, err
 	}
 	r := request{method: http.MethodPut, url: to, query: url.Values(values{}.flag("embedApps", in.Embed))}
-	var out tags
+	var out oneTag
 	if _, err := a.keyed(ctx, in.IdempotencyKey, r, body, &out); err != nil {
 		return appsvc.Tag{}, err
 	}

@@ -53,11 +53,11 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		AppID string `json:"appId"`
 		namedVersion
 	}{in.AppID, named(in.Version)}
-	var out apps
+	var out oneApp
 	if _, err := a.keyed(ctx, in.IdempotencyKey, request{method: http.MethodPost, url: to}, body, &out); err != nil {
 		return appsvc.App{}, err
 	}
-	return out.one()
+	return out.Apps[0], nil
 }
 
 // noVersion is the error of the embedded service for the zero Version.
