@@ -96,12 +96,13 @@ func (p *provenance) ambient(r *http.Request) bool {
 	return !p.query.Load() || certified || r.Header["Cookie"] != nil
 }
 
-// authenticate calls Config.Authenticate and sets c.by. All tokens that are not valid get the same 401, so that guessing
-// teaches nothing, with one exception: a TokenError, for a token that is signed well, tells its reason. Any other error of
-// Authenticate is a 503.
+// authenticate calls Config.Authenticate and sets c.by. An error that wraps ErrUnauthenticated is a 401, always the same, so
+// that guessing teaches nothing. A TokenError, for a token that is signed well, is a 401 that tells its reason. Any other error
+// is a 503.
 //
-// A Principal that its method Check refuses is a mistake of Authenticate, not of the client. It gives no rights: it is 503 if
-// it has Tags without TagsOnly, else 401. The mistake is logged, except a missing URN, which means that nobody was recognised.
+// A Principal that its method Check refuses is a mistake of Authenticate, not of the client. It gives no rights, and the mistake
+// is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN and
+// without Tags is no mistake: nobody was recognised, so it is 401, and not logged as one.
 func (h *handler) authenticate(c *call) error {
 	c.secrets = secretsOf(c.r)
 	from := &provenance{limit: h.Limits.Token}
@@ -123,12 +124,12 @@ func (h *handler) authenticate(c *call) error {
 		c.log("Authenticate failed", err)
 		return errNoIdentity
 	}
-	if by.URN == "" {
-		return errNoToken
-	}
 	if by.looksRestricted() {
 		c.log("Authenticate gave a principal with Tags and without TagsOnly", errors.New("want TagsOnly, or no Tags"))
 		return errNoIdentity
+	}
+	if by.URN == "" {
+		return errNoToken
 	}
 	if err := by.Check(); err != nil {
 		c.log("Authenticate gave a malformed principal", err)

@@ -21,13 +21,14 @@ type Config struct {
 	Reviews Reviews // *reviews.Service, or a type around one
 
 	// Authenticate tells who sends a request: by its token (see RequestToken), a session cookie, a client
-	// certificate, or whatever else proves it. Tokens is a default. It is called once for each request, with an
-	// empty body, and must be safe for concurrent use. Required.
+	// certificate, or whatever else proves it. Tokens is a default. It is called once for each request, and every
+	// minute for an event stream that is open, with an empty body. It must be safe for concurrent use. Required.
 	//
 	// An error that wraps ErrUnauthenticated is answered with 401; the client is not told the
 	// reason, unless it is a TokenError. Any other error is answered with 503 and logged, so that an
 	// identity provider that is down does not look like a bad token. A Principal with Tags but without
-	// TagsOnly is answered with 503, and any other that Principal.Check refuses with 401.
+	// TagsOnly is answered with 503, with a URN or without one, and any other that Principal.Check refuses with 401.
+	// Both are logged, except a Principal without a URN and without Tags, which means that nobody was recognised.
 	//
 	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that
 	// another site made up. Then every method but GET, HEAD and OPTIONS must pass

@@ -11,18 +11,18 @@ import (
 // tell a response that is not complete.
 //
 // The store is read as fast as the client reads, and a snapshot is held meanwhile. So a client must read each piece
-// within Limits.Pause, and must never be more than Limits.Pause behind one that reads downloadRate all the time. A
-// client that is slower is disconnected.
+// within Limits.Pause, and all pieces together within Limits.Pause and the time that they take at downloadRate. A client that
+// is slower is disconnected. Only the time in which the server waits for the client counts, not the time in which it works.
 type download struct {
 	*call
 	kind    []string // the media type
 	control *http.ResponseController
-	due     time.Time // when the client must have taken what was written
-	failed  bool      // a write has failed
+	left    time.Duration // how long the server may still wait for the client
+	failed  bool          // a write has failed
 }
 
-// downloadRate is the least that a client must read on average, in bytes a second. An export of 1 GB then ends within five
-// hours, and with it the snapshot that it holds.
+// downloadRate is the least that a client must read on average, in bytes a second. An export of 1 GB then waits for its
+// client for less than five hours, and holds its snapshot no longer than that and the time that the server works.
 const downloadRate = 64 << 10
 
 // newDownload returns a download that has sent nothing yet.
@@ -39,14 +39,13 @@ func (d *download) begin() {
 	d.sent = true
 	d.header()["Content-Type"] = d.kind
 	d.cacheAs(noStore)
-	d.due = time.Now().Add(d.h.Limits.Pause)
+	d.left = d.h.Limits.Pause
 	d.w.WriteHeader(d.status)
 	_ = d.control.Flush() // else net/http would add a Content-Length to a short response, also if an error ends it early
 }
 
 // Write sends p in pieces, so that the pace of the client can be measured. Memory is reserved for a p of more than
-// maxKeptBuffer until it is sent. The deadline of a piece is the earlier of two: Limits.Pause from now, and Limits.Pause
-// after a client that reads downloadRate would have taken everything up to the end of the piece.
+// maxKeptBuffer until it is sent. The deadline of a piece is Limits.Pause from now, or earlier if the client has less time left.
 func (d *download) Write(p []byte) (sent int, err error) {
 	if len(p) > maxKeptBuffer {
 		if err := d.hold(len(p)); err != nil {
@@ -58,13 +57,11 @@ func (d *download) Write(p []byte) (sent int, err error) {
 	d.room.begin(true)
 	for sent < len(p) && err == nil {
 		n := min(len(p)-sent, piece)
-		d.due = d.due.Add(time.Duration(n) * time.Second / downloadRate)
-		due := time.Now().Add(d.h.Limits.Pause)
-		if d.due.Before(due) {
-			due = d.due
-		}
-		_ = d.control.SetWriteDeadline(due) // a writer without deadlines is bounded by its server
+		d.left += time.Duration(n) * time.Second / downloadRate
+		begun := time.Now()
+		_ = d.control.SetWriteDeadline(begun.Add(min(d.left, d.h.Limits.Pause))) // a writer without deadlines is bounded by its server
 		n, err = d.w.Write(p[sent : sent+n])
+		d.left -= time.Since(begun)
 		sent += n
 		d.written += int64(n)
 		d.room.moved(n)

@@ -58,6 +58,10 @@ func TestAnIdentityProviderThatIsDownIsNoBadToken(t *testing.T) {
 				return httpapi.Principal{}, errors.New("no answer from the provider")
 			case "tags":
 				return httpapi.Principal{URN: editor.URN, Tags: []string{"production"}}, nil
+			case "only tags":
+				return httpapi.Principal{Tags: []string{"production"}}, nil
+			case "nobody":
+				return httpapi.Principal{TagsOnly: true, Tags: []string{"production"}}, nil
 			default:
 				return editor, err
 			}
@@ -67,7 +71,14 @@ func TestAnIdentityProviderThatIsDownIsNoBadToken(t *testing.T) {
 	if r.header.Get("Retry-After") == "" || strings.Contains(r.body, "provider") || !strings.Contains(w.log.String(), "no answer from the provider") {
 		t.Errorf("%v %s, logged %s", r.header, r.body, w.log)
 	}
-	w.send("GET", "/apps/?svctoken=tags", "").want(503)
+	for _, token := range []string{"tags", "only+tags"} {
+		before := strings.Count(w.log.String(), "without TagsOnly")
+		w.send("GET", "/apps/?svctoken="+token, "").want(503)
+		if strings.Count(w.log.String(), "without TagsOnly") == before {
+			t.Errorf("%s: not logged", token)
+		}
+	}
+	w.send("GET", "/apps/?svctoken=nobody", "").want(401)
 	w.send("GET", "/apps/", "").want(401)
 	w.send("GET", "/apps/?svctoken=x", "", header("Authorization", "svctoken x")).want(401)
 }
