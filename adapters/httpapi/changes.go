@@ -46,8 +46,8 @@ func (a appRoutes) changes(c *call) (err error) {
 			in.Types = append(in.Types, appsvc.ChangeType(name))
 		}
 	}
-	// The stream asks the function below for one page after another, each after the cursor that it has come to. Its pages are
-	// smaller than those of a list, since a page waits in memory until the client has read it.
+	// The stream asks the function below for one page after another, each after the cursor that it has come to. Unless
+	// the request has a limit, its pages are smaller than those of a list, since a page waits in memory until the client has read it.
 	if c.streams() {
 		if in.Limit == 0 {
 			in.Limit = streamPage

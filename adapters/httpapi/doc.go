@@ -112,7 +112,7 @@
 //
 // Exports of reviews have slots, too, since each holds a snapshot of the store: 8 at a time and 4 of a caller, else
 // 429 ([Limits.Exports] and [Limits.ExportsOfCaller]). A client that leaves a piece of an export unread for Limits.Pause, or
-// falls behind 64 KiB/s by more than Limits.Pause, is disconnected.
+// falls behind 64 KiB/s by more than Limits.Pause, is disconnected. Only the time in which the server waits for the client counts.
 //
 // At most 2,000 event streams are open, and 16 of one caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
@@ -146,6 +146,6 @@
 // If a request is refused while its client is still sending, the handler reads up to four times [Limits.Body] of the
 // rest, for 3 seconds at most, since many clients read the response only after they have sent everything. Of a body whose
 // Content-Length is larger than that it reads nothing. Timeouts belong to the [http.Server]. The handler changes the
-// deadlines of a connection in four cases only: for this, to disconnect a slow client, and during imports and exports of
-// reviews and event streams, which may take any time.
+// deadlines of a connection only for this, to disconnect a slow client, and during imports and exports of reviews and event
+// streams. These have no limit of time as a whole, but their clients may be disconnected as described above.
 package httpapi

@@ -173,8 +173,9 @@ func isOneOf(err error, sentinels []error) bool {
 
 // fail makes an error the response. From 500 on the cause may tell about the store, so the response has a general
 // sentence, and the cause is logged. Two exceptions pass as they are: a refusal, whose sentence was written for
-// clients, and an error value of package assets, which says that a search takes too long. If the client has gone, the
-// error is only the end of its request, and nothing is logged.
+// clients, and an error value of package assets, which says that a search takes too long. If the
+// request's context is cancelled, and the outcome of a write is not in doubt, nothing is logged: the error is only the end of
+// the request.
 func (c *call) fail(err error) {
 	r := refusalOf(err)
 	text, isOpaque := opaque[r.status]

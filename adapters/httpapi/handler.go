@@ -17,8 +17,11 @@ import (
 // A request goes through these functions, each in the file that has its rules:
 //
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
-//	find           looks up the endpoint of the path                       router.go, mounts.go, route.go
+//	find           sets the resource of the path                           router.go, mounts.go, route.go
 //	authenticate   sets the caller                                         authenticate.go, principal.go, jwt.go
+//	endpoint       finds the endpoint of the method, else 404 or 405       router.go
+//	checkOrigin    refuses a write that another site may have made up      authenticate.go
+//	admit          judges the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, idempotencykey.go, query.go
 //	work           reserves memory and calls the endpoint                  memory.go, memorybudget.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others

@@ -3,17 +3,16 @@ package httpapi
 import "net/http"
 
 // This file has the headers that responses have in common, and the response to OPTIONS, which is made of headers alone. A
-// header that only some responses have is set where the response is made: Cache-Control, Vary and ETag as caching.go says,
-// Allow by endpoint, Retry-After by refuse, WWW-Authenticate by challenge, Link by next, Content-Length by send.
+// header that only some responses have is set where the response is made. Cache-Control, which every response has with a value of
+// its own, is set by cacheAs.
 
-// commonHeaders are the headers that every response has, errors too: pages of all origins may read it, and no browser
+// commonHeaders are the headers that every response has with the same value, errors too: pages of all origins may read it, and no browser
 // guesses its type, frames it or repeats its address. There is no Access-Control-Allow-Credentials, so a page of another
 // origin cannot use the cookies of its visitor. The slices are shared between responses, so a header is replaced and never
 // added to.
 var commonHeaders = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
 	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After"},
-	"Cache-Control":                 revalidate,
 	"Content-Security-Policy":       {"default-src 'none'; frame-ancestors 'none'"},
 	"Referrer-Policy":               {"no-referrer"},
 	"X-Content-Type-Options":        {"nosniff"},
@@ -27,8 +26,9 @@ var (
 	closeConnection = []string{"close"}
 )
 
-// setCommonHeaders sets the headers that every response has, and X-Request-Id, which names the request in the log. An endpoint
-// may replace two of them later: Cache-Control by cacheAs, and Content-Security-Policy, as only cors.html does.
+// setCommonHeaders sets the headers that every response has: commonHeaders, X-Request-Id, which names the request in the log,
+// and Cache-Control. An endpoint may replace two of them later: Cache-Control by cacheAs, and Content-Security-Policy, as only
+// cors.html does.
 func (c *call) setCommonHeaders() {
 	header := c.header()
 	for name, value := range commonHeaders {

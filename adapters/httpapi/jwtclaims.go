@@ -104,7 +104,7 @@ func decodeClaim(value []byte, field any) error {
 }
 
 // maxSeconds keeps times within what time.Time can hold and compare, about 35,000 years before and after 1970. A number of
-// seconds beyond it is read as maxSeconds.
+// seconds beyond it is read as the nearest of the two bounds, -maxSeconds and maxSeconds.
 const maxSeconds = 1 << 40
 
 // decodeTime reads a JSON number of seconds since the epoch, which may have a fraction (RFC 7519, section 2).

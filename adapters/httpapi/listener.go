@@ -73,7 +73,7 @@ var (
 // refusedHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id.
 var refusedHeaders = func() string {
 	headers := maps.Clone(commonHeaders)
-	headers["Content-Type"], headers["Connection"] = jsonType, []string{"close"}
+	headers["Cache-Control"], headers["Content-Type"], headers["Connection"] = revalidate, jsonType, []string{"close"}
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		fmt.Fprintf(&b, "%s: %s\r\n", name, headers[name][0])

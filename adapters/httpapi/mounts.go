@@ -24,13 +24,9 @@ const (
 	atAssets              // the prefix of the asset manager
 )
 
-// prefix is what openapi.json writes before the paths of a mount. Those at the base path have none there, since the
-// base path is part of the server's address.
-func (m mount) prefix() string {
-	if m == atAssets {
-		return assetPrefix
-	}
-	return ""
+// prefix is what stands before the paths of a mount, where base stands before those at the base path.
+func (m mount) prefix(base string) string {
+	return [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}[m]
 }
 
 // tables returns everything that the handler serves. The domains that the Config leaves out have no routes, so their

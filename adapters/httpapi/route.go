@@ -41,7 +41,7 @@ func (r *route) writes() bool { return r.method != http.MethodGet }
 // described returns the path of the route as openapi.json has it. Collections stand there without the
 // slash at their end.
 func (r *route) described(m mount) string {
-	path := m.prefix() + r.path
+	path := m.prefix("") + r.path // the base path is a part of the server's address
 	if r.eitherSlash {
 		path = strings.TrimSuffix(path, "/")
 	}

@@ -24,10 +24,9 @@ func newRouter(base string, tables []table) *router {
 	for i := range r.mounts {
 		r.mounts[i] = &pathTable{fixed: map[string]*resource{}, patterns: map[string]*resource{}, params: httprouter.New()}
 	}
-	prefix := [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}
 	for _, t := range tables {
 		for i := range t.routes {
-			t.routes[i].pattern = prefix[t.mount] + t.routes[i].path
+			t.routes[i].pattern = t.mount.prefix(base) + t.routes[i].path
 			r.mounts[t.mount].add(&t.routes[i])
 		}
 	}

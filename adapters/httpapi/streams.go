@@ -141,7 +141,8 @@ const (
 
 // stream sends a feed as server-sent events, from a cursor on. Nothing is buffered between the feed and the client:
 // each page is read just before it is sent. An error in the first page is answered like any other. A later error
-// ends the stream, and the client goes on from its last id. A stream ends between two events, unless its connection breaks.
+// ends the stream, and the client goes on from its last id. A stream ends between two events,
+// unless its connection breaks or the server closes the connection of a client that reads too slowly.
 //
 // changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
 // that is closed when there may be more.
@@ -192,7 +193,7 @@ type stream struct {
 	*call
 	control *http.ResponseController
 	next    string // the cursor up to which the feed was read
-	sentID  string // the last cursor that the client was sent; before next after entries that the client may not see
+	sentID  string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
 	held    int    // bytes that the page takes
 
 	// behind is since when the feed has had more than was sent, in nanoseconds since the epoch; 0 = it has no more.

@@ -52,8 +52,8 @@ const (
 )
 
 // wait returns the time between a failed attempt and the next, without the jitter. It begins with firstWait and doubles with
-// each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted, whatever
-// their changes, so an endpoint that is down is not asked more often because many changes wait for it.
+// each failure, up to longestWait. failed is how many attempts at the endpoint have failed since one was accepted, a change was
+// given up as refused, or the receiver changed. It counts attempts at all changes, so an endpoint that is down is not asked more often because many changes wait for it.
 func wait(failed int) time.Duration {
 	d := firstWait
 	for range failed - 1 {

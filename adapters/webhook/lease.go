@@ -47,7 +47,7 @@ func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*
 			if ctx.Err() == nil && attempt%15 == 0 {
 				log.Warn("webhooks: the store cannot be asked which process delivers, trying again", "cause", err.Error())
 			}
-		case len(value) > 0 && !bytes.Equal(value, seen): // the holder lives
+		case len(value) > 0 && !bytes.Equal(value, seen): // the value is new to this process: the holder lives, or this is the first look
 			seen, since = value, time.Now()
 		case len(value) == 0 || begun.Sub(since) >= leaseDead: // there is no holder, or it is dead
 			l := &lease{store, log, beat(), begun}

@@ -29,7 +29,7 @@ type position struct {
 	Marks   map[string]mark   `json:"marks"`
 
 	Off     bool  `json:"off,omitempty"`     // the receiver answered 410
-	Failed  int   `json:"failed,omitempty"`  // attempts since the last one that was accepted
+	Failed  int   `json:"failed,omitempty"`  // attempts since one was accepted, a change was given up as refused, or the receiver changed
 	Refused int   `json:"refused,omitempty"` // attempts at the next change that were refused as such
 	Until   int64 `json:"until,omitempty"`   // the next attempt is due then, in milliseconds since the epoch
 }

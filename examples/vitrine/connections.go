@@ -67,8 +67,8 @@ func connectionOf(c net.Conn) *connection {
 // connectionKey is the key of the *connection in the context of a request.
 type connectionKey struct{}
 
-// unlessCrowded marks the requests that come over a spare connection while all others are busy. httpapi answers these
-// with 503.
+// unlessCrowded marks the requests that come over a spare connection as long as more than most are open. httpapi answers
+// these with 503.
 func (l *connections) unlessCrowded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := r.Context().Value(connectionKey{}).(*connection); c.extra.Load() && l.crowded(c) {

@@ -266,12 +266,22 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	all.open = 2
 	c := &connection{all: all}
 	c.extra.Store(true)
-	handler := all.unlessCrowded(http.NotFoundHandler())
+	api, err := httpapi.New(httpapi.Config{Authenticate: func(*http.Request) (httpapi.Principal, error) {
+		return httpapi.Principal{}, httpapi.ErrUnauthenticated
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := all.unlessCrowded(api)
 	var requests sync.WaitGroup
 	for range 2 {
 		requests.Go(func() {
 			r := httptest.NewRequest("GET", "/", nil)
-			handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)))
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)))
+			if w.Code != http.StatusServiceUnavailable {
+				t.Errorf("a request over a spare connection is answered with %d, want 503", w.Code)
+			}
 		})
 	}
 	requests.Wait()

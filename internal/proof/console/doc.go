@@ -6,7 +6,7 @@
 // folder that TestViews names. When a test ends, the page tells which requests it has sent; one to another origin, or with
 // a token in its address, fails the test.
 //
-// TestFirstView logs how long the first view takes; it fails for no time, however long:
+// TestFirstView logs how long the first view takes, and has no limit for it:
 //
 //	go test -run TestFirstView -v ./internal/proof/console
 //

@@ -127,7 +127,7 @@ func TestViews(t *testing.T) {
 }
 
 // TestFirstView logs how long the list of apps takes from the start of the navigation until its rows are painted, in a
-// browser that has nothing of the page in its cache. No time is a failure.
+// browser that has nothing of the page in its cache. It has no limit for the time.
 func TestFirstView(t *testing.T) {
 	w, _ := filled(t)
 	var all []float64
