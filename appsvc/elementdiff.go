@@ -314,8 +314,8 @@ func (d *elementDiff) traits(seed maphash.Seed, e *comparedElement) []trait {
 	return out
 }
 
-// hashIn returns the hash of a value or a word of the member whose name has the hash name. A value and a word of one member
-// differ, because every long text begins with a quotation mark, which no word has.
+// hashIn returns the hash of a value or a word of the member whose name has the hash name. The value of a text and a word of it
+// differ, because the value begins with a quotation mark, which no word has.
 func hashIn(seed maphash.Seed, name uint64, text []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

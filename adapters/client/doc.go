@@ -12,7 +12,8 @@
 // An error of the service is an [*Error]. errors.Is finds in it the sentinel that the embedded service returns, such as
 // appsvc.ErrConflict or assets.ErrNotFound. Any other error comes from the connection. If it is not known whether a
 // change was made, the error is ErrUnknown of the domain: because the service says so, because its response was lost or is
-// longer than [Config].AnswerBytes, or because the response comes from something else, such as a proxy or a login page.
+// longer than [Config].AnswerBytes, or because the response is a 2xx, or a status from 500 on, and comes from something else, such as a proxy
+// or a login page.
 //
 // A refusal of a repeated change counts as known if the service looks for the earlier attempt before it refuses so. An earlier
 // attempt that is still under way then, behind a proxy for instance, may be carried out all the same.

@@ -101,8 +101,8 @@ func (p *provenance) ambient(r *http.Request) bool {
 // is a 503.
 //
 // A Principal that its method Check refuses is a mistake of Authenticate, not of the client. It gives no rights, and the mistake
-// is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN and
-// without Tags is no mistake: nobody was recognised, so it is 401, and not logged as one.
+// is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN is no
+// mistake, unless it has Tags without TagsOnly: nobody was recognised, so it is 401, and not logged as one.
 func (h *handler) authenticate(c *call) error {
 	c.secrets = secretsOf(c.r)
 	from := &provenance{limit: h.Limits.Token}

@@ -28,7 +28,7 @@ type Config struct {
 	// reason, unless it is a TokenError. Any other error is answered with 503 and logged, so that an
 	// identity provider that is down does not look like a bad token. A Principal with Tags but without
 	// TagsOnly is answered with 503, with a URN or without one, and any other that Principal.Check refuses with 401.
-	// Both are logged, except a Principal without a URN and without Tags, which means that nobody was recognised.
+	// Both are logged, except a Principal without a URN whose Tags come with TagsOnly or are empty: nobody was recognised.
 	//
 	// An identity that does not come from RequestToken is ambient: a browser may add it to a request that
 	// another site made up. Then every method but GET, HEAD and OPTIONS must pass

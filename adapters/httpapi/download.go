@@ -62,6 +62,7 @@ func (d *download) Write(p []byte) (sent int, err error) {
 		_ = d.control.SetWriteDeadline(begun.Add(min(d.left, d.h.Limits.Pause))) // a writer without deadlines is bounded by its server
 		n, err = d.w.Write(p[sent : sent+n])
 		d.left -= time.Since(begun)
+		_ = d.control.SetWriteDeadline(time.Time{}) // over HTTP/2 a deadline ends the response also while nothing is written
 		sent += n
 		d.written += int64(n)
 		d.room.moved(n)
@@ -87,5 +88,6 @@ func (d *download) end(err error) error {
 		}
 		panic(http.ErrAbortHandler)
 	}
+	_ = d.control.SetWriteDeadline(time.Now().Add(d.h.Limits.Pause)) // for what net/http still has to send
 	return nil
 }

@@ -68,8 +68,8 @@ func secondReading(err error) error {
 	return fmt.Errorf("import: %w", err)
 }
 
-// changedSince is the error of an archive that could be read when it was checked, and cannot any more. It wraps what the error
-// wraps, but for ErrDamaged.
+// changedSince is the error of an archive that could be read when it was checked, and cannot any more. errors.Is and errors.As find
+// in it what they find in its cause, but for ErrDamaged.
 type changedSince struct{ cause error }
 
 func (e changedSince) Error() string {
@@ -79,6 +79,8 @@ func (e changedSince) Error() string {
 func (e changedSince) Is(target error) bool {
 	return target != ErrDamaged && errors.Is(e.cause, target)
 }
+
+func (e changedSince) As(target any) bool { return errors.As(e.cause, target) }
 
 // Empty returns ErrNotEmpty if one of the stores has data.
 func (s Stores) Empty(ctx context.Context) error {

@@ -40,7 +40,7 @@ type DB struct {
 	libraries queues        // updates of each library
 	groups    groups        // updates of apps that share a transaction
 	reads     sharedReads   // Views of apps that share a query
-	readWait  time.Duration // how long a View waits for a shared query: readWait, but in tests
+	readWait  time.Duration // readWait, but in tests
 
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string
@@ -196,7 +196,8 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // Close waits for running views and updates and closes the connections. Those who wait for changes are woken. Calls after
-// it return an error that wraps appsvc.ErrClosed; a second Close does nothing. It returns nil.
+// it return an error that wraps appsvc.ErrClosed, and so does a view or an update that would have to begin its transaction
+// again. A second Close does nothing. Close returns nil.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	if db.closed {

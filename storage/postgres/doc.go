@@ -22,10 +22,9 @@
 // those of one app wait for the lock instead of failing. An Update runs again after a deadlock, and if the connection is lost
 // or the server stops before the commit. If it has no success within [Options].Busy, it returns the domain's ErrBusy.
 //
-// Views that read the latest version of an app share queries when many come at once: at most four queries for latest versions run
-// at a time, and the Views that come meanwhile share the next one. That query begins after its Views, so it sees what was acknowledged
-// before them. A View waits for it for a tenth of a second at most, and then reads by itself. Bodies of more than 64 KiB are not
-// read in this way, and nothing is behind a pooler.
+// Views that read the latest version of an app share queries when many come at once: while four of them read, those that come
+// share the next query. It begins after its Views, so it sees what was acknowledged before them. If none begins for a View within a
+// tenth of a second, the View reads by itself. Bodies of more than 64 KiB are not read in this way, and nothing is behind a pooler.
 //
 // A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it
 // needs, and one writes and commits. The last two are shared by a group of patches of different apps, in one transaction. Two

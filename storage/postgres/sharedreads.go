@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Views that read the latest version of an app share queries when many come at once. At most maxReads queries for latest versions
-// run at a time. The Views that come meanwhile wait, and the next query reads the apps of all of them. It begins after its
-// Views, so it sees every update that was acknowledged before them. Behind a pooler nothing is shared.
+// Views that read the latest version of an app share queries when many come at once. While maxReads of them read, the Views that
+// come wait, and the next query reads the apps of all of them. It begins after its Views, so it sees every update that was
+// acknowledged before them. Behind a pooler nothing is shared.
 //
-// A View reads by itself, beside these queries, if its app has a body of more than sharedBody bytes, since many large ones would
-// take much memory; if its query has failed; or if it has waited for readWait, so that a query that hangs holds up
+// A View reads by itself, beside the others, if its app has a body of more than sharedBody bytes, since many large ones would
+// take much memory; if its query has failed; or if no query has begun for it within readWait. So queries that hang hold up
 // nobody for long.
 //
 // With 32 clients on the machine of the server, a read takes about two thirds of the processor time that a query for each takes.
 
 const (
-	maxReads   = 4                      // queries that run at a time
+	maxReads   = 4                      // Views, or shared queries, during which others wait
 	maxReaders = 32                     // Views that share a query
 	sharedBody = 64 << 10               // bytes
-	readWait   = 100 * time.Millisecond // for a shared query
+	readWait   = 100 * time.Millisecond // until a shared query begins
 )
 
 // latestApps reads the latest versions of apps. A body that is too large is NULL.
@@ -56,7 +56,14 @@ func (db *DB) readShared(ctx context.Context, id string) (found *rows, done func
 		s.leave(r)
 		found = &rows{err: ctx.Err()}
 	case <-patience.C:
-		s.leave(r)
+		if s.leave(r) {
+			break
+		}
+		select { // its query has begun, and ends within Options.Busy
+		case found = <-r.rows:
+		case <-ctx.Done():
+			found = &rows{err: ctx.Err()}
+		}
 	}
 	return found, func() {}
 }
@@ -75,11 +82,15 @@ func (s *sharedReads) join(id string) *sharedRead {
 	return r
 }
 
-// leave takes a View out of those that wait. If its query has begun already, it does nothing.
-func (s *sharedReads) leave(r *sharedRead) {
+// leave takes a View out of those that wait. It reports false, and does nothing, if the query of the View has begun.
+func (s *sharedReads) leave(r *sharedRead) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting = slices.DeleteFunc(s.waiting, func(other *sharedRead) bool { return other == r })
+	i := slices.Index(s.waiting, r)
+	if i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	return i >= 0
 }
 
 // next takes the Views of the next query out of those that wait. If none waits, it counts the query of its caller as ended.
