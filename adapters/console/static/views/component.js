@@ -22,6 +22,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** @type {(Manifest & {[name: string]: Value}) | undefined} */
 	let manifest;
 	let listed = /** @type {string[]} */ ([]);
+	/** @type {string | undefined} */
+	let chosen; // the version that is shown, or is on its way
 	const again = button("New version", () => void newVersion(), { icon: "add", class: "main" });
 	const remove = button("Delete", () => void removeAll(), { icon: "remove", class: "danger" });
 
@@ -33,27 +35,29 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function load() {
 		try {
 			await list();
-			await open(manifest && listed.includes(manifest.version) ? manifest.version : query.get("version") ?? listed[0]);
+			await open(chosen !== undefined && listed.includes(chosen) ? chosen : query.get("version") ?? listed[0]);
 		} catch (e) {
 			manifest = undefined;
 			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, h("p", null, sentence(e)), h("a", { href: to("components") }, "All components")));
 		}
 	}
 
-	/** @param {string | undefined} version the one that is shown */
-	function choices(version) {
-		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === version), onclick: () => void open(v) }, v))));
+	function choices() {
+		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === chosen), onclick: () => void open(v) }, v))));
 	}
 
 	/** @param {string} version */
 	async function open(version) {
-		choices(version);
+		chosen = version;
+		choices();
 		history.replaceState(null, "", `${to("components", name)}?version=${encodeURIComponent(version)}`);
 		try {
-			manifest = await api.manifest(name, version, signal);
+			const found = await api.manifest(name, version, signal);
+			if (chosen !== version) return; // another one was chosen meanwhile
+			manifest = found;
 			fill(shown, describe(manifest));
 		} catch (e) {
-			if (!signal.aborted) fill(shown, h("p", { role: "alert" }, sentence(e)));
+			if (!signal.aborted && chosen === version) fill(shown, h("p", { role: "alert" }, sentence(e)));
 		}
 	}
 
@@ -79,7 +83,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	live.each(signal, (c) => {
 		if (c && c.component?.name !== name) return;
-		if (c?.type === "component.created" && manifest) void list().then(() => choices(manifest?.version), () => load());
+		if (c?.type === "component.created" && manifest) void list().then(choices, () => load());
 		else void load();
 	});
 	const loaded = load();
