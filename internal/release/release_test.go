@@ -157,7 +157,7 @@ func TestReleasesAreReproducible(t *testing.T) {
 	for _, platform := range which {
 		t.Run(platform, func(t *testing.T) { look(t, have, platform) })
 	}
-	if err := release(one, first, which); err == nil || !strings.Contains(err.Error(), "there already") {
+	if err := release(one, first, which); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("into a directory that is there: %v", err)
 	}
 }
