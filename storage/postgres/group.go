@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -33,13 +32,6 @@ const (
 
 // errAlone means that an update cannot stay in its group.
 var errAlone = errors.New("postgres: the update needs a transaction of its own; the function is called again")
-
-// groups has the updates of a DB that wait for a group, and counts the groups that are under way.
-type groups struct {
-	mu      sync.Mutex
-	waiting []*member // for the next groups, in the order in which they came
-	running int       // goroutines that run groups
-}
 
 // member is an update that takes part in a group.
 type member struct {
@@ -158,17 +150,9 @@ func (t *appTx) readInGroup(ctx context.Context) error {
 		t.c.broken = fmt.Errorf("%w: the updates before did not end within %s", errBusy, t.db.busy)
 	}
 	if t.c.broken != nil {
-		t.db.leaveGroup(t.member)
+		t.db.groups.leave(t.member) // if its group has begun, the group gets what the member has written, which is nothing
 	}
 	return t.c.broken
-}
-
-// leaveGroup takes a member out of those that wait for a group. If its group has begun already, it does nothing: the group
-// gets what the member has written, which is nothing.
-func (db *DB) leaveGroup(m *member) {
-	db.groups.mu.Lock()
-	defer db.groups.mu.Unlock()
-	db.groups.waiting = slices.DeleteFunc(db.groups.waiting, func(other *member) bool { return other == m })
 }
 
 // joinGroup adds a member to the next group. It returns false if an update of the same app waits already.
@@ -190,26 +174,12 @@ func (db *DB) joinGroup(m *member, appID string, components []appsvc.ComponentRe
 // runGroups runs one group after another until no update waits.
 func (db *DB) runGroups() {
 	for {
-		members := db.nextGroup()
+		members := db.groups.next(maxMembers)
 		if len(members) == 0 {
 			return
 		}
 		db.runGroup(members)
 	}
-}
-
-// nextGroup takes the members of the next group out of those that wait. If none waits, it returns none, and counts the calling
-// goroutine as ended.
-func (db *DB) nextGroup() []*member {
-	db.groups.mu.Lock()
-	defer db.groups.mu.Unlock()
-	n := min(len(db.groups.waiting), maxMembers)
-	members := slices.Clone(db.groups.waiting[:n])
-	db.groups.waiting = slices.Delete(db.groups.waiting, 0, n)
-	if n == 0 {
-		db.groups.running--
-	}
-	return members
 }
 
 // runGroup reads for the members, waits for what they write, and commits it. If it cannot read, each member gets the error. The

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -31,6 +32,39 @@ func (q queue) enter(ctx context.Context, busy time.Duration) error {
 }
 
 func (q queue) leave() { <-q }
+
+// lineup has those that wait for the next run that several share, and counts the runs that are under way.
+type lineup[T comparable] struct {
+	mu      sync.Mutex
+	waiting []T // in the order in which they came
+	running int
+}
+
+// leave takes one out of those that wait. It reports false, and does nothing, if its run has begun.
+func (l *lineup[T]) leave(one T) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.waiting, one)
+	if i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// next takes those of the next run, at most so many, out of those that wait. If none waits, it counts the run of its caller as
+// ended.
+func (l *lineup[T]) next(most int) []T {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(l.waiting), most)
+	if n == 0 {
+		l.running--
+		return nil
+	}
+	next := slices.Clone(l.waiting[:n])
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	return next
+}
 
 // queues let one update at a time through for each key. Updates of one library wait here, before they take a connection;
 // otherwise updates that wait for a lock would hold the connections that reads need.

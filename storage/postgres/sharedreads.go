@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -27,13 +26,6 @@ const (
 // latestApps reads the latest versions of apps. A body that is too large is NULL.
 const latestApps = "SELECT " + headColumns + ", CASE WHEN octet_length(body) <= $2 THEN body END, NULL::bytea FROM app WHERE id = ANY($1)"
 
-// sharedReads has the Views that wait for a shared query, and counts the queries that are under way.
-type sharedReads struct {
-	mu      sync.Mutex
-	waiting []*sharedRead // in the order in which they came
-	running int
-}
-
 // sharedRead is a View that waits for an app.
 type sharedRead struct {
 	app  string
@@ -43,20 +35,19 @@ type sharedRead struct {
 // readShared reads the app with this id together with others, if many Views read at the moment. If found is nil, the View has to
 // read the app by itself. If ctx ends meanwhile, found has its error. The caller calls done when it has read the app.
 func (db *DB) readShared(ctx context.Context, id string) (found *rows, done func()) {
-	s := &db.reads
-	r := s.join(id)
+	r := db.joinRead(id)
 	if r == nil {
-		return nil, func() { db.runReads(s.next()) }
+		return nil, func() { db.runReads(db.reads.next(maxReaders)) }
 	}
 	patience := time.NewTimer(db.readWait)
 	defer patience.Stop()
 	select {
 	case found = <-r.rows:
 	case <-ctx.Done():
-		s.leave(r)
+		db.reads.leave(r)
 		found = &rows{err: ctx.Err()}
 	case <-patience.C:
-		if s.leave(r) {
+		if db.reads.leave(r) {
 			break
 		}
 		select { // its query has begun, and ends within Options.Busy
@@ -68,9 +59,10 @@ func (db *DB) readShared(ctx context.Context, id string) (found *rows, done func
 	return found, func() {}
 }
 
-// join returns a View that waits for the next query. It returns nil, and counts a query of the caller, if so few are under way
+// joinRead returns a View that waits for the next query. It returns nil, and counts a query of the caller, if so few are under way
 // that it may begin at once; the caller calls next after that query.
-func (s *sharedReads) join(id string) *sharedRead {
+func (db *DB) joinRead(id string) *sharedRead {
+	s := &db.reads
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running < maxReads {
@@ -82,38 +74,13 @@ func (s *sharedReads) join(id string) *sharedRead {
 	return r
 }
 
-// leave takes a View out of those that wait. It reports false, and does nothing, if the query of the View has begun.
-func (s *sharedReads) leave(r *sharedRead) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.Index(s.waiting, r)
-	if i >= 0 {
-		s.waiting = slices.Delete(s.waiting, i, i+1)
-	}
-	return i >= 0
-}
-
-// next takes the Views of the next query out of those that wait. If none waits, it counts the query of its caller as ended.
-func (s *sharedReads) next() []*sharedRead {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := min(len(s.waiting), maxReaders)
-	if n == 0 {
-		s.running--
-		return nil
-	}
-	next := slices.Clone(s.waiting[:n])
-	s.waiting = slices.Delete(s.waiting, 0, n)
-	return next
-}
-
 // runReads runs the query of these Views, and then one after another until no View waits. It does not wait for that.
 func (db *DB) runReads(views []*sharedRead) {
 	if len(views) == 0 {
 		return
 	}
 	go func() {
-		for ; len(views) > 0; views = db.reads.next() {
+		for ; len(views) > 0; views = db.reads.next(maxReaders) {
 			db.runRead(views)
 		}
 	}()
