@@ -52,7 +52,7 @@ func (s *Service) validateDraftWith(used map[ComponentRef]Component, at string, 
 }
 
 // nonconforming returns the error err of validateWithin as ErrUnprocessable: CodeCost if the budget was spent, and
-// otherwise CodeSchema, with the violations that were found. There are none if the engine could not judge the config.
+// otherwise CodeSchema, with the violations. The list is empty if the engine could not judge the config.
 func nonconforming(ref ComponentRef, err error) error {
 	e := unprocessable(CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
 	if errors.Is(err, schemaguard.ErrCostly) {

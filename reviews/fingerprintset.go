@@ -133,7 +133,7 @@ func (s *set) find(f fingerprint) (at int, found bool) {
 	if s.used == 0 {
 		return s.home(f), false
 	}
-	// Flags are no part of the order.
+	// The order ignores flags.
 	for at = s.home(f); ; at++ {
 		here := s.slot(at)
 		if !here.taken() {

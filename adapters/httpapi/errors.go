@@ -90,7 +90,7 @@ type refusal struct {
 	pointer    string             // JSON pointer into the body of the request; of the result of a patch, into the patched document
 	parameter  string             // name of a query parameter or header
 	version    appsvc.Version     // that the app has now, in every 409 about an app
-	pointsTo   *appsvc.Version    // where the tag points, zero if there is no such tag; nil unless the code is moved
+	pointsTo   *appsvc.Version    // with the code moved: where the tag points, zero if it does not exist; else nil
 	violations []appsvc.Violation // of a config against its schema
 	id         string             // of the asset that is there already
 }

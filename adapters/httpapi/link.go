@@ -3,7 +3,7 @@ package httpapi
 import "net/url"
 
 // next sets the header Link to the address of the next page: path, with the parameters of this request that the route knows,
-// and with name set to after. The parameter svctoken is none of those, so a token in the query never gets into a header, nor
+// and with name set to after. svctoken is not among them, so a token in the query never gets into a header, nor
 // from there into a log or the history of a browser. Clients that page send it again by themselves.
 func (c *call) next(path, name, after string) {
 	values := url.Values{}

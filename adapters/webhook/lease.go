@@ -49,7 +49,7 @@ func acquire(ctx context.Context, store webhookstore.Store, log *slog.Logger) (*
 			}
 		case len(value) > 0 && !bytes.Equal(value, seen): // the value is new to this process: the holder lives, or this is the first look
 			seen, since = value, time.Now()
-		case len(value) == 0 || begun.Sub(since) >= leaseDead: // there is no holder, or it is dead
+		case len(value) == 0 || begun.Sub(since) >= leaseDead: // nobody delivers, or the process that did is dead
 			l := &lease{store, log, beat(), begun}
 			// If the outcome of Swap is not known, the store may have l.value. It is then watched like the value of another
 			// process, and replaced after leaseDead.

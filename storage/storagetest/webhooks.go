@@ -124,7 +124,7 @@ var webhookRules = []webhookRule{
 			checkValue(t, s, "a", strconv.Itoa(round+1))
 		}
 	}},
-	// There is no row that a transaction could lock.
+	// The row does not exist yet, so a transaction cannot lock it.
 	{"of parallel Swaps into a name without a value one succeeds", func(t *testing.T, s webhookstore.Store) {
 		for round := range 5 {
 			name := fmt.Sprint("n", round)

@@ -27,7 +27,7 @@ const (
 	Tags    = 3  // names of tags, numbered from 0
 	Keys    = 3  // Idempotency-Keys of a history, for each kind that takes one
 	Latest  = -1 // as a version: the one that is the latest then
-	missing = -2 // as a version: the app or tag has none
+	missing = -2 // as a version: no version
 	NoKey   = -1
 	Page    = 5 // how many versions ListVersions asks for
 )
