@@ -158,5 +158,5 @@ func withParent(data []byte, parent string) ([]byte, error) {
 		}
 		member = append(text, ',')
 	}
-	return slices.Concat(data[:from], member, data[to+2:]), nil
+	return bytes.Join([][]byte{data[:from], member, data[to+2:]}, nil), nil
 }
