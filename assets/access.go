@@ -3,11 +3,14 @@ package assets
 import (
 	"slices"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // This file has the rules of who may do what with folders and assets. They ask member.right, in
 // effectiveright.go, what a member may do with a folder: nothing, view, edit or manage.
 //
+//	memberOf                       does the caller belong to the network at all?
 //	member.sees, folderSeen        may the caller see this folder?
 //	member.seesPermissions         may the caller read the permissions of this folder?
 //	member.seesAsset, visible      may the caller see this asset, and which assets may a search find?
@@ -26,6 +29,42 @@ import (
 //
 // A folder or an asset that the caller may not see gives ErrNotFound, the same error as one that
 // does not exist. One that the caller sees and may not change gives ErrForbidden.
+
+// member is a caller within one network, for the time of one request. It knows the caller's rights,
+// and nothing of the library except the folders that it is asked about.
+type member struct {
+	Caller
+	network   string                // URN of the network
+	id        string                // the caller's user id in this network; "" if the caller is a user of another network
+	moderator bool                  // moderates the network, and so may do everything in its libraries
+	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
+}
+
+// memberOf returns the caller as a member of the network. A caller belongs to the network if the
+// caller is one of its users or moderates it. A moderator of one site is no moderator of its
+// network.
+//
+// It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
+// does not belong to the network or has TagsOnly set. The HTTP handler refuses callers with TagsOnly
+// before it asks this package; this check is for programs that call the service themselves. Packages
+// appsvc and reviews have the same one, in the method check of their Callers.
+func memberOf(by Caller, networkURN string) (member, error) {
+	if err := urn.CheckCaller(by.URN, by.Moderates); err != nil {
+		return member{}, invalid("", "%s", err)
+	}
+	if by.TagsOnly {
+		return member{}, forbidden("", "this caller may read apps by their tags, and do nothing else")
+	}
+	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
+	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {
+		m.id = id
+	}
+	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
+	if !m.moderator && !urn.Contains(networkURN, by.URN) {
+		return member{}, forbidden("", "the caller does not belong to the network")
+	}
+	return m, nil
+}
 
 // mayNest reports whether the member may put folders into parent, which takes edit on it. A nil
 // parent is the top level, where only moderators may put folders.

@@ -215,10 +215,7 @@ func (req *request) checkParent(at string, parent *node, height int) error {
 		}
 		return forbidden(at, "to put a folder into another needs edit on that one")
 	}
-	if parent.depth()+height > req.limits.Depth {
-		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
-	}
-	return nil
+	return parent.checkDepth(at, height, req.limits)
 }
 
 // deleteFolders stages the deletion of folders. It checks all of them before it deletes the first:

@@ -191,6 +191,18 @@ func stringValue(value jsontext.Value) (string, bool) {
 	return s, err == nil
 }
 
+// checkContentSize returns ErrInvalid if there is no content, and ErrTooLarge if the content as it
+// is sent has more than Limits.Content bytes. at is the pointer to the content.
+func checkContentSize(sent []byte, at string, lim Limits) error {
+	if len(sent) == 0 {
+		return invalid(at, "member \"content\" is missing")
+	}
+	if n := len(sent); n > lim.Content {
+		return newError(ErrTooLarge, CodeTooLarge, at, "has %d bytes, at most %d are allowed", n, lim.Content)
+	}
+	return nil
+}
+
 // contentHead checks a content and returns it as it is stored, without its end: a compact object
 // that begins with the id and the generator of the asset, goes on with the other members as they
 // were sent, and lacks the last member, published, and the closing brace. finishContent adds these

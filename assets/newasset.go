@@ -67,11 +67,8 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	d.SafeTags = unique(in.SafeTags)
 	d.sent, d.Folders = in.Folders, unique(in.Folders)
 	d.mentions = []mention{{at, d.Folders}}
-	if len(in.Content) == 0 {
-		return d, invalid(at+"/content", "member \"content\" is missing")
-	}
-	if n := len(in.Content); n > lim.Content {
-		return d, newError(ErrTooLarge, CodeTooLarge, at+"/content", "has %d bytes, at most %d are allowed", n, lim.Content)
+	if err := checkContentSize(in.Content, at+"/content", lim); err != nil {
+		return d, err
 	}
 	// The content is checked and put into the form in which it is stored, and its texts are split
 	// into words.

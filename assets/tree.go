@@ -194,6 +194,15 @@ func (n *node) depth() int {
 	return depth
 }
 
+// checkDepth returns ErrInvalid if a folder below this one that has this height would bring folders
+// deeper than Limits.Depth.
+func (n *node) checkDepth(at string, height int, lim Limits) error {
+	if n.depth()+height > lim.Depth {
+		return invalid(at, "folders would be nested deeper than %d levels", lim.Depth)
+	}
+	return nil
+}
+
 // height is the number of levels from the folder down to the lowest folder below it: 1 if there is
 // none.
 func (n *node) height() int {

@@ -1,12 +1,26 @@
 package httpapi
 
-import "github.com/vitrine-go/vitrine/reviews"
+import (
+	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
 
 // The endpoints of the app service, of the reviews and of the extensions lie below Config.BasePath. Those of the asset manager and
 // the health check stay at the root of the server, whatever the base path is.
 
-// assetPrefix is where the asset manager is mounted. Callers may double its last slash.
+// assetPrefix is where the asset manager is mounted. Callers may double its last slash, see cutAssetPrefix.
 const assetPrefix = "/services/frontline/api/v4/assetManager/"
+
+// cutAssetPrefix returns what stands behind assetPrefix in a path, from one slash on. The path may have one slash or two there.
+// It returns false for a path that does not begin with the prefix.
+func cutAssetPrefix(path string) (rest string, ok bool) {
+	behind, ok := strings.CutPrefix(path, assetPrefix)
+	if !ok {
+		return "", false
+	}
+	return "/" + strings.TrimPrefix(behind, "/"), true
+}
 
 // table is the endpoints that are mounted at one place.
 type table struct {

@@ -87,10 +87,7 @@ type match struct {
 // a browser takes a redirected preflight request for a refusal.
 func (r *router) find(u *url.URL, m *match) {
 	path := escapedPath(u)
-	if rest, ok := strings.CutPrefix(path, assetPrefix[:len(assetPrefix)-1]); ok && strings.HasPrefix(rest, "/") {
-		if strings.HasPrefix(rest, "//") { // the double slash counts as one
-			rest = rest[1:]
-		}
+	if rest, ok := cutAssetPrefix(path); ok {
 		r.mounts[atAssets].find(rest, m)
 		return
 	}
