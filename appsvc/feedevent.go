@@ -1,15 +1,13 @@
 package appsvc
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
-// A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is what
-// the feed keeps of it. FeedEntry is a record as a store has it. Event is what a caller gets, with a cursor; viewer decides which
-// changes a caller sees, and as which events.
+// A change has four forms. Change, in changehook.go, is what Options.Check sees, with content. record, in feedrecord.go, is
+// what the feed keeps of it. FeedEntry is a record as a store has it. Event is what a caller gets, with a cursor; viewer, in
+// feedaccess.go, decides which changes a caller sees, and as which events.
 
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
 // those that do not apply are left out:
@@ -115,46 +113,4 @@ func parseVersionOrNull(text json.RawMessage) (v Version, err error) {
 		return Version{}, nil
 	}
 	return v, json.Unmarshal(text, &v)
-}
-
-// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once,
-// however many entries the app has on the page. It is made for one page, so that each page is judged by the rights of its time.
-type viewer struct {
-	r     Reader
-	by    Caller
-	heads map[string]*Head // of the apps that were asked for; nil = absent
-}
-
-// sees returns the change as an event for the caller. ok is false if the caller does not see it. The first case that fits
-// applies:
-//
-//   - A change of a component is seen by everybody.
-//   - A change of an app that the caller may read now is seen as it is.
-//   - A change that took the app out of a group which the caller moderates or reads is AppLeft, with the id of the app and the
-//     time alone.
-//   - Any other change is not seen, and neither is a change of an app that the store does not have.
-func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
-	if change.AppID == "" {
-		return change.Event, true, nil
-	}
-	head, known := v.heads[change.AppID]
-	if !known {
-		h, err := v.r.Head(ctx, change.AppID)
-		switch {
-		case err == nil:
-			head = &h
-		case !errors.Is(err, ErrNotFound):
-			return Event{}, false, err
-		}
-		v.heads[change.AppID] = head
-	}
-	switch {
-	case head == nil:
-		return Event{}, false, nil
-	case v.by.mayRead(*head):
-		return change.Event, true, nil
-	case v.by.readsOneOf(change.left):
-		return Event{Type: AppLeft, At: change.At, AppID: change.AppID}, true, nil
-	}
-	return Event{}, false, nil
 }

@@ -10,11 +10,11 @@ package reviews
 //
 //	doc.go, errors.go, caller.go        what is promised, what goes wrong, who calls
 //	service.go, session.go              Service, and a Service for one Caller
-//	network.go                          the network of a request, and the right to it
+//	access.go                           the network of a request, and the right to it
 //	check.go, import.go, report.go      Check and Import, and the Report of both
 //	problem.go, rejects.go, email.go    what is wrong in a file, the lines that have errors, reports without email addresses
 //	read.go                             lists and single collections, and ReviewRecord
-//	collectionrecord.go                 CollectionRecord, with the mean and the histogram of the ratings
+//	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings
 //	export.go, delete.go                Export, Delete
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	audit.go, store.go, reviewstore/    for programs that write rows, and for storage drivers

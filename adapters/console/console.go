@@ -40,10 +40,10 @@ const filesBelow = "x/console/"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page,
-// and its files are in x/console/ below it. It does not know where it is mounted, so it answers every path outside of
-// x/console/ that ends in a slash with the page; [Before] passes only the base and x/console/. A path of neither kind is 404. It needs no token: the files are public,
-// and the page sends the token of its user with each request to the API.
+// New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page, and its
+// files are in x/console/ below it. It does not know where it is mounted, so it answers every path outside of x/console/ that
+// ends in a slash with the page; [Before] passes only the base and x/console/. A path of neither kind is 404. It needs no
+// token: the files are public, and the page sends the token of its user with each request to the API.
 //
 // The files are minified and compressed once, when New is called.
 func New(c Config) http.Handler {

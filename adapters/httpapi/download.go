@@ -21,10 +21,6 @@ type download struct {
 	failed  bool          // a write has failed
 }
 
-// downloadRate is the least that a client must read on average, in bytes a second. An export of 1 GB then waits for its
-// client for less than five hours, and holds its snapshot no longer than that and the time that the server works.
-const downloadRate = 64 << 10
-
 // newDownload returns a download that has sent nothing yet.
 func newDownload(c *call, kind []string) *download {
 	return &download{call: c, kind: kind, control: http.NewResponseController(c.w)}

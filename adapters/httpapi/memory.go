@@ -62,8 +62,9 @@ func (c *call) countResponse() error {
 	return err
 }
 
-// reserveResponse reserves memory for a response of this size in bytes, less what is reserved for the request already. It returns memlimit.ErrExceeded if there is not enough. Nothing is reserved for a response of up to
-// maxKeptBuffer, nor for the response to a write, which is sent even if no memory is left, since the write is done.
+// reserveResponse reserves memory for a response of this size in bytes, less what is reserved for the request already. It
+// returns memlimit.ErrExceeded if there is not enough. Nothing is reserved for a response of up to maxKeptBuffer, nor for the
+// response to a write, which is sent even if no memory is left, since the write is done.
 func (c *call) reserveResponse(size int) error {
 	more := c.workBytes() + int64(size) - c.room.planned
 	if size > maxKeptBuffer && more > 0 && !c.route.writes() && !c.room.plan(more) {

@@ -2,6 +2,19 @@ package httpapi
 
 import "time"
 
+// The rates of uploads and downloads, in bytes a second. Clients that hold memory for which others wait have rates of their own,
+// in slowclients.go.
+const (
+	// An upload of reviews that gives less than uploadRate over Limits.Pause is ended: the answer is 200, with the report of what
+	// was kept. One that gives at least uploadSafe is never ended to make room for another one.
+	uploadRate = 1 << 10
+	uploadSafe = 64 << 10
+
+	// downloadRate is the least that a client must read on average. An export of 1 GB then waits for its client for less than
+	// five hours, and holds its snapshot no longer than that and the time that the server works.
+	downloadRate = 64 << 10
+)
+
 // pace measures how fast a client sends or reads bytes. It counts the bytes of the last period, with the precision of a
 // tenth of the period: marks holds the count at the beginning of each tenth, so the bytes of the last ten tenths are a
 // subtraction. It reads no clock, so the time can stand still while nobody waits for the client.

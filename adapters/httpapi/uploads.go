@@ -24,12 +24,8 @@ type uploads struct {
 	left   chan struct{}        // closed and replaced when a slot becomes free
 }
 
-// The rates are in bytes a second. slotPatience is how long an upload or an export waits for a slot.
-const (
-	uploadRate   = 1 << 10  // an upload that gives less over Limits.Pause is ended
-	uploadSafe   = 64 << 10 // an upload that gives at least this is never ended for another one
-	slotPatience = time.Second
-)
+// slotPatience is how long an upload or an export waits for a slot.
+const slotPatience = time.Second
 
 // newUploads returns uploads with the slots that l allows.
 func newUploads(l Limits) *uploads {

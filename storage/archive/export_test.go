@@ -116,7 +116,8 @@ func TestAnArchiveIsReadFromTheCurrentOffset(t *testing.T) {
 	}
 }
 
-// ErrDamaged promises that the stores are empty, and nobody can promise that if the source changes after the check: the stores may have a part of the content by then.
+// ErrDamaged promises that the stores are empty, and nobody can promise that if the source changes after the check: the
+// stores may have a part of the content by then.
 func TestAnArchiveThatChangesAfterItsCheckIsNotDamaged(t *testing.T) {
 	source := engines["memory"](t)
 	fill(t, source, 1)

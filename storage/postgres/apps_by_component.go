@@ -11,9 +11,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Users yields the apps that match q and of which some version has an element of its component. Apps that the first
-// release has stored are yielded too if they match: it did not record which components they have used. It reads heads, bodies and tags in portions, since a round trip for each
-// app would take most of the time. A View also reads what App needs for the tagged versions. An Update locks the table of apps.
+// Users yields the apps that match q and of which some version has an element of its component. Apps that the first release
+// has stored are yielded too if they match: it did not record which components they have used. It reads heads, bodies and
+// tags in portions, since a round trip for each app would take most of the time. A View also reads what App needs for the
+// tagged versions. An Update locks the table of apps.
 func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.listUsers(ctx, q, out) })
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/internal/stream"
 )
 
-// Users yields the apps that match q and of which some version has an element of its component. Apps that the first
-// release has stored are yielded too if they match: it did not record which components they have used. It reads past the cache: a walk over all apps would push out what is
-// read often.
+// Users yields the apps that match q and of which some version has an element of its component. Apps that the first release
+// has stored are yielded too if they match: it did not record which components they have used. It reads past the cache: a
+// walk over all apps would push out what is read often.
 func (r *appReader) Users(ctx context.Context, q appsvc.UserQuery) iter.Seq2[appsvc.ComponentUser, error] {
 	return stream.Limited(ctx, r.check, 0, func(out func(appsvc.ComponentUser) bool) error { return r.users(ctx, q, out) })
 }

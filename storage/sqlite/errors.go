@@ -29,8 +29,9 @@ func code(err error) int {
 	return 0
 }
 
-// wrap adds the domain's sentinel to an error that has one: an unknown outcome, a full disk, or a store that is busy. A newer schema
-// counts as busy: the same update succeeds when the process was restarted with the newer release. Other errors, such as those of fn, stay as they are.
+// wrap adds the domain's sentinel to an error that has one: an unknown outcome, a full disk, or a store that is busy. A newer
+// schema counts as busy: the same update succeeds when the process was restarted with the newer release. Other errors, such
+// as those of fn, stay as they are.
 func (s sentinels) wrap(err error) error {
 	switch {
 	case errors.Is(err, errUnknown): // comes first: its cause may be a lack of room
