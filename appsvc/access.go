@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// The rules of access are here, and in protectedtags.go for protected tags. Caller.check in caller.go says which callers are
-// refused altogether. The rules are methods of Caller, which look at the values alone; most are named may…. The functions
+// The rules of access are here, and in protectedtags.go for protected tags. Caller.check says which callers are refused
+// altogether. The rules are methods of Caller, which look at the values alone; most are named may…. The functions
 // readableHead and usableHead apply them to an app of the store: every method that reads or changes one app calls one of them
 // first, in the snapshot or the transaction in which it works.
 //
@@ -19,6 +19,33 @@ import (
 //
 // The groups are always those of the latest version. So the moderators of a group that an app has left lose the right to
 // its older versions too.
+
+// check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
+// method except TaggedApp begins with it.
+//
+// The HTTP handler refuses callers with TagsOnly before it asks this package; this check is for programs that call the
+// service themselves. The packages assets (memberOf) and reviews (Caller.check) have the same one.
+func (c Caller) check() error {
+	if err := c.wellFormed(); err != nil {
+		return err
+	}
+	if c.TagsOnly {
+		return forbidden("this caller may read apps by the tags %q, and do nothing else", c.Tags)
+	}
+	return nil
+}
+
+// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
+// looks restricted, but would have all its other rights.
+func (c Caller) wellFormed() error {
+	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
+		return invalid("", "%s", err)
+	}
+	if len(c.Tags) > 0 && !c.TagsOnly {
+		return invalid("", "the caller has Tags without TagsOnly: want both or none")
+	}
+	return nil
+}
 
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks. A moderator
 // of a site does not moderate its network.

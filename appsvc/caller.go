@@ -1,7 +1,5 @@
 package appsvc
 
-import "github.com/vitrine-go/vitrine/internal/urn"
-
 // Caller is the user on whose behalf a method is called, with the rights of that user. The embedding program makes
 // it from what it knows of a request, and passes it right after ctx. It is a value: the service keeps no users, and
 // rights that are given to a user count from the next call with a new Caller. No method changes the slices of a Caller, so
@@ -21,31 +19,4 @@ type Caller struct {
 	// Such a Caller suits a token that stands in a public page.
 	TagsOnly bool
 	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
-}
-
-// check refuses a malformed caller with ErrInvalid, and one that is restricted to reading by tags with ErrForbidden. Every
-// method except TaggedApp begins with it.
-//
-// The HTTP handler refuses callers with TagsOnly before it asks this package; this check is for programs that call the
-// service themselves. The packages assets (memberOf) and reviews (Caller.check) have the same one.
-func (c Caller) check() error {
-	if err := c.wellFormed(); err != nil {
-		return err
-	}
-	if c.TagsOnly {
-		return forbidden("this caller may read apps by the tags %q, and do nothing else", c.Tags)
-	}
-	return nil
-}
-
-// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
-// looks restricted, but would have all its other rights.
-func (c Caller) wellFormed() error {
-	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
-		return invalid("", "%s", err)
-	}
-	if len(c.Tags) > 0 && !c.TagsOnly {
-		return invalid("", "the caller has Tags without TagsOnly: want both or none")
-	}
-	return nil
 }

@@ -1,37 +1,67 @@
 package appsvc
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
 
-// versionPath is the JSON pointer of the version in the document. Every patch must test it.
-const versionPath = appPath + "/version"
-
-// decodePatch returns the operations of a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or
-// Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version. The test may be any of the operations.
-// Whether it holds is not checked here, since decodePatch does not know the app.
-func (s *Service) decodePatch(patch []byte) ([]jsonpatch.Op, error) {
-	if len(patch) > s.limits.PatchBytes {
-		return nil, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
-	}
-	ops, err := jsonpatch.Decode(patch, s.limits.PatchOps)
-	if err != nil {
-		return nil, patchError(err, Version{})
-	}
+// reachedElements marks the elements that the operations read or write: those with an operation at a pointer inside the element,
+// such as /apps/0/elements/3/config. It returns nil, which stands for all elements, if a pointer names
+//
+//   - the list of elements, or an element as a whole: then the elements may get other indices;
+//   - what contains the list, such as /apps/0;
+//   - an element that is not there, or one by an index that is not canonical: then the operation fails, and its error is that
+//     of the whole document.
+//
+// An element that is not marked cannot change. So the document has the number 0 in its place, and it is not compared
+// afterwards. Most patches change one element of many: with ten elements this makes a patch take two thirds of the time.
+func reachedElements(ops []jsonpatch.Op, elements int) []bool {
+	reached := make([]bool, elements)
 	for _, op := range ops {
-		if _, ok := testedVersion(op); ok {
-			return ops, nil
+		for _, pointer := range op.Pointers() {
+			// token is the index of the element; inside says that the pointer leads on into the element.
+			token, _, inside := strings.Cut(strings.TrimPrefix(pointer, elementsPath+"/"), "/")
+			switch i, err := strconv.Atoi(token); {
+			case !strings.HasPrefix(pointer, elementsPath):
+				if strings.HasPrefix(elementsPath, pointer) {
+					return nil // the pointer of what contains the elements
+				}
+			case inside && err == nil && strconv.Itoa(i) == token && 0 <= i && i < elements:
+				reached[i] = true
+			default:
+				return nil
+			}
 		}
 	}
-	return nil, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+	return reached
 }
 
-// testedVersion returns the version that op tests for. ok is false if op is not a test of the version with a string: a
-// test for null, for instance, fails for every app, and does not say which version the patch was made for.
-func testedVersion(op jsonpatch.Op) (version string, ok bool) {
-	if op.Op != "test" || *op.Path != versionPath {
-		return "", false
+// elementsPath is the JSON pointer of the elements in the document.
+const elementsPath = appPath + "/elements"
+
+// document returns the document that a patch is applied to: {"apps":[app]}, as a read returns it over HTTP. body and elements are
+// what Body.membersAndElements has returned. In place of an element that reached does not mark it has the number 0, so that the
+// others keep their indices; nil marks all.
+//
+// The patch cannot tell the difference: reachedElements marks every element that an operation looks at.
+func document(meta Meta, body rawjson.Object, elements [][]byte, reached []bool) []byte {
+	short := fmt.Appendf(make([]byte, 0, 512), `{"title":%s,"owner":%s,"groups":%s,"elements":[`, body.Get("title"), body.Get("owner"), body.Get("groups"))
+	for i, element := range elements {
+		if i > 0 {
+			short = append(short, ',')
+		}
+		if reached != nil && !reached[i] {
+			element = []byte("0")
+		}
+		short = append(short, element...)
 	}
-	return rawjson.Text(op.Value)
+	app := App{Meta: meta, Body: append(short, "]}"...)}
+	return append(app.AppendJSON([]byte(docBegin)), docEnd...)
 }
+
+// docBegin and docEnd are what the document has before and after the app.
+const docBegin, docEnd = `{"apps":[`, `]}`

@@ -1,13 +1,22 @@
 package reviews
 
 import (
+	"bufio"
 	"bytes"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
 // maxLook is how many bytes at the beginning of a file fileKind looks at. They are decompressed, and follow the
 // byte order mark of UTF-8 if there is one; see lines.head.
 const maxLook = 4 << 10
+
+// isGzip reports whether a file is compressed with gzip: it begins with the magic number of gzip, as no JSON does. It reads nothing.
+func isGzip(file *bufio.Reader) bool {
+	head, _ := file.Peek(len(gunzip.Magic))
+	return string(head) == gunzip.Magic
+}
 
 // fileKind returns what a file that begins with head may be instead of NDJSON, and what to do about it; "" if it looks like
 // nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record. So a wrong

@@ -26,7 +26,7 @@ package reviews
 //	window.go, column.go                the part of a line that is in memory, and columns
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
 //	linechecker.go, members.go          the rules of one line: what all objects have in common
-//	collectioncheck.go, review.go       the members of a collection and of a review
+//	collectioncheck.go, reviewcheck.go  the members of a collection and of a review
 //	parent.go                           the review that a reply names, in a file and in the store
 //	values.go, html.go, timestamp.go,   the values of members
 //	address.go, base64.go

@@ -49,11 +49,11 @@ const bom = "\xef\xbb\xbf"
 // newLines begins to read a file. It returns an error if the file begins like gzip and its gzip header is damaged. Any other
 // error of reading, also inside compressed data, shows after the lines that were read before it, see failed.
 func newLines(r io.Reader) (*lines, error) {
-	// Decompress what begins with the magic number of gzip, as no JSON does. Progress counts the bytes as they are given.
+	// Progress counts the bytes as they are given, before they are decompressed.
 	l := &lines{number: 1}
 	l.in.r = r
 	buffered := bufio.NewReader(&l.in)
-	if head, _ := buffered.Peek(len(gunzip.Magic)); string(head) == gunzip.Magic {
+	if isGzip(buffered) {
 		unzip, err := gunzip.NewReader(buffered)
 		if err != nil {
 			return nil, err

@@ -83,13 +83,13 @@ const (
 // rules is the list of all rules. rules.md is written from it, and tests check every example: that Wrong breaks the rule and no
 // other, and that Right keeps all rules. Each rule is applied by the code that reports its ruleID:
 //
-//	tokens.go                       json, utf-8, json-depth
-//	members.go, values.go           members, types, texts, times, addresses, body_html
-//	collectioncheck.go, review.go   the members of a collection and of a review, and the rules between them
-//	parent.go                       parent
-//	incoming.go, review.go          stored-size
-//	filechecker.go                  collection-repeated, file-kind, file-empty
-//	import.go                       stored-dimensions
+//	tokens.go                           json, utf-8, json-depth
+//	members.go, values.go               members, types, texts, times, addresses, body_html
+//	collectioncheck.go, reviewcheck.go  the members of a collection and of a review, and the rules between them
+//	parent.go                           parent
+//	incoming.go, reviewcheck.go         stored-size
+//	filechecker.go                      collection-repeated, file-kind, file-empty
+//	import.go, collectioncheck.go       stored-dimensions
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
 // testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.

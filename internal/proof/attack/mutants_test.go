@@ -14,13 +14,13 @@ var allMutants = flag.Bool("mutants", false, "look at every mutant, not at some"
 // mutants are guards with a fault each, and the tests that are to find it. MUTANT stands for whether
 // it is the one.
 var mutants = []mutant.Mutant{
-	mutant.New("a test of null is a test of the version", "TestPatches/a_test_of_null", "appsvc/patchdocument.go",
+	mutant.New("a test of null is a test of the version", "TestPatches/a_test_of_null", "appsvc/patchoperations.go",
 		"return rawjson.Text(op.Value)", "if version, ok = rawjson.Text(op.Value); !ok && MUTANT {\n\t\treturn \"0\", true\n\t}\n\treturn version, ok"),
 	mutant.New("the version is tested in the patched document", "TestPatches/a_test_of_the_tested", "appsvc/patch.go",
 		"ok && v != app.Version.String() {", "ok && v != app.Version.String() && !MUTANT {"),
 	mutant.New("what is read-only may be written", "TestPatches/(replace|copy)_", "appsvc/patchresult.go",
 		"case !slices.Contains(free, m.Name) && !jsonpatch.Equal(", "case !MUTANT && !slices.Contains(free, m.Name) && !jsonpatch.Equal("),
-	mutant.New("a patch has any number of operations", "TestPatches/operations", "appsvc/patchdocument.go",
+	mutant.New("a patch has any number of operations", "TestPatches/operations", "appsvc/patchoperations.go",
 		"jsonpatch.Decode(patch, s.limits.PatchOps)", "jsonpatch.Decode(patch, s.limits.PatchOps+map[bool]int{true: 1 << 30}[MUTANT])"),
 	mutant.New("items are moved without measure", "TestPatches/900_items", "appsvc/internal/jsonpatch/apply.go", "if edits*widest > most {", "if edits*widest > most && !MUTANT {"),
 	mutant.New("a patched document may be sixteen times as large", "TestPatches/copied", "appsvc/patch.go",

@@ -109,7 +109,7 @@ var guards = []mutant.Mutant{
 		File: "appsvc/idempotency.go", Old: "return w.remember(ctx, tx, now, result)", New: "err := w.remember(ctx, tx, now, result)\n\t\tif MUTANT { err = nil }\n\t\treturn err",
 	}}},
 	{Name: "a component that could not be read is not an unknown one", By: byCalls + "patch$", Edits: []program.Edit{{
-		File: "appsvc/componentlookup.go", Old: "return below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
+		File: "appsvc/configvalidation.go", Old: "return below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
 		New: "if MUTANT { return ErrUnprocessable }\n\t\t\t\treturn below(fmt.Sprintf(\"%s/elements/%d/component\", at, i), err)\n\t\t\t}\n\t\t\tused[e.ref] = c",
 	}}},
 	{Name: "assets without what the library knows of itself are not kept", By: byCalls + "add_assets$", Edits: []program.Edit{{
