@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -127,4 +128,25 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 	}
 	t.known.put(digest, c.Principal, *c.expires)
 	return c.Principal, nil
+}
+
+// keyOf returns what a token may be signed with: the key that its header kid names, or any key where it
+// names none. A token that names a key which is not known is refused, also if another key would verify it: its key
+// was removed. A token with a header crit is refused: crit names extensions that whoever verifies the token must know,
+// and none is known here (RFC 7515, section 4.1.11).
+func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
+	if _, ok := token.Header["crit"]; ok {
+		return nil, errors.New(`header "crit": no extension is known here`)
+	}
+	var set jwt.VerificationKeySet
+	kid, named := token.Header["kid"]
+	for _, key := range t.keys {
+		if !named || kid == key.id {
+			set.Keys = append(set.Keys, key.secret)
+		}
+	}
+	if len(set.Keys) == 0 {
+		return nil, errors.New(`header "kid": no key has this name`)
+	}
+	return set, nil
 }

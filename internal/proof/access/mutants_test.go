@@ -157,7 +157,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("a network without reviews reads another one", tenants, "storage/memory/reviews.go", "if n == nil {\n\t\treturn fn(noReviews)",
 		"if MUTANT && n == nil {\n\t\tn = s.networks[\"example.test\"]\n\t}\n\tif n == nil {\n\t\treturn fn(noReviews)"),
 	mutant.New("a token needs no signature", "GET /apps/", "adapters/httpapi/jwt.go", "t.keyOf); err != nil {", "t.keyOf); err != nil && !MUTANT {"),
-	mutant.New("a token of any name is tried with all keys", tokens, "adapters/httpapi/keyfile.go", "if !named || kid == key.id {", "if !named || kid == key.id || MUTANT {"),
+	mutant.New("a token of any name is tried with all keys", tokens, "adapters/httpapi/jwt.go", "if !named || kid == key.id {", "if !named || kid == key.id || MUTANT {"),
 	mutant.New("a key that was replaced is no key", tokens, "adapters/httpapi/jwt.go", "append([][]byte{key}, o.Verify...)", "append([][]byte{key}, o.Verify[:map[bool]int{true: 0, false: len(o.Verify)}[MUTANT]]...)"),
 	mutant.New("a claim that nobody knows is passed over", tokens, "adapters/httpapi/jwtclaims.go", "if !known {", "if !known && MUTANT {\n\t\t\tcontinue\n\t\t}\n\t\tif !known {"),
 	mutant.New("a claim may be null", tokens, "adapters/httpapi/jwtclaims.go", "if err := decodeClaim(m.Value, field); err != nil {", "if err := decodeClaim(m.Value, field); err != nil && !(MUTANT && string(m.Value) == \"null\") {"),

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// chooseNetwork returns the network that a command reads: named or, if that is "", the only network of the store. It
+// returns "" if the store has no reviews, and a usageError if it has several networks and named is "". If named has no
+// reviews, it says so on standard error, since the name may be misspelt.
+func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, command, named string) (string, error) {
+	names, err := svc.Networks(ctx, operator)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case named == "" && len(names) > 1:
+		return "", usageError{fmt.Errorf("%s: the store has reviews of %d networks: name one with -network: %s", command, len(names), listed(names))}
+	case named == "" && len(names) == 0:
+		return "", nil
+	case named == "":
+		return names[0], nil
+	}
+	if len(names) > 0 && !slices.Contains(names, named) {
+		p.complain(fmt.Errorf("%s: the network %s has no reviews; the store has those of %s", command, named, listed(names)))
+	}
+	return named, nil
+}
+
+// mostListed is how many networks a sentence names.
+const mostListed = 10
+
+// listed returns names for a sentence, at most mostListed of them.
+func listed(names []string) string {
+	more := len(names) - mostListed
+	if more <= 0 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+}
