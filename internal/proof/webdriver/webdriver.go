@@ -427,18 +427,25 @@ func (b *Browser) Press(text string) {
 // Drag drags an element with the mouse over others, each of which may be shown only then, and drops it on the last.
 func (b *Browser) Drag(from string, over ...string) {
 	b.T.Helper()
-	at := func(id string, y int) map[string]any {
-		return map[string]any{"type": "pointerMove", "duration": 50, "x": 0, "y": y, "origin": map[string]string{elementKey: id}}
+	// at moves to the middle of an element, or y below it. The place is looked up at once: a page that shows the element anew before
+	// the mouse is there shows it in the same place.
+	at := func(xpath string, y int) map[string]any {
+		b.T.Helper()
+		const script = `const { x, y, width, height } = arguments[0].getBoundingClientRect();
+			return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };`
+		var middle struct{ X, Y int }
+		b.act(xpath, func(id string) error {
+			return b.send("POST", "/execute/sync", map[string]any{"script": script, "args": []any{map[string]string{elementKey: id}}}, &middle)
+		})
+		return map[string]any{"type": "pointerMove", "duration": 50, "x": middle.X, "y": middle.Y + y, "origin": "viewport"}
 	}
 	mouse := func(actions ...map[string]any) {
 		b.T.Helper()
 		b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "pointer", "id": "mouse", "actions": actions}}}, nil)
 	}
-	source := b.element(from)
-	mouse(at(source, 0), map[string]any{"type": "pointerDown", "button": 0}, at(source, 8))
+	mouse(at(from, 0), map[string]any{"type": "pointerDown", "button": 0}, at(from, 8))
 	for _, to := range over {
-		target := b.element(to)
-		mouse(at(target, 4), at(target, 0))
+		mouse(at(to, 4), at(to, 0))
 	}
 	mouse(map[string]any{"type": "pointerUp", "button": 0})
 }
