@@ -33,7 +33,7 @@ func (s assetStore) View(ctx context.Context, lib assetstore.Library, fn func(as
 // Update runs fn in a transaction that locks the library, so its updates are serializable. Updates of one library wait for each
 // other before they take a connection; those of other processes wait in the server. fn may run again.
 func (s assetStore) Update(ctx context.Context, lib assetstore.Library, fn func(assetstore.Tx) error) error {
-	leave, err := s.db.libraries.enter(ctx, libraryKey(lib), s.db.busy)
+	leave, err := s.db.libraries.enter(ctx, libraryKey(lib), s.db.busy, "other updates of this library")
 	if err != nil {
 		return assetErrors.wrap(err)
 	}

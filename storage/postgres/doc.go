@@ -22,16 +22,16 @@
 // those of one app wait for the lock instead of failing. An Update runs again after a deadlock, and if the connection is lost
 // or the server stops before the commit. If it has no success within [Options].Busy, it returns the domain's ErrBusy.
 //
-// Views that read the latest version of an app share queries when many come at once: while four of them read, those that come
-// share the next query. It begins after its Views, so it sees what was acknowledged before them. If none begins for a View within a
-// tenth of a second, the View reads by itself. Bodies of more than 64 KiB are not read in this way, and nothing is behind a pooler.
+// Views that read the latest version of an app share queries when many come at once: while four of them read, up to 32 of those
+// that come share the next query. It begins after its Views, so it sees what was acknowledged before them. If none begins for a
+// View within a tenth of a second, the View reads by itself. A View whose app has a body of more than 64 KiB always reads it by
+// itself. Behind a pooler, Views do not share queries.
 //
 // A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it
 // needs, and one writes and commits. The last two are shared by a group of patches of different apps, in one transaction. Two
-// groups run at a time, and the patches that come meanwhile wait for the next one. With 32 clients this takes half of the
-// processor time that a transaction for each patch takes. A patch of an app that another transaction has locked gets a
-// transaction of its own, so it holds up no other. If the answer to a shared COMMIT is lost, the outcome of each of its
-// patches is unknown.
+// groups run at a time, and the patches that come meanwhile wait for the next one. With 32 clients, grouping halves the
+// processor time per patch. A patch of an app that another transaction has locked gets a transaction of its own, so it holds
+// up no other. If the answer to a shared COMMIT is lost, the outcome of each of its patches is unknown.
 //
 // A batch of 1,000 new assets takes four to six round trips: one locks the library, one reads its folders unless they are
 // cached, one looks up which of the assets exist, one appends to the posting lists of the search index, one reads the rows of

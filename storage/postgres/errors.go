@@ -14,7 +14,7 @@ import (
 
 var (
 	errLost    = errors.New("the connection to the server was lost, or there was none")
-	errBusy    = errors.New("no connection was available")
+	errBusy    = errors.New("timed out")
 	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may not have been done")
 )
 
@@ -22,7 +22,7 @@ var (
 type sentinels struct{ busy, full, unknown error }
 
 // wrap wraps err with the domain's sentinel for its kind: unknown for errUnknown, full if the server has run out of disk or
-// memory, and busy for an error of isBusy. Other errors, such as those of fn, stay as they are.
+// memory, and busy if isBusy is true for err. Other errors, such as those of fn, stay as they are.
 func (s sentinels) wrap(err error) error {
 	switch {
 	case err == nil:
@@ -115,7 +115,7 @@ func (db *DB) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case within.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w within %s: %w", errBusy, db.busy, err)
+		return nil, fmt.Errorf("%w: no connection was available within %s: %w", errBusy, db.busy, err)
 	case errors.As(err, &connecting) && code(err) == "00000":
 		return nil, fmt.Errorf("%w: %w", errLost, err)
 	}
@@ -135,7 +135,7 @@ func (db *DB) waitForSlot(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-patience.C:
-		return fmt.Errorf("%w within %s: all are taken", errBusy, db.busy)
+		return fmt.Errorf("%w: no connection was available within %s: all are taken", errBusy, db.busy)
 	}
 }
 

@@ -72,7 +72,7 @@ func (db *DB) updateInGroup(ctx context.Context, fn func(appsvc.Tx) error) (done
 		if m.joined {
 			return errAlone
 		}
-		if err := db.writers.enter(ctx, db.busy); err != nil {
+		if err := db.writers.enter(ctx, db.busy, "other updates"); err != nil {
 			return err
 		}
 		own = true

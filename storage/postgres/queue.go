@@ -11,9 +11,10 @@ import (
 // queue is a semaphore: it lets as many goroutines through at a time as it has room for, in the order in which they came.
 type queue chan struct{}
 
-// enter waits until there is room, for busy at most. It returns an error that wraps errBusy if there is none in time,
-// and the error of ctx if ctx is done. The caller calls leave afterwards.
-func (q queue) enter(ctx context.Context, busy time.Duration) error {
+// enter waits until there is room, for busy at most. It returns the error of ctx if ctx is done, and an error that wraps errBusy
+// if there is no room in time. others names what takes the room, such as "other updates", for the text of this error. The caller
+// calls leave afterwards.
+func (q queue) enter(ctx context.Context, busy time.Duration, others string) error {
 	select {
 	case q <- struct{}{}:
 		return nil
@@ -27,20 +28,20 @@ func (q queue) enter(ctx context.Context, busy time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-patience.C:
-		return fmt.Errorf("%w: other updates took longer than %s", errBusy, busy)
+		return fmt.Errorf("%w: %s did not end within %s", errBusy, others, busy)
 	}
 }
 
 func (q queue) leave() { <-q }
 
-// lineup has those that wait for the next run that several share, and counts the runs that are under way.
+// lineup is a queue of waiters that are served in batches. It counts the batches that are under way.
 type lineup[T comparable] struct {
 	mu      sync.Mutex
 	waiting []T // in the order in which they came
-	running int
+	running int // batches under way
 }
 
-// leave takes one out of those that wait. It reports false, and does nothing, if its run has begun.
+// leave removes one waiter. It reports false, and does nothing, if the batch of this waiter has begun.
 func (l *lineup[T]) leave(one T) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,8 +52,8 @@ func (l *lineup[T]) leave(one T) bool {
 	return i >= 0
 }
 
-// next takes those of the next run, at most so many, out of those that wait. If none waits, it counts the run of its caller as
-// ended.
+// next removes the first waiters, at most so many, and returns them: they are the next batch of the caller. If nobody waits, it
+// returns none and decrements running.
 func (l *lineup[T]) next(most int) []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +81,9 @@ type keyQueue struct {
 	users int // goroutines that wait or were let through
 }
 
-// enter waits until the caller may update the thing with this key. The caller calls leave afterwards.
-func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (leave func(), err error) {
+// enter waits until the caller may update the thing with this key. The parameters and the errors are those of queue.enter. The
+// caller calls leave afterwards.
+func (t *queues) enter(ctx context.Context, key string, busy time.Duration, others string) (leave func(), err error) {
 	t.mu.Lock()
 	own := t.used[key]
 	if own == nil {
@@ -101,7 +103,7 @@ func (t *queues) enter(ctx context.Context, key string, busy time.Duration) (lea
 			delete(t.used, key)
 		}
 	}
-	if err := own.enter(ctx, busy); err != nil {
+	if err := own.enter(ctx, busy, others); err != nil {
 		forget()
 		return nil, err
 	}

@@ -97,25 +97,42 @@ func TestUpdatesLeaveConnectionsToReads(t *testing.T) {
 
 func TestWaitingInAQueueTimesOut(t *testing.T) {
 	var q queues
-	leave, err := q.enter(ctx, "a", time.Minute)
+	leave, err := q.enter(ctx, "a", time.Minute, "others")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := q.enter(ctx, "a", time.Millisecond); !isBusy(err) {
+	if _, err := q.enter(ctx, "a", time.Millisecond, "others"); !isBusy(err) {
 		t.Errorf("after the wait: %v", err)
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := q.enter(over, "a", time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := q.enter(over, "a", time.Minute, "others"); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that is over: %v", err)
 	}
 	leave()
-	if leave, err = q.enter(ctx, "a", time.Minute); err != nil {
+	if leave, err = q.enter(ctx, "a", time.Minute, "others"); err != nil {
 		t.Errorf("when it is empty: %v", err)
 	}
 	leave()
 	if len(q.used) != 0 {
 		t.Error("an empty queue is remembered")
+	}
+}
+
+// An update that waits too long for another one of its library says so, and does not speak of connections: there are free ones.
+func TestAnUpdateSaysThatItWaitedForItsLibrary(t *testing.T) {
+	s := openTest(t, &Options{Busy: 50 * time.Millisecond}).Assets()
+	var waited error
+	err := s.Update(ctx, library, func(assets.Tx) error {
+		waited = s.Update(ctx, library, func(assets.Tx) error { return nil })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the store is not available at the moment: timed out: other updates of this library did not end within 50ms"
+	if !errors.Is(waited, assets.ErrBusy) || waited.Error() != want {
+		t.Errorf("got %v, want %s", waited, want)
 	}
 }
 

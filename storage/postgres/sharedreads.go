@@ -7,14 +7,14 @@ import (
 )
 
 // Views that read the latest version of an app share queries when many come at once. While maxReads of them read, the Views that
-// come wait, and the next query reads the apps of all of them. It begins after its Views, so it sees every update that was
-// acknowledged before them. Behind a pooler nothing is shared.
+// come wait, and the next query reads the apps of up to maxReaders of them. It begins after its Views, so it sees every update
+// that was acknowledged before them. Behind a pooler, Views do not share queries.
 //
-// A View reads by itself, beside the others, if its app has a body of more than sharedBody bytes, since many large ones would
-// take much memory; if its query has failed; or if no query has begun for it within readWait. So queries that hang hold up
-// nobody for long.
+// A View waits at most readWait for its query to begin, and then at most Options.Busy for the result. It reads by itself, beside
+// the others, if no query has begun for it within readWait; if its query has failed; or if its app has a body of more than sharedBody
+// bytes, since many large ones would take much memory.
 //
-// With 32 clients on the machine of the server, a read takes about two thirds of the processor time that a query for each takes.
+// With 32 clients on the machine of the server, sharing lowers the processor time per read by about a third.
 
 const (
 	maxReads   = 4                      // Views, or shared queries, during which others wait
@@ -59,8 +59,8 @@ func (db *DB) readShared(ctx context.Context, id string) (found *rows, done func
 	return found, func() {}
 }
 
-// joinRead returns a View that waits for the next query. It returns nil, and counts a query of the caller, if so few are under way
-// that it may begin at once; the caller calls next after that query.
+// joinRead adds a View to those that wait for the next query, and returns it. If fewer than maxReads queries run, the caller need
+// not wait: joinRead counts the caller's own query and returns nil, and the caller calls next after that query.
 func (db *DB) joinRead(id string) *sharedRead {
 	s := &db.reads
 	s.mu.Lock()
@@ -74,7 +74,8 @@ func (db *DB) joinRead(id string) *sharedRead {
 	return r
 }
 
-// runReads runs the query of these Views, and then one after another until no View waits. It does not wait for that.
+// runReads starts a goroutine that runs the query of these Views, and then further queries until no View waits. If there are no
+// views, it starts none.
 func (db *DB) runReads(views []*sharedRead) {
 	if len(views) == 0 {
 		return

@@ -62,7 +62,7 @@ func (db *DB) viewOnce(ctx context.Context, fn func(*conn) error) error {
 //
 // Updates may wait for locks, so they leave some connections to views, which wait for none.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
-	if err := db.writers.enter(ctx, db.busy); err != nil {
+	if err := db.writers.enter(ctx, db.busy, "other updates"); err != nil {
 		return err
 	}
 	defer db.writers.leave()
