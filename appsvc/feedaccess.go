@@ -17,10 +17,11 @@ type viewer struct {
 // applies:
 //
 //   - A change of a component is seen by everybody.
+//   - A change of an app that the store does not have is not seen.
 //   - A change of an app that the caller may read now is seen as it is.
 //   - A change that took the app out of a group which the caller moderates or reads is AppLeft, with the id of the app and the
 //     time alone.
-//   - Any other change is not seen, and neither is a change of an app that the store does not have.
+//   - Any other change is not seen.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
 	if change.AppID == "" {
 		return change.Event, true, nil

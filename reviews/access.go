@@ -31,8 +31,9 @@ func (c Caller) check() error {
 // list and erase its reviews. A server calls Admit before it reads the body of a request. Admit reads no store, and a network
 // without reviews is like any other.
 //
-// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden unless the caller moderates
-// urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the network is checked.
+// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden if the caller has TagsOnly set
+// or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the
+// network is checked.
 func (s *Service) Admit(by Caller, network string) error {
 	if err := CheckNetwork(network); err != nil {
 		return err
@@ -46,14 +47,15 @@ func (s *Service) Admit(by Caller, network string) error {
 	}
 	whole := s.prefix() + network
 	if !slices.Contains(by.Moderates, whole) {
-		return forbidden("reviews of a network are imported and exported by those who moderate %s as a whole", whole)
+		return forbidden("only a moderator of the whole network %s may import, export, list or delete its reviews", whole)
 	}
 	return nil
 }
 
 // NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites, and
-// networks of other vendors, do not count. It returns ErrForbidden if there is no such network, and ErrInvalid if the caller is
-// malformed, or if there are several, because the request must name one of them then. It does not look at Caller.Operator.
+// networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller has TagsOnly set,
+// and ErrInvalid if the caller is malformed, or if there are several, because the request must name one of them then. It does not
+// look at Caller.Operator.
 func (s *Service) NetworkOf(by Caller) (string, error) {
 	if err := by.check(); err != nil {
 		return "", err
@@ -69,7 +71,7 @@ func (s *Service) NetworkOf(by Caller) (string, error) {
 	// None gives no right at all. One is meant. Of several, the request has to name one.
 	switch len(networks) {
 	case 0:
-		return "", forbidden("reviews are imported and exported by those who moderate a network as a whole, and the caller moderates none")
+		return "", forbidden("only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none")
 	case 1:
 		return networks[0], nil
 	}

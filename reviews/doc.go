@@ -26,22 +26,24 @@
 //   - Check reads a file and yields its problems. It needs no store.
 //   - Service.Import applies the same rules, and stores what is accepted. Service.Export writes it back in the same format.
 //   - Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
-//   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session.
+//   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session. Delete,
+//     Collection, Networks, Admit and NetworkOf are methods of the Service alone.
 //   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
 //
-// Every stored collection belongs to a network. An import, a dry run, an export and a list read and write one network alone, so
-// their answers say nothing about the reviews of another one. The same source and id in two networks are two collections. The
+// Every stored collection belongs to a network. Every import, dry run, export, list and deletion works in one network alone, so
+// its result says nothing about the reviews of another one. The same source and id in two networks are two collections. The
 // caller must moderate the network as a whole, urn:<vendor>:<network>, or be an operator (Caller.Operator); to moderate some of
-// its sites is not enough. A Caller with a malformed URN gets ErrInvalid, unless it is an operator.
+// its sites is not enough. Unless it is an operator, a Caller with TagsOnly gets ErrForbidden, and one with a malformed URN gets
+// ErrInvalid.
 //
 // # Problems
 //
 //   - An error in a member of a collection rejects the line with all of its reviews. An error in a review rejects that
-//     review. A line that is not JSON, not UTF-8, or nested deeper than 64 levels, is rejected and has that one problem. If more
-//     than 255 problems were found before it, some of them may be reported too. Such a line is not counted as a collection,
-//     and its reviews are not counted. Reading goes on with the next line.
+//     review. A line that is not JSON, not UTF-8, or nested deeper than 64 levels, is rejected and has that one problem. If 256
+//     problems or more were found before that one, some of them may be reported too. Such a line is not counted as a
+//     collection, and its reviews are not counted. Reading goes on with the next line.
 //   - A problem is reported at the value that is wrong. A missing member is reported at the object that lacks it, members that
 //     exclude each other at their object, and a repeated item at the item: the dimension, the review, the record.
 //   - The offset of a problem is the first byte of that value. It is the first byte of the name for an unknown or repeated
@@ -50,7 +52,7 @@
 //   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
 //     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
 //   - A problem has the ids of its collection and its review if these could be read, are strings and are not empty. In a line
-//     that is not JSON, or has more than 256 problems, a problem may lack an id that comes after it in the line.
+//     that is not JSON, or has 256 problems or more, a problem may lack an id that comes after it in the line.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
 //     or the one escape that is wrong. At most 80 characters of it are given. Report.WithoutEmail removes the values that may
 //     contain an email address.
@@ -68,19 +70,19 @@
 //
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are
 //     not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or empty is part of it.
-//   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. The size of a review is
-//     counted as written in the file, with white space; that of a collection with the white space inside its values. Of a
-//     review, or of a member of a collection, what follows the first 16 MiB is only checked to be JSON.
+//   - A review larger than 16 MiB is an error, and so is a collection that is larger without its reviews. All white space of a
+//     review counts for its size; for that of a collection, only the white space inside the values of its members. After the
+//     first 16 MiB of a review, or of a member of a collection other than reviews, only the JSON syntax is checked.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
 //   - The count and the mean of a collection are exact: every import and every deletion updates the number of reviews with each
 //     rating. A list of reviews compares times as moments, in microseconds. What is finer makes no difference.
-//   - Replies to an erased review become replies to its parent, or stop being replies if it had none. A reply that an import
-//     stores after its parent was erased is stored as no reply, and so is one whose parent another import has made a reply to it.
-//     A collection whose last review was erased stays. An erased review comes back only if it is imported again, which an import
-//     that runs at the same time may do. A backup or an export that was made before still has it. The SQLite store overwrites
-//     what is erased, and its DB.Vacuum also removes what is left of rows that were moved. In PostgreSQL erased rows stay in the
-//     files until VACUUM FULL.
+//   - Replies to an erased review become replies to its parent, or stop being replies if it had none. An import stores a reply
+//     without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made the parent a reply to
+//     this review, directly or through other replies. A collection whose last review was erased stays. An erased review comes
+//     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
+//     before still has it. The SQLite store overwrites what is erased, and its DB.Vacuum also removes what is left of rows that
+//     were moved. In PostgreSQL erased rows stay in the files until VACUUM FULL.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //
@@ -94,10 +96,12 @@
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
 // from there on.
 //
-// A JSON array may have an element on each line, with a comma after every element but the last. The last element alone looks
-// like a record of NDJSON, and is none. So in a file that begins with [, the first record after a line that is a JSON value and a
-// comma does not count as a record. If a further record follows, the file is no JSON array, and the line that did not count is
-// reported as an error. A file without lines is a warning.
+// A JSON array may have an element on each line, with a comma after every element but the last. The last element alone looks like
+// a record of NDJSON. So in a file that begins with [, the first record after a line that is a JSON value and a comma does not
+// count as a record. If a further record follows, the file is no JSON array, and the line that did not count is reported as an
+// error.
+//
+// A file that is empty, or has only blank lines, gets the warning file-empty.
 //
 // # Text
 //
@@ -106,7 +110,8 @@
 //
 // # Errors
 //
-// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown. For the first three, errors.As
-// finds an *Error that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned
-// as they are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrSpool, ErrBusy, ErrFull or ErrUnknown, or appsvc.ErrClosed if the store
+// was closed. For the first three, errors.As finds an *Error that says what is wrong and where. Errors of reading a file, of
+// writing to one, and of a context are returned as they are. A fault in the text of a file is a Problem and not an error: the
+// check or the import goes on.
 package reviews

@@ -9,7 +9,8 @@ import (
 
 // The kinds of errors that the methods of a Service return. errors.Is finds the kind. For the first three, errors.As finds an
 // *Error with the details. An error of the reader or the writer of a request, and the error of a context that is done, is
-// returned as it is. Anything else is an internal error: the store is damaged, or its driver has a fault.
+// returned as it is. If the store was closed, the error wraps appsvc.ErrClosed. Anything else is an internal error: the store is
+// damaged, or its driver has a fault.
 var (
 	// ErrInvalid means that the request is malformed. The Error says which part of it.
 	ErrInvalid = errors.New("invalid input")

@@ -116,7 +116,7 @@ func (f *fileChecker) end(whole bool) {
 		f.nameKind()
 	}
 	if whole && !f.lines && !f.stop {
-		f.give(ruleFileEmpty.problemAt(1, 1, f.start, "the file is empty; want a collection on each line"))
+		f.give(ruleFileEmpty.problemAt(1, 1, f.start, "the file is empty or has only blank lines; want a collection on each line"))
 	}
 }
 
@@ -130,7 +130,7 @@ func (f *fileChecker) result(r lineResult) {
 // the line are rejected, whatever their own rules say: the collection has an error, it came before in the file, or the line is
 // taken for the last element of a JSON array. report gets the problems; an import queues them.
 //
-// A long line has several results. Only the first of them is asked whether the collection is repeated, and f.repeated keeps
+// A long line has several results. Only for the first of them is it checked whether the collection is repeated; f.repeated keeps
 // the answer for the others.
 func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
 	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
@@ -142,7 +142,7 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 			report(p)
 		}
 	}
-	// Is it the last element of an array? That is a record, and must not count as one.
+	// The last element of an array looks like a record, but does not count as one.
 	f.lines = true
 	if r.first && f.kind == kindArray {
 		f.array = f.array.next(r)

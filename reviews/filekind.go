@@ -62,8 +62,8 @@ const kindArray = "this is one JSON array: write each of its collections on a li
 //	{"source":…}       looks like a record of NDJSON
 //	]
 //
-// Every element but the last has a comma after it, so its line is no record. The line of the last element is a record. It must
-// not count as one: it would be imported alone, and every other line would be an error in place of one file-kind.
+// Every element but the last has a comma after it, so its line is no record. The line of the last element looks like a record,
+// but must not count as one: it would be imported alone, and every other line would be an error in place of one file-kind.
 //
 // The values are states, in this order. next moves on by at most one state for each line:
 //

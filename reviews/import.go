@@ -30,10 +30,10 @@ const maxQueued = 1000
 // is stored and not in the file stays.
 //
 // An import that was killed, or has returned an error, is repeated with the whole file: it finds unchanged what it has stored.
-// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that
-// moment, so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at
-// the same time too. A reply that is stored after its parent was erased becomes no reply, and so does one whose parent another
-// import has made a reply to it.
+// Two imports may run at the same time in one network. Each transaction compares its reviews with what is stored at that moment,
+// so counts stay right, and a review that both files have ends as the later transaction writes it. Delete may run at the same
+// time too. A reply is stored without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made
+// the parent a reply to this review, directly or through other replies.
 //
 // With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report are what an import would
 // do at this moment.

@@ -7,9 +7,9 @@ import (
 
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
 // applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
-// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. It reads a
-// part of the line more than once in three cases alone: reviews before which no member dimensions stands, a value that was too
-// long for the window, and the record of a long line, which an import first copies to a temporary file.
+// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. It reads a part of
+// the line more than once in three cases alone: reviews that the member dimensions does not precede, a value that was too long
+// for the window, and the record of a long line, which an import first copies to a temporary file.
 //
 // Its parts and its neighbours, from the bottom up:
 //
@@ -32,7 +32,8 @@ type lineChecker struct {
 	sizeLimit int  // the most bytes of JSON that a review, or a collection without its reviews, may have (rule stored-size)
 	longLine
 
-	// What is known of the line that is read. begin resets these, except found, which handOver empties, and time.
+	// What is known of the line that is read. begin resets these, except that handOver empties found, readReview resets most of
+	// review, and time keeps its last value.
 	line       int64    // its number
 	start      position // of its record
 	shownID    string   // id of its collection, as a problem shows it
@@ -51,7 +52,8 @@ type lineChecker struct {
 
 	otherDimension bool // some dimension is not called default, as a single one must be (rule dimensions-single)
 
-	// The members of the two kinds of object. Each also has the order of the members of the object before, see members.follows.
+	// The members of the two kinds of object. Each also has the order of the members of the previous object of its kind, see
+	// members.follows.
 	ofCollection, ofReview members
 
 	// Memory that is used for one value after the other.
@@ -79,10 +81,10 @@ type receiver interface {
 	result(lineResult)
 }
 
-// lineResult is what was found in a line: the collection and the counts of its reviews. If the reviews are deferred, because no
-// dimensions stand before them, the line gives two results: one for the collection and one for the reviews. A long line that is
-// imported gives one for the collection and one for each part of its reviews, so that the first reviews are stored while the next
-// are read. A blank line gives none.
+// lineResult is what was found in a line: the collection and the counts of its reviews. If the reviews are deferred, because
+// dimensions does not precede them, the line gives two results: one for the collection and one for the reviews. A long line that
+// is imported gives one for the collection and one for each part of its reviews, so that the first reviews are stored while the
+// next are read. A blank line gives none.
 type lineResult struct {
 	first      bool // the line begins with this result
 	record     bool // the line is a record: a JSON object and nothing else, whatever its members are
@@ -253,7 +255,7 @@ func (c *lineChecker) report(rule ruleID, offset int64, member, message string) 
 }
 
 // maxFound is how many problems may wait for the end of their line. If the line proves not to be JSON, those that wait are
-// dropped. Problems that were handed over before stay, so a line of more problems may have some of them beside the fault.
+// dropped. Problems that were handed over before stay, so a line with that many may have some of them beside the fault.
 const maxFound = 256
 
 // handOver hands over the problems that wait. It gives them the id of the collection and, if they are in the review that is

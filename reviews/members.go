@@ -99,7 +99,7 @@ func (c *lineChecker) stepOverMember(at int64) verdict {
 // of the member before it, plus 1; 0 for the first. Nearly all objects of a file have their members in the same order, so the
 // member that came here last time is tried first: comparing one name is faster than looking up any.
 func (c *lineChecker) member(m *members, after int) (i int, name []byte, v verdict) {
-	// The usual case: the same order as in the object before.
+	// The usual case: the same order as in the previous object.
 	guess := &m.follows[after]
 	if c.literally(m.names[*guess]) {
 		return int(*guess), nil, accepted

@@ -6,12 +6,14 @@ import "cmp"
 // domain; the Store below it knows only rows. It is safe for concurrent use, keeps no state of its own, and several services
 // and processes may use one store.
 //
-// Every method takes the caller, and a request that names a network. A request may leave the network out if the caller moderates
-// exactly one; Delete always needs its name. A method returns ErrForbidden for a caller that does not moderate the network as a
-// whole, and ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
-// must name it. The reviews of one network change no answer about another one.
+// Import, Export, Delete, Collection and the lists take the caller, and a request that names a network. A request may leave the
+// network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden for a caller
+// that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
+// operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network change no answer
+// about another one.
 //
-// Any method may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store, and the error of its context.
+// Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
+// appsvc.ErrClosed if the store was closed, and the error of the context.
 type Service struct {
 	store  Store
 	vendor string

@@ -27,11 +27,11 @@
 // View within a tenth of a second, the View reads by itself. A View whose app has a body of more than 64 KiB always reads it by
 // itself. Behind a pooler, Views do not share queries.
 //
-// A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it
-// needs, and one writes and commits. The last two are shared by a group of patches of different apps, in one transaction. Two
-// groups run at a time, and the patches that come meanwhile wait for the next one. With 32 clients, grouping halves the
-// processor time per patch. A patch of an app that another transaction has locked gets a transaction of its own, so it holds
-// up no other. If the answer to a shared COMMIT is lost, the outcome of each of its patches is unknown.
+// A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it needs,
+// and one writes and commits. The last two are shared by a group of patches of different apps, in one transaction. Two groups run
+// at a time, and the patches that come meanwhile wait for the next one. With 32 clients, grouping halves the processor time per
+// patch. A patch of an app that another transaction has locked gets a transaction of its own, so it holds up no other. If the
+// answer to a shared COMMIT is lost, the outcome of each of its patches is unknown.
 //
 // A batch of 1,000 new assets takes four to six round trips: one locks the library, one reads its folders unless they are
 // cached, one looks up which of the assets exist, one appends to the posting lists of the search index, one reads the rows of

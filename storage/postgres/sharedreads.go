@@ -11,8 +11,8 @@ import (
 // that was acknowledged before them. Behind a pooler, Views do not share queries.
 //
 // A View waits at most readWait for its query to begin, and then at most Options.Busy for the result. It reads by itself, beside
-// the others, if no query has begun for it within readWait; if its query has failed; or if its app has a body of more than sharedBody
-// bytes, since many large ones would take much memory.
+// the others, if no query has begun for it within readWait; if its query has failed; or if its app has a body of more than
+// sharedBody bytes, since many large ones would take much memory.
 //
 // With 32 clients on the machine of the server, sharing lowers the processor time per read by about a third.
 
