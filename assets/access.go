@@ -112,7 +112,7 @@ func (m member) editsAsset(t *tree, folders []string) bool {
 // has the term of a folder that the member sees, or the term of the assets in no folder. The result
 // is one set of terms, or nil if the member sees every folder, since then every asset matches.
 //
-// Unlike seesAsset, it also hides assets whose folders are all deleted from moderators.
+// Unlike seesAsset, it hides an asset whose folders are all deleted, even from moderators.
 func (m member) visible(t *tree) []AnyOf {
 	if m.moderator && t.deleted == 0 {
 		return nil

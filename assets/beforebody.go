@@ -8,8 +8,8 @@ import "context"
 // cannot make it read and hold a large one.
 //
 // It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
-// and ErrForbidden if the caller does not belong to the network or the network's name cannot be
-// one.
+// and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
+// network's name cannot be one.
 func (s *Service) Admit(by Caller, lib Library) error {
 	_, err := s.enter(by, lib)
 	return err

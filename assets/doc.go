@@ -73,6 +73,13 @@
 // have a term are intersected with those that the search finds. So it counts only what the caller
 // sees, and names no hidden folder.
 //
+//   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics
+//     of Latin, Greek and Cyrillic letters. Strokes count as diacritics (ł, ø, đ …).
+//   - Each character of Han, Hiragana and Katakana is a word of its own. The length mark ー counts
+//     as Katakana.
+//   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
+//     removed, and that of any other element becomes a space. So one word may be partly bold, and
+//     the words of two paragraphs stay apart.
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
 //     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
 //     words: foo*bar is two words.
@@ -83,10 +90,11 @@
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, two seconds, is [ErrBusy].
-//   - Stores from before v0.1.0 lack index entries for the beginnings of words of 256 bytes or more,
-//     for the keys of attributes whose key and value are about as long together, and for counting
-//     keys. The first search that needs them adds them. If that takes longer than a search may
-//     take, the search is ErrBusy, and the next one goes on.
+//   - Stores from before v0.1.0 lack index entries for the beginnings of words of 256 bytes or
+//     more, for the keys of attributes whose key and value together have about 256 bytes or more,
+//     and for the keys that the facet "attribute" counts. The first search that needs them adds
+//     them. If that takes longer than a search may take, the search is ErrBusy, and the next one
+//     goes on.
 //
 // # Content is not to be trusted
 //
@@ -126,9 +134,9 @@
 //     be longer than Limits.PageBytes.
 //   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
 //     that it is in.
-//   - A repeat that changes nothing leaves updatedAt as it is, and so do AssignAssets and
-//     ChangeAttributes. ChangeAssets sets it when it changes the content, the tags, via or the
-//     rights of an asset, or puts it into another folder.
+//   - ChangeAssets sets updatedAt when it changes the content, the tags, via or the rights of an
+//     asset, or puts it into another folder. A repeat that changes nothing leaves it as it is.
+//     AssignAssets and ChangeAttributes never change updatedAt.
 //   - An asset that a change of attributes leaves as it was has StatusOK and is not among the
 //     changed assets. An attribute that is removed and added again, or set to the value it has,
 //     keeps its place.
@@ -148,17 +156,14 @@
 //     false).
 //   - FolderTree of a search covers every folder of the tree that the caller sees, also below a
 //     hidden one. A path of ListFolders may lead through hidden folders too.
-//   - The ID of a permission to create is ignored. A user is the same under the id and the URN.
-//     Permissions that differ only in the names of users and roles are equal. A user id has no
-//     colon, so it is never taken for a URN.
+//   - The ID of a permission to create is ignored. A permission may name a user of the network by
+//     id or by URN; both mean the same user. Permissions that differ only in the names of users and
+//     roles are equal. A user id has no colon, so it is never taken for a URN.
 //
 // # Content and limits
 //
 //   - The members via, rights and attributes are in an asset's JSON only if the asset has any.
 //   - Optional members of content may be null.
-//   - When HTML becomes text, tags that stand inside a line (<b>, <a>, <span> …) are removed, and
-//     all others become a space. Strokes count as diacritics (ł, ø, đ …), and the length mark ー as
-//     Katakana.
 //   - A tag has no comma, since a search over HTTP takes tags joined by commas.
 //   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
 //     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.

@@ -31,7 +31,7 @@ func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchR
 			return err
 		})
 		if old, ok := errors.AsType[oldTerms](err); ok {
-			// The index has entries of an earlier release: write them anew, and search again.
+			// The index has entries of an earlier release: replace them, and search again.
 			if err = s.renewTerms(limited, lib, old); err == nil {
 				continue
 			}
@@ -57,10 +57,10 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 
 // search carries out a search on the snapshot of the request:
 //
-//  1. check the request and split its text into words;
-//  2. turn it into a query: a list of sets of terms, which are entries of the search index. An asset
-//     must have at least one term of each set. One of the sets is what the caller may see,
-//     unless the caller sees every folder;
+//  1. check the fields and the cursor of the request, and split its text into words;
+//  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
+//     the search index. An asset must have at least one term of each set. One of the sets is what
+//     the caller may see, unless the caller sees every folder;
 //  3. add AddedFrom and AddedBefore to the query, as bounds of ordinals: the ordinal of an asset is
 //     its number in the order of adding;
 //  4. count all assets that the query finds, read a page of them, and count the facets.
@@ -68,7 +68,7 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 // It returns oldTerms if some assets still have terms of an earlier release, so that the query
 // could miss them.
 func (req *request) search(in SearchRequest) (SearchPage, error) {
-	// 1. Check all of the request, before anything is searched.
+	// 1. The fields and the cursor. The folders are looked up in step 2.
 	whole, prefixes, err := in.check(req.limits)
 	if err != nil {
 		return SearchPage{}, err

@@ -17,7 +17,10 @@ import (
 //   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions,
 //     Explain;
 //   - the feed of changes: Changes, Follow;
-//   - for servers and operators: Admit and its kin, Outbox, Changed, Libraries.
+//   - for servers and operators: Admit, AdmitChange, AdmitAssignAssets, AdmitChangePermissions,
+//     Outbox, Changed, Libraries, NetworkURN.
+//
+// As returns a Session, which has the methods of the first three groups for one caller.
 //
 // A method that reads sees one consistent state of the library. An iterator such as AllAssets reads
 // one page at a time, each in a state of its own. A method that changes something does all of it or
@@ -26,8 +29,10 @@ import (
 //
 // Besides the errors that its comment names, every method of the first three groups returns
 // ErrInvalid if the caller has a malformed URN, ErrForbidden if the caller does not belong to the
-// network, ErrNotFound if the library does not exist, the error of the context when that is done,
-// and the errors of the Store: ErrBusy, ErrFull and ErrUnknown.
+// network or has TagsOnly set, and ErrNotFound if the library does not exist, unless the method is
+// a change by a moderator, which creates the library. A method also returns the error of the
+// context when that is done, and the errors of the Store: ErrBusy, ErrFull, ErrUnknown, and
+// appsvc.ErrClosed if the Store was closed.
 type Service struct {
 	store       Store
 	now         func() time.Time
