@@ -16,9 +16,9 @@ import (
 
 // Component is one version of a component: a script that powers elements of apps, with the JSON Schema of its configs.
 // Elements name a component by name and version and carry a config for it. A version of a component never changes, but
-// all versions of a name can be deleted, and created anew.
+// all versions of a name can be deleted, and created again.
 //
-// An element copies the Manifest when it is written. So apps read the same after their components are gone.
+// An element copies the Manifest when it is written. So apps read the same after their components were deleted.
 //
 // A Component is a value. Its Manifest may be shared with a cache and with the store: nobody changes its bytes.
 type Component struct {
@@ -250,7 +250,7 @@ type DeleteComponentRequest struct {
 
 // DeleteComponent removes every version of a component; one version cannot be deleted alone. Elements keep their copies of the
 // manifest, so apps read as before. But a patch that changes the config of such an element is ErrUnprocessable from then on,
-// until the component is created anew or the element gets another one.
+// until the component is created again or the element gets another one.
 //
 // It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name, and
 // ErrUnprocessable if the idempotency key was used for another request.

@@ -63,7 +63,7 @@ type ListComponentVersionsRequest struct {
 // or "" on the last page.
 //
 // It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not a
-// version of the component: for instance, because the component was deleted, and created anew with other versions, between
+// version of the component: for instance, because the component was deleted, and created again with other versions, between
 // two pages.
 func (s *Service) ListComponentVersions(ctx context.Context, by Caller, in ListComponentVersionsRequest) (Page[Component], error) {
 	var out Page[Component]

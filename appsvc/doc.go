@@ -81,9 +81,9 @@
 //
 // # Reading
 //
-// Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and [Service.Version]
-// any. A [Version] is made by [NewVersion] or [ParseVersion]. The zero Version is not version 0, which is NewVersion(0): it
-// names no version, and in a request it means "not given". [Latest] stands for the highest version that an app has.
+// Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and [Service.Version] any. A
+// [Version] is made by [NewVersion] or [ParseVersion]. The zero Version names no version; in a request it means "not given".
+// Version 0 is NewVersion(0). [Latest] stands for the highest version that an app has.
 //
 // A method named ListX returns a [Page]: the items, and in Next the value of After for the next page. Next is "" on the
 // last page. In most lists a page ends when it has as many items as the request asks for, or when its items have
@@ -104,8 +104,8 @@
 //
 //   - Only title, groups and elements may differ from the version before.
 //   - A new element is exactly {component:{name,version},config}.
-//   - Any other element of the result is one of the old ones, which its id names. Only its config, component.name and
-//     component.version may differ.
+//   - Every other element must have the id of an element of the version before. Only config, component.name and component.version
+//     may differ from that element.
 //
 // The id of an element is its index in the list, as a string. So it names the element within one version only.
 //
@@ -130,27 +130,29 @@
 //
 // # History
 //
-// ListHistory says of each version of an app who made it and when, which version Restore took its content from, which tags
-// point to it now, and what has changed since the version before: up to 20 operations of a JSON Patch, without their values,
-// and up to 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays
-// small. The steps of comparing are limited: for each 50 entries that Limit asks for, to as many as take about 50 ms. When they
-// are used up, the other entries of the page have no Changes, and their ChangesTruncated is set.
+// ListHistory says of each version of an app who made it and when, which version Restore took its content from, which tags point
+// to it now, and what has changed since the version before: up to 20 operations of a JSON Patch, without their values, and up to
+// 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays small. The
+// steps of comparing versions are counted and limited: for one comparison to about 50 ms of work, and for all comparisons of a
+// page to about 50 ms for each 50 entries that Limit asks for. An entry whose comparison exceeds either limit has no Changes, and
+// its ChangesTruncated is set. Once the steps of the page are used up, that holds for all further entries.
 //
-// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the
-// latest version, unless the caller may not make this change, the patch exceeds a limit, a component is gone, or a component was
-// made anew and a config breaks its present configSchema. A diff is meant for people, so each thing that has changed is one
-// operation:
+// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the latest
+// version, unless the caller may not make this change, the patch exceeds a limit, a component was deleted, or a component was
+// deleted and created again and a config breaks its present configSchema. A diff is meant for people, so each thing that has
+// changed is one operation:
 //
 //   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation.
 //   - An element that was edited is found again if the two configs share at least half of their members and words. Otherwise
 //     it is matched by its place, between the same two elements that have not moved: first with an element of the same
 //     component, then with any.
 //   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
-//   - If an element has the same config but another manifest, because its component was made anew, the whole element is
-//     replaced. Applying this copies the manifest that the component has at that time.
+//   - If an element has the same config but another manifest, because its component was deleted and created again, the whole
+//     element is replaced. Applying this copies the manifest that the component has at that time.
 //
-// If the patch would have more operations than Patch allows, or be more than a fifth longer than a replacement, or take too
-// many steps to find, its operations are coarser: they replace whole configs, or all elements.
+// If the patch would have more operations than Patch allows, or be more than a fifth longer than one that replaces all groups or
+// all elements, or take too many steps to find, its operations are coarser: they replace whole configs, all groups, or all
+// elements.
 //
 // Steps are counted, and no clock is used, so equal versions have equal diffs on every machine.
 //
@@ -158,7 +160,7 @@
 //
 // When an element is added, or its component or its config changes, the component must exist, the config must conform to its
 // configSchema, and the component's manifest is copied into the element. All other elements stay as they are stored. So an old
-// version reads the same after its components were deleted or made anew, and Restore validates no config again.
+// version reads the same after its components were deleted or created again, and Restore validates no config again.
 //
 // A config holds only what was written into it. [App.WithDefaults] adds the defaults of the schema, for display.
 //
@@ -183,8 +185,8 @@
 // caller may read. Each element is judged as Patch would judge it if only the version of its component changed. What depends on
 // the app as a whole, such as the size of its JSON, is not judged.
 //
-// For this a store keeps an index of the components that any version of an app has used. It is small and only grows. For an app
-// from before v0.1.0 it has only the latest version, so every check reads each such app that has older versions.
+// For this a store keeps an index of the components that any version of an app has used. It is small and only grows. For apps
+// from before v0.1.0 the index covers only the latest version, so each check reads all such apps that have older versions.
 //
 // # Rights
 //
@@ -200,7 +202,7 @@
 // read. A method that takes the id of one app returns the same errors for an app that the caller may not read as for one that
 // does not exist. Every method returns ErrInvalid for a caller with a malformed URN, or with Tags but without TagsOnly.
 //
-// Two more fields of Caller are about reading. Reads adds a right; TagsOnly takes rights away:
+// Three more fields of Caller are about reading. Reads adds a right. TagsOnly takes rights away, and Tags says what remains:
 //
 //   - Reads names networks and sites whose apps the caller may read, in every version, but not change: a write returns
 //     ErrForbidden, unless the caller owns the app or moderates one of its groups.
@@ -255,8 +257,8 @@
 //   - Cursors are encrypted and belong to the store. Entries are kept for at least Options.KeepChanges, 30 days by default, and
 //     later changes remove older ones. A cursor gives [ErrGone] when an entry after it was removed.
 //   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by DB.ResetFeed of the
-//     driver; a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too.
-//     A store that an archive was imported into has a feed of its own, which knows no cursor of another store.
+//     driver; a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
+//     was built from an archive (storage/archive) has a new feed. A cursor of the exported store is ErrInvalid there.
 //
 // # Limits
 //

@@ -490,7 +490,7 @@ func (d *elementDiff) change(i, j int) elementChange {
 	}
 	ops = append(ops, jsondiff.Values(at+"/config", was.config, is.config, d.most, d.budget)...)
 	if len(ops) == 0 && !jsonpatch.Equal(was.manifest, is.manifest, jsonpatch.SameText) {
-		// The element was written again, with the same config, for a component that had been made anew.
+		// The element was written again, with the same config, for a component that had been deleted and created again.
 		ops, whole = []jsondiff.Op{replaced}, replaced
 	}
 	return elementChange{ops, whole}

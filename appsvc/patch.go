@@ -103,7 +103,8 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 //  2. The app has still the version of head; otherwise ErrConflict with CodeStaleVersion.
 //  3. The caller may change the groups as d does; otherwise ErrForbidden.
 //  4. The components are the same; otherwise a componentChanged.
-//  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge. And Options.Check allows the change.
+//  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
+//  6. Options.Check allows the change; otherwise its error.
 func (s *Service) storePatch(ctx context.Context, by Caller, head Head, old Body, d draft, used map[ComponentRef]Component) (app App, err error) {
 	err = s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.Announce(ctx, head.ID, slices.Collect(maps.Keys(used))); err != nil {
@@ -216,9 +217,10 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 }
 
 // patchWork returns the bounds for applying one patch, in proportion to the largest document. Some operations, such as a test,
-// need the whole document as text. Looks bounds the bytes of all these texts: sixteen documents of the largest size. Moves bounds
-// the number of operations times the items of the longest list or object: five for each byte of the largest document. So a
-// thousand operations that each need the whole of a large document are refused.
+// read the document as the operations before have left it. Looks bounds the bytes that are encoded for this between operations,
+// plus an eighth of the bytes that are read: sixteen documents of the largest size. Moves bounds the number of operations, tests
+// not counted, times the items of the longest list or object: five for each byte of the largest document. So a thousand
+// operations that each need the whole of a large document are refused.
 func (l Limits) patchWork() jsonpatch.Limits {
 	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
 }

@@ -16,7 +16,7 @@ const (
 
 // schemaCache keeps the compiled schemas that were used last. Compiling takes much longer than validating one config, and
 // a patch usually validates one. The keys are digests of the schemas, so two components share an entry only if they have
-// the same schema, and a component that was deleted and created anew gets no old entry. It is safe for concurrent use. The
+// the same schema, and a component that was deleted and created again gets no old entry. It is safe for concurrent use. The
 // zero value is empty.
 type schemaCache struct {
 	mu      sync.Mutex

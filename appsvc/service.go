@@ -33,7 +33,7 @@ type Service struct {
 
 	watches     *watches      // those who follow the feed of changes
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
-	entries     atomic.Uint32 // how many entries this Service has added to the feed; addToFeed removes old ones by it
+	entries     atomic.Uint32 // how many entries this Service has added to the feed; addToFeed removes old entries at every 64th
 }
 
 // Options configure a Service. The zero value of a field means its default.
