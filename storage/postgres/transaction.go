@@ -155,7 +155,7 @@ func (c *conn) commit() error {
 		err = closed
 	}
 	if err == nil && tag.String() != "COMMIT" {
-		err = fmt.Errorf("the answer to COMMIT was %s: nothing was kept", tag)
+		err = fmt.Errorf("the answer to COMMIT was %s: nothing was committed", tag)
 	}
 	// The server has committed, and warns that a standby may not have it; see noteWarning.
 	if told, warned := noted[warning]; err == nil && warned {

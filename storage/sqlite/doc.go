@@ -29,12 +29,13 @@
 //
 // # The feeds of changes
 //
-// An update writes the entry of its change in its own transaction. Only one update of all processes writes at a time, so
-// entries have consecutive numbers in the order of commits. Followers are woken by the commits of their own process. To
-// notice commits of other processes, the package looks at the header of the log's index every 100 ms, until about five seconds
-// after nobody follows any more. Backup gives the feeds of the copy another identity. If a store is brought back from a copy of
-// its file that was made by other means, call DB.ResetFeed (vitrine feed reset): otherwise the store gives the numbers of the
-// lost changes to other changes, and readers with old cursors miss these.
+// An update writes the entry of its change in its own transaction. Only one update of all processes writes at a time, so entries
+// have consecutive numbers in the order of commits. Followers are woken by the commits of their own process. To notice commits of
+// other processes, the package looks at the header of the WAL index every 100 ms, until about five seconds after nobody follows
+// any more. The WAL index is the file with the suffix -shm, which all processes have in shared memory, and every commit of every
+// process changes its header. Backup gives the feeds of the copy another identity. If a store is brought back from a copy of its
+// file that was made by other means, call DB.ResetFeed (vitrine feed reset): otherwise the store gives the numbers of the lost
+// changes to other changes, and readers with old cursors miss these.
 //
 // # Upgrades
 //
@@ -45,10 +46,9 @@
 //
 // # Reading
 //
-// A View is one snapshot. A bounded cache keeps rows that are often read. A View that reads only cached rows
-// begins no transaction. Every commit of every process changes the header of the log's index, which is in shared memory. The
-// View uses the cache only if the cache is as of the present header. So it never misses a commit that was acknowledged before
-// the View began.
+// A View is one snapshot. A bounded cache keeps rows that are often read. A View that reads only cached rows begins no
+// transaction. It uses the cache only if the cache is as of the present header of the WAL index, which every commit of every
+// process changes. So it never misses a commit that was acknowledged before the View began.
 //
 // # The log
 //

@@ -13,7 +13,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// stamp identifies a state of the store; every commit changes it. It is the header of the log's index: 48 bytes of
+// stamp identifies a state of the store; every commit changes it. It is the header of the WAL index (the -shm file): 48 bytes of
 // shared memory with a counter of commits, the length of the log and its checksum.
 type stamp [6]uint64
 
@@ -33,9 +33,9 @@ func (s *stamp) frames() uint32 {
 // a request over HTTP for the latest or a tagged version of an app takes 15 % more processor time, and a search of assets
 // 7 % more.
 //
-// The stamp is in SQLite's own memory map of the index. A second map would need a second descriptor of the file, and closing
-// that would drop the locks that the process has on the file. So watch opens a connection, which keeps the map alive,
-// and gets the address of the map from the connection's file (xShmMap). The Go driver does not export that method.
+// The stamp is in SQLite's own memory map of the WAL index. A second map would need a second descriptor of the file, and closing
+// that would drop the locks that the process has on the file. So watch opens a connection, which keeps the map alive, and gets
+// the address of the map from the connection's file (xShmMap). The Go driver does not export that method.
 type watch struct {
 	tls    *libc.TLS
 	db     uintptr
@@ -82,7 +82,7 @@ func (w *watch) openFile(path string, busy time.Duration) error {
 	const region = 32 << 10 // the size that SQLite maps
 	call := *(*shmMap)(unsafe.Pointer(&struct{ fn uintptr }{fn}))
 	if rc := call(w.tls, file, 0, region, 0, out); rc != lib.SQLITE_OK {
-		return w.failure("map the index of the log", rc)
+		return w.failure("map the WAL index", rc)
 	}
 	if w.header = at[stamp](*at[uintptr](out)); w.header == nil {
 		return errors.New("the log has no index")

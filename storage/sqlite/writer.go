@@ -52,9 +52,12 @@ func newWriter(c *conn, cache *cache, busy time.Duration, schema int64) *writer 
 	return w
 }
 
-// update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns
-// an error or panics, its writes are rolled back, and update returns the error or panics. fn runs at most once, in the
-// goroutine of the caller. It does not run if ctx ends before its turn, or if the transaction cannot begin.
+// update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns an error or
+// panics, its writes are rolled back, and update returns the error or panics. If the whole transaction fails, for instance at the
+// commit, update returns the error of the transaction instead of that of fn.
+//
+// fn runs at most once, in the goroutine of the caller. It does not run if the store is closed, if ctx ends before its turn, if
+// the transaction cannot begin, or if an earlier update of the batch has ended the transaction, as a full disk does.
 func (db *DB) update(ctx context.Context, fn func(*conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -115,12 +118,12 @@ func (w *writer) lead(ctx context.Context, fn func(*conn) error) (err error) {
 	return w.run(fn)
 }
 
-// begin takes the file's write lock and begins a transaction. It returns migration.ErrNewer if the schema is newer, an error of
-// isBusy if the lock was not free in time, and the error of ctx if ctx ends before. others is a number that changes when another
-// connection commits.
+// begin takes the file's write lock and begins a transaction. It returns migration.ErrNewer if the schema is newer, an error for
+// which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before. others is a number that changes
+// when another connection commits.
 //
-// It retries every millisecond. SQLite's busy handler retries more and more rarely, so it never gets the lock while
-// another process commits without a pause.
+// It retries every millisecond. SQLite's busy handler retries more and more rarely, so it may never get the lock while another
+// process commits without a pause.
 func (w *writer) begin(ctx context.Context) (others int64, err error) {
 	for deadline := time.Now().Add(w.busy); ; time.Sleep(time.Millisecond) {
 		w.c.broken = nil // there is no transaction to protect
@@ -240,8 +243,8 @@ func (w *writer) commit(others int64) error {
 	return err
 }
 
-// undo rolls back a transaction that failed with err. It returns err, and says that nothing was kept unless the outcome of the
-// commit is unknown.
+// undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it returns
+// err. Otherwise it returns an error that wraps err and says that nothing was committed.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
 	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already
@@ -252,5 +255,5 @@ func (w *writer) undo(err error) error {
 	if errors.Is(err, errUnknown) {
 		return err
 	}
-	return fmt.Errorf("nothing was kept: %w", err)
+	return fmt.Errorf("nothing was committed: %w", err)
 }

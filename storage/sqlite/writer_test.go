@@ -134,7 +134,7 @@ func errorsWait(t *testing.T) {
 	}
 	for i, err := range errs[:3] {
 		if err == nil || errors.Is(err, seen) {
-			t.Errorf("update %d ended with %v although nothing was kept", i, err)
+			t.Errorf("update %d ended with %v although nothing was committed", i, err)
 		}
 	}
 	if got := names(t, db); got != "next" {

@@ -211,7 +211,7 @@ func TestTheNthCallToTheDiskFails(t *testing.T) {
 }
 
 // The disk fails to sync the log at the end of a commit. The commit is written, and may be found by the next process,
-// so the answer must not say that nothing was kept.
+// so the answer must not say that nothing was committed.
 func TestACommitWhoseSyncFailsIsOfUnknownOutcome(t *testing.T) {
 	_, names := filled()
 	r := patch(names.app, 4, "patched")
