@@ -15,7 +15,7 @@ type Outcome string
 const (
 	Delivered Outcome = "delivered" // the receiver has accepted it
 	Retried   Outcome = "retried"   // it failed and is repeated later
-	Skipped   Outcome = "skipped"   // it was given up: refused too often, or too old
+	Skipped   Outcome = "skipped"   // it was given up after five answers of 400, 413 or 422, or after three days
 	Disabled  Outcome = "disabled"  // the receiver answered 410 and gets nothing more
 )
 
@@ -24,8 +24,8 @@ const (
 //
 //   - 200 to 299: the change is delivered, and the position moves past it.
 //   - 410: the endpoint is switched off. The position stays, so deliveries go on with this change once it is on again.
-//   - anything else, or no response: the change is tried again after a pause. If it was refused five times, or is three
-//     days old, it is given up instead, and the position moves past it.
+//   - anything else, or no response: the change is tried again after a pause. If five attempts at it were answered with 400, 413
+//     or 422, or if it is three days old, it is given up instead, and the position moves past it.
 func (w *worker) judge(q *queue, log *slog.Logger, status int, err error) Outcome {
 	switch {
 	case err == nil && status >= 200 && status <= 299:
