@@ -105,7 +105,7 @@
 // Retry-After ([Limits.Uploads] and the two after it). When all are taken, the slowest below 64 KiB/s is
 // ended for a new one. An upload that gives less than 1 KiB/s over [Limits.Pause], 30 seconds, is ended too.
 // Only the time in which the server waits for the client counts. An upload that is ended is answered with
-// 200, the report of what was kept, and "Connection: close". Temporary files of all uploads take at most
+// 200, the report of what was imported, and "Connection: close". Temporary files of all uploads take at most
 // [Limits.Spool], 1 GiB; an upload that finds no room for its own is answered with 503. Reviews of more than
 // 1 MiB are stored by two uploads at a time ([Limits.LargeReviews]); the others wait for that, and never for a
 // slow client.

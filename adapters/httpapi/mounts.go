@@ -6,14 +6,14 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// The endpoints of the app service, of the reviews and of the extensions lie below Config.BasePath. Those of the asset manager and
-// the health check stay at the root of the server, whatever the base path is.
+// All endpoints are below Config.BasePath, except those of the asset manager and /healthz, which stay at the root of the server
+// whatever the base path is.
 
 // assetPrefix is where the asset manager is mounted. Callers may double its last slash, see cutAssetPrefix.
 const assetPrefix = "/services/frontline/api/v4/assetManager/"
 
-// cutAssetPrefix returns what stands behind assetPrefix in a path, from one slash on. The path may have one slash or two there.
-// It returns false for a path that does not begin with the prefix.
+// cutAssetPrefix returns the rest of a path after assetPrefix, with one leading slash, whether the path has one slash or two
+// there. It returns false for a path that does not begin with the prefix.
 func cutAssetPrefix(path string) (rest string, ok bool) {
 	behind, ok := strings.CutPrefix(path, assetPrefix)
 	if !ok {
@@ -22,23 +22,23 @@ func cutAssetPrefix(path string) (rest string, ok bool) {
 	return "/" + strings.TrimPrefix(behind, "/"), true
 }
 
-// table is the endpoints that are mounted at one place.
+// table has endpoints that are mounted at one place.
 type table struct {
 	mount  mount
 	routes []route
 }
 
-// mount is the place below which the paths of a table lie.
+// mount is a place at which a table is mounted: the paths of its routes begin with the prefix of the mount.
 type mount int
 
-// The places at which tables are mounted.
+// The mounts.
 const (
 	atRoot   mount = iota // the root of the server
 	atBase                // Config.BasePath
 	atAssets              // the prefix of the asset manager
 )
 
-// prefix is what stands before the paths of a mount, where base stands before those at the base path.
+// prefix returns the path prefix of a mount. base is Config.BasePath.
 func (m mount) prefix(base string) string {
 	return [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}[m]
 }

@@ -2,11 +2,10 @@ package httpapi
 
 import "time"
 
-// The rates of uploads and downloads, in bytes a second. Clients that hold memory for which others wait have rates of their own,
-// in slowclients.go.
+// The rates of uploads and downloads, in bytes a second. Other rates apply when requests wait for memory; see slowclients.go.
 const (
 	// An upload of reviews that gives less than uploadRate over Limits.Pause is ended: the answer is 200, with the report of what
-	// was kept. One that gives at least uploadSafe is never ended to make room for another one.
+	// was imported. One that gives at least uploadSafe is never ended to make room for another one.
 	uploadRate = 1 << 10
 	uploadSafe = 64 << 10
 
@@ -15,9 +14,9 @@ const (
 	downloadRate = 64 << 10
 )
 
-// pace measures how fast a client sends or reads bytes. It counts the bytes of the last period, with the precision of a
-// tenth of the period: marks holds the count at the beginning of each tenth, so the bytes of the last ten tenths are a
-// subtraction. It reads no clock, so the time can stand still while nobody waits for the client.
+// pace measures how fast a client sends or reads bytes. It counts the bytes of the last period, with the precision of a tenth of
+// the period: marks holds the count at the beginning of each tenth, so the bytes of the last ten tenths are a subtraction. The
+// caller passes the time, so it can leave out the time in which the server does not wait for the client.
 type pace struct {
 	period time.Duration
 	begun  time.Time
@@ -49,13 +48,13 @@ func (p *pace) turn(now time.Time) {
 	}
 }
 
-// below reports whether a period has passed and the last one had fewer bytes than rate, in bytes a second. Before a period
-// has passed nobody is too slow.
+// below reports whether a period has passed and the average of the last period is below rate, which is in bytes a second. It is
+// false until a period has passed.
 func (p *pace) below(rate int64, now time.Time) bool {
 	return now.Sub(p.begun) >= p.period && p.recent(now) < float64(rate)
 }
 
-// recent is how many bytes a second there were within the last period, or since the begin.
+// recent is how many bytes a second there were within the last period, or since the start if no period has passed.
 func (p *pace) recent(now time.Time) float64 {
 	p.turn(now)
 	first := max(p.tenth-10, 0)
@@ -66,7 +65,7 @@ func (p *pace) recent(now time.Time) float64 {
 // idle is how long ago the last byte was.
 func (p *pace) idle(now time.Time) time.Duration { return now.Sub(p.last) }
 
-// average is how many bytes a second there were since the begin.
+// average is how many bytes a second there were since the start.
 func (p *pace) average(now time.Time) float64 {
 	return float64(p.bytes) / max(now.Sub(p.begun), time.Millisecond).Seconds()
 }

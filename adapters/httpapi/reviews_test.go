@@ -162,7 +162,7 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 	})
 }
 
-// A client whose connection ended before the report learns from a repeat what was kept, and a dry run changes nothing.
+// A client whose connection ended before the report learns from a repeat what was imported, and a dry run changes nothing.
 func TestAClientThatLeftEarlyLearnsWhatWasKept(t *testing.T) {
 	w := reviewWorld(t)
 	var file strings.Builder
@@ -188,7 +188,7 @@ func TestAClientThatLeftEarlyLearnsWhatWasKept(t *testing.T) {
 	}
 	w.as(editor, "POST", importPath, file.String(), ndjson).want(200).read(&again)
 	if kept.Created+kept.Unchanged != 12_000 || again.Created+again.Unchanged != 12_000 || again.Unchanged < kept.Unchanged {
-		t.Errorf("a repeat says of what was kept %+v, and then %+v", kept, again)
+		t.Errorf("a repeat says of what was imported %+v, and then %+v", kept, again)
 	}
 }
 
