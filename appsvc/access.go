@@ -35,18 +35,6 @@ func (c Caller) check() error {
 	return nil
 }
 
-// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
-// looks restricted, but would have all its other rights.
-func (c Caller) wellFormed() error {
-	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
-		return invalid("", "%s", err)
-	}
-	if len(c.Tags) > 0 && !c.TagsOnly {
-		return invalid("", "the caller has Tags without TagsOnly: want both or none")
-	}
-	return nil
-}
-
 // moderates reports whether the group is one of those that the caller moderates, or a site of one of these networks. A moderator
 // of a site does not moderate its network.
 func (c Caller) moderates(group string) bool {

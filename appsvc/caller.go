@@ -1,5 +1,7 @@
 package appsvc
 
+import "github.com/vitrine-go/vitrine/internal/urn"
+
 // Caller is the user on whose behalf a method is called, with the rights of that user. The embedding program makes
 // it from what it knows of a request, and passes it right after ctx. It is a value: the service keeps no users, and
 // rights that are given to a user count from the next call with a new Caller. No method changes the slices of a Caller, so
@@ -19,4 +21,16 @@ type Caller struct {
 	// Such a Caller suits a token that stands in a public page.
 	TagsOnly bool
 	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
+}
+
+// wellFormed returns ErrInvalid for a caller with a malformed URN, and for one that has Tags without TagsOnly. The latter
+// looks restricted, but would have all its other rights.
+func (c Caller) wellFormed() error {
+	if err := urn.CheckCaller(c.URN, c.Moderates, c.Reads); err != nil {
+		return invalid("", "%s", err)
+	}
+	if len(c.Tags) > 0 && !c.TagsOnly {
+		return invalid("", "the caller has Tags without TagsOnly: want both or none")
+	}
+	return nil
 }

@@ -199,7 +199,7 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 	if err != nil {
 		return draft{}, false, err
 	}
-	// In the documents, each element that no operation reaches is replaced by the number 0; see patchdocument.go.
+	// In the documents, each element that no operation reaches is replaced by the number 0; see patchreach.go.
 	reached := reachedElements(ops, len(elements))
 	before := document(app.Meta, body, elements, reached)
 	after, err := jsonpatch.Apply(before, ops, s.limits.patchWork())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
@@ -17,53 +16,11 @@ import (
 //
 // The id of an element is its index. So the text of an element up to the manifest, called its head, changes when the
 // element moves, and the text after the head does not. The latter is copied from version to version without being parsed.
-// Since the form is fixed, a body is read with package rawjson, which looks for the places of values and decodes little.
+// draft.body writes this form. Since it is fixed, a body is read with package rawjson, which looks for the places of values and
+// decodes little.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
-
-// appendHead appends the head of the element with this index: {"id":"0","component":
-func appendHead(dst []byte, index int) []byte {
-	dst = append(dst, `{"id":"`...)
-	dst = strconv.AppendInt(dst, int64(index), 10)
-	return append(dst, `","component":`...)
-}
-
-// body returns the draft as it is stored, and the names of the components that it uses, which go into the Head. owner is the URN
-// of the user who created the app. Each element gets its index as id. Kept elements are copied; a written one has its manifest by
-// then, which validateDraft has added. Equal drafts give equal bytes: the Auditor relies on it.
-func (d draft) body(owner string) (Body, []string) {
-	// The size of the text, or a little more, so that it is allocated once.
-	size := 128 + len(d.title) + len(owner)
-	for _, g := range d.groups {
-		size += len(g) + 3
-	}
-	for _, e := range d.elements {
-		size += 40 + len(e.kept) + len(e.manifest) + len(e.config)
-	}
-	b := append(make([]byte, 0, size), `{"title":`...)
-	b = append(appendString(b, d.title), `,"owner":{"urn":`...)
-	b = append(appendString(b, owner), `},"groups":[`...)
-	for i, g := range d.groups {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendString(b, g)
-	}
-	b = append(b, `],"elements":[`...)
-	for i, e := range d.elements {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendHead(b, i)
-		if !e.written() {
-			b = append(b, e.kept...)
-			continue
-		}
-		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
-	}
-	return append(b, `]}`...), d.components()
-}
 
 // draft parses a stored body into a draft whose elements are all kept. They are slices of the body and share its bytes.
 func (b Body) draft() (draft, error) {

@@ -83,6 +83,14 @@ func (n *node) folder() Folder {
 	return Folder{ID: n.ID, Path: n.path(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
 }
 
+// path is the path of the folder's parent, as responses have it.
+func (n *node) path() string {
+	if n.parent == nil {
+		return "/"
+	}
+	return n.parent.fullPath()
+}
+
 // ownFolder returns the folder as the response to a change has it: with its permissions, if
 // seesPermissions lets the caller read them.
 func (req *request) ownFolder(n *node) Folder {

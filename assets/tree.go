@@ -224,14 +224,6 @@ func (n *node) within(o *node) bool {
 	return false
 }
 
-// path is the path of the folder's parent, as responses have it.
-func (n *node) path() string {
-	if n.parent == nil {
-		return "/"
-	}
-	return n.parent.fullPath()
-}
-
 // fullPath is the path of the folder itself, which is the path of the folders in it.
 func (n *node) fullPath() string {
 	var ids []string

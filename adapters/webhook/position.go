@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -97,4 +98,53 @@ func (p *position) forget(source string, but []feed) {
 			delete(p.Marks, name)
 		}
 	}
+}
+
+// register stores the position of an endpoint that the store does not know yet.
+func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
+	known, err := d.store.Get(ctx, e.stored())
+	if err != nil || known != nil {
+		return err
+	}
+	p := e.newPosition()
+	if err := d.begin(ctx, e, &p); err != nil {
+		return err
+	}
+	// If the value is there by now, another process has registered the same name.
+	_, err = d.store.Swap(ctx, e.stored(), nil, p.text())
+	return err
+}
+
+// begin brings the sources of a position in line with the endpoint. It removes the sources and feeds that the endpoint no
+// longer wants, and adds those that are missing, beginning with the changes that come. If the endpoint asks for more feeds
+// of a source than before, the new feeds begin with the changes that come too.
+func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
+	for _, s := range d.sources {
+		scope, has := p.Sources[s.name()]
+		if !s.wants(e) { // if it asks for the source again later, that begins with the changes that come
+			p.forget(s.name(), nil)
+			delete(p.Sources, s.name())
+			continue
+		}
+		if has && scope == s.scope(e) {
+			continue
+		}
+		feeds, err := s.feeds(ctx, e)
+		if err != nil {
+			return err
+		}
+		p.forget(s.name(), feeds)
+		for _, f := range feeds {
+			if _, known := p.Marks[f.name]; known {
+				continue
+			}
+			end, err := f.read(ctx, latest, e)
+			if err != nil {
+				return err
+			}
+			p.Marks[f.name] = mark{After: end.next, At: now()}
+		}
+		p.Sources[s.name()] = s.scope(e)
+	}
+	return nil
 }
