@@ -109,9 +109,12 @@ func (s *Service) CheckComponent(ctx context.Context, by Caller, in CheckCompone
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return ComponentCheck{}, err
 	}
-	c, err := s.parseManifestOf(in.Name, in.Manifest)
+	c, err := s.parseManifest(in.Manifest)
 	if err != nil {
 		return ComponentCheck{}, err
+	}
+	if c.Name != in.Name {
+		return ComponentCheck{}, invalid("/name", "want %q, the name of the component that is checked", in.Name)
 	}
 	from, err := parseCheckPosition(in.After, in.Name)
 	if err != nil {

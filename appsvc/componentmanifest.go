@@ -74,15 +74,6 @@ func (s *Service) parseManifest(data []byte) (Component, error) {
 	return m.component(extra), nil
 }
 
-// parseManifestOf is parseManifest for a manifest that must have this name. Another name is ErrInvalid, with the pointer /name.
-func (s *Service) parseManifestOf(name string, data []byte) (Component, error) {
-	c, err := s.parseManifest(data)
-	if err == nil && c.Name != name {
-		err = invalid("/name", "want %q, the name of the component that is checked", name)
-	}
-	return c, err
-}
-
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
 // configSchemas: of configSchema it checks only that it is an object. The Auditor calls it for stored manifests. It returns the
 // members that the service does not know beside the manifest, in their order. Every rule that is broken is ErrInvalid, with the
