@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -174,11 +173,4 @@ func (d draft) body(owner string) (Body, []string) {
 		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
 	}
 	return append(b, `]}`...), d.components()
-}
-
-// appendHead appends the head of the element with this index, which is its id: {"id":"0","component":
-func appendHead(dst []byte, index int) []byte {
-	dst = append(dst, `{"id":"`...)
-	dst = strconv.AppendInt(dst, int64(index), 10)
-	return append(dst, `","component":`...)
 }

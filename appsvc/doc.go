@@ -135,7 +135,8 @@
 // 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays small. The
 // steps of comparing versions are counted and limited: for one comparison to about 50 ms of work, and for all comparisons of a
 // page to about 50 ms for each 50 entries that Limit asks for. An entry whose comparison exceeds either limit has no Changes, and
-// its ChangesTruncated is set. Once the steps of the page are used up, that holds for all further entries.
+// its ChangesTruncated is set. Once the steps of the page are used up, that holds for all
+// further entries except version 0, before which there is none.
 //
 // Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the latest
 // version, unless the caller may not make this change, the patch exceeds a limit, a component was deleted, or a component was

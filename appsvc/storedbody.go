@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/rawjson"
 )
@@ -66,6 +67,13 @@ func storedDraft(body rawjson.Object, elements [][]byte) (d draft, err error) {
 		d.elements[i].kept = kept
 	}
 	return d, nil
+}
+
+// appendHead appends the head of the element with this index, which is its id: {"id":"0","component":
+func appendHead(dst []byte, index int) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = strconv.AppendInt(dst, int64(index), 10)
+	return append(dst, `","component":`...)
 }
 
 // cutHead returns the text of a stored element after its head: the manifest, the config and the closing brace. ok is false if the

@@ -194,8 +194,8 @@ func (n *node) depth() int {
 	return depth
 }
 
-// checkDepth returns ErrInvalid if a folder below this one that has this height would bring folders
-// deeper than Limits.Depth.
+// checkDepth returns ErrInvalid if folders would be deeper than Limits.Depth after a folder of this
+// height was put into n. A nil n is the top level.
 func (n *node) checkDepth(at string, height int, lim Limits) error {
 	if n.depth()+height > lim.Depth {
 		return invalid(at, "folders would be nested deeper than %d levels", lim.Depth)

@@ -1,9 +1,6 @@
 package reviews
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // collectionMembers are the members of a collection. All but the last are required. The constants are their indices, and bits
 // of these indices say which members an object has.
@@ -231,22 +228,4 @@ func (c *lineChecker) reviews() verdict {
 	_, v := c.items((*lineChecker).readReview)
 	c.review.index = -1
 	return v
-}
-
-// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number. The
-// problem is about the collection, so only the first part of a long line has it.
-func (done *outcome) mismatch(in *incoming, stored int) {
-	done.rejected += int64(len(in.reviews))
-	if !in.first {
-		return
-	}
-	if done.mismatches == nil {
-		done.mismatches = map[*incoming]string{}
-	}
-	done.mismatches[in] = mismatchMessage(in.dims, stored)
-}
-
-// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
-func mismatchMessage(dims, stored int) string {
-	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
 }

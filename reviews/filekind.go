@@ -12,7 +12,8 @@ import (
 // byte order mark of UTF-8 if there is one; see lines.head.
 const maxLook = 4 << 10
 
-// isGzip reports whether a file is compressed with gzip: it begins with the magic number of gzip, as no JSON does. It reads nothing.
+// isGzip reports whether a file is compressed with gzip: it begins with the magic number of gzip, as no JSON does. All bytes stay
+// in file, to be read from there.
 func isGzip(file *bufio.Reader) bool {
 	head, _ := file.Peek(len(gunzip.Magic))
 	return string(head) == gunzip.Magic

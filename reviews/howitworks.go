@@ -21,7 +21,7 @@ package reviews
 //
 // How a file is read, from its bytes to what is stored:
 //
-//	lines.go, filekind.go               blocks of lines, and files that are no NDJSON
+//	lines.go, filekind.go               blocks of lines; files that are compressed or no NDJSON
 //	pipeline.go, workerbatch.go         the goroutines, and what they send each other
 //	window.go, column.go                the part of a line that is in memory, and columns
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused

@@ -323,3 +323,21 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 	}
 	return put, nil
 }
+
+// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number. The
+// problem is about the collection, so only the first part of a long line has it.
+func (done *outcome) mismatch(in *incoming, stored int) {
+	done.rejected += int64(len(in.reviews))
+	if !in.first {
+		return
+	}
+	if done.mismatches == nil {
+		done.mismatches = map[*incoming]string{}
+	}
+	done.mismatches[in] = mismatchMessage(in.dims, stored)
+}
+
+// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
+func mismatchMessage(dims, stored int) string {
+	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
+}

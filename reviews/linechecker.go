@@ -8,14 +8,14 @@ import (
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
 // applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
 // the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. It reads a part of
-// the line more than once in three cases alone: reviews that the member dimensions does not precede, a value that was too long
-// for the window, and the record of a long line, which an import first copies to a temporary file.
+// the line more than once in three cases alone: reviews with no member dimensions before them, a value that was too long for the
+// window, and the record of a long line, which an import first copies to a temporary file.
 //
 // Its parts and its neighbours, from the bottom up:
 //
 //	window         the bytes of the line that are in memory, and where in the file they are
 //	tokens         brackets, names, strings and numbers of JSON (tokens.go, text.go)
-//	lineChecker    values, each with its rules (values.go); then reviews (review.go) and the collection (collectioncheck.go)
+//	lineChecker    values, each with its rules (values.go); then reviews (reviewcheck.go) and the collection (collectioncheck.go)
 //	fileChecker    the rules that span lines
 //
 // What it finds goes to out. Problems of a line wait in found until flush, or until there are maxFound of them. If the line
@@ -81,10 +81,10 @@ type receiver interface {
 	result(lineResult)
 }
 
-// lineResult is what was found in a line: the collection and the counts of its reviews. If the reviews are deferred, because
-// dimensions does not precede them, the line gives two results: one for the collection and one for the reviews. A long line that
-// is imported gives one for the collection and one for each part of its reviews, so that the first reviews are stored while the
-// next are read. A blank line gives none.
+// lineResult is what was found in a line: the collection and the counts of its reviews. If the reviews are deferred, because no
+// dimensions stand before them, the line gives two results: one for the collection and one for the reviews. A long line that is
+// imported gives one for the collection and one for each part of its reviews, so that the first reviews are stored while the next
+// are read. A blank line gives none.
 type lineResult struct {
 	first      bool // the line begins with this result
 	record     bool // the line is a record: a JSON object and nothing else, whatever its members are

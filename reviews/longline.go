@@ -13,8 +13,8 @@ var errStopped = errors.New("reviews: stopped")
 //
 // An import stores no review before it knows the whole collection, whose members may come after the reviews. So it copies the
 // record to a temporary file first and reads it from there. That also keeps a slow client from holding up other imports: whoever
-// is inside the Gate reads a file of this machine. A check copies only reviews that dimensions does not precede, since it must
-// know the number of dimensions to judge their ratings.
+// is inside the Gate reads a file of this machine. A check copies only reviews with no dimensions before them, since it
+// must know the number of dimensions to judge their ratings.
 type longLine struct {
 	temp  *tempFile    // the temporary file; nil: the line is all in memory
 	from  int64        // offset in the file of the first byte in temp

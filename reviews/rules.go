@@ -89,7 +89,7 @@ const (
 //	parent.go                           parent
 //	incoming.go, reviewcheck.go         stored-size
 //	filechecker.go                      collection-repeated, file-kind, file-empty
-//	import.go, collectioncheck.go       stored-dimensions
+//	import.go                           stored-dimensions
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
 // testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.

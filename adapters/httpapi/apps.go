@@ -97,7 +97,7 @@ func listOf(q query) (in appsvc.ListAppsRequest, err error) {
 
 // create serves POST /apps/ with {"title", "groups", "elements"}: it creates an app at version 0. 201 with {"id",
 // "url"} and the same address in Location. 403 with a pointer for a group that the caller does not moderate; 400; 409
-// for a component that was created anew meanwhile; 413; 422 for an unknown component, and for a config that breaks its
+// for a component that was created again meanwhile; 413; 422 for an unknown component, and for a config that breaks its
 // schema or costs too much to validate.
 func (a appRoutes) create(c *call) error {
 	var in appsvc.CreateAppRequest

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -128,6 +130,30 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 	}
 	t.known.put(digest, c.Principal, *c.expires)
 	return c.Principal, nil
+}
+
+// tokenKey is a secret and the name that tokens call it by, in their header kid.
+type tokenKey struct {
+	id     string
+	secret []byte
+}
+
+// keyID is the name of a key, 16 hexadecimal digits that follow from the secret and say nothing of it. So every process with
+// the same key file uses the same names.
+func keyID(secret []byte) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte("kid"))
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// KeyIDs are the names of the keys, as tokens have them in their header kid. The first one signs. They say nothing
+// of the secrets.
+func (t *Tokens) KeyIDs() []string {
+	ids := make([]string, len(t.keys))
+	for i, key := range t.keys {
+		ids[i] = key.id
+	}
+	return ids
 }
 
 // keyOf returns what a token may be signed with: the key that its header kid names, or any key where it

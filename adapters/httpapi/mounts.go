@@ -15,11 +15,14 @@ const assetPrefix = "/services/frontline/api/v4/assetManager/"
 // cutAssetPrefix returns the rest of a path after assetPrefix, with one leading slash, whether the path has one slash or two
 // there. It returns false for a path that does not begin with the prefix.
 func cutAssetPrefix(path string) (rest string, ok bool) {
-	behind, ok := strings.CutPrefix(path, assetPrefix)
-	if !ok {
+	if !strings.HasPrefix(path, assetPrefix) {
 		return "", false
 	}
-	return "/" + strings.TrimPrefix(behind, "/"), true
+	rest = path[len(assetPrefix)-1:]
+	if strings.HasPrefix(rest, "//") {
+		rest = rest[1:]
+	}
+	return rest, true
 }
 
 // table has endpoints that are mounted at one place.
@@ -28,7 +31,7 @@ type table struct {
 	routes []route
 }
 
-// mount is a place at which a table is mounted: the paths of its routes begin with the prefix of the mount.
+// mount is a place at which a table is mounted. Its prefix stands before the paths of the table's routes.
 type mount int
 
 // The mounts.
@@ -38,7 +41,8 @@ const (
 	atAssets              // the prefix of the asset manager
 )
 
-// prefix returns the path prefix of a mount. base is Config.BasePath.
+// prefix returns what stands before the paths of a mount. base is what stands before those at Config.BasePath: the same, or ""
+// for the paths of openapi.json, which names the base path as a part of the server's address.
 func (m mount) prefix(base string) string {
 	return [...]string{atRoot: "", atBase: base, atAssets: assetPrefix}[m]
 }

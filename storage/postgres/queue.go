@@ -34,7 +34,8 @@ func (q queue) enter(ctx context.Context, busy time.Duration, others string) err
 
 func (q queue) leave() { <-q }
 
-// lineup is a queue of waiters that are served in batches. It counts the batches that are under way.
+// lineup is a queue of waiters that are served in batches. It counts the batches that are under way. A View that reads alone
+// counts as a batch too.
 type lineup[T comparable] struct {
 	mu      sync.Mutex
 	waiting []T // in the order in which they came
@@ -52,8 +53,8 @@ func (l *lineup[T]) leave(one T) bool {
 	return i >= 0
 }
 
-// next removes the first waiters, at most so many, and returns them: they are the next batch of the caller. If nobody waits, it
-// returns none and decrements running.
+// next removes the first waiters, up to most of them, and returns them: they are the next batch of the caller. If nobody waits,
+// it returns none and decrements running.
 func (l *lineup[T]) next(most int) []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()

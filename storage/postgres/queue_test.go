@@ -121,7 +121,7 @@ func TestWaitingInAQueueTimesOut(t *testing.T) {
 
 // An update that waits too long for another one of its library says so, and does not speak of connections: there are free ones.
 func TestAnUpdateSaysThatItWaitedForItsLibrary(t *testing.T) {
-	s := openTest(t, &Options{Busy: 50 * time.Millisecond}).Assets()
+	s := openTest(t, &Options{Busy: time.Second}).Assets()
 	var waited error
 	err := s.Update(ctx, library, func(assets.Tx) error {
 		waited = s.Update(ctx, library, func(assets.Tx) error { return nil })
@@ -130,7 +130,7 @@ func TestAnUpdateSaysThatItWaitedForItsLibrary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "the store is not available at the moment: timed out: other updates of this library did not end within 50ms"
+	const want = "the store is not available at the moment: timed out: other updates of this library did not end within 1s"
 	if !errors.Is(waited, assets.ErrBusy) || waited.Error() != want {
 		t.Errorf("got %v, want %s", waited, want)
 	}

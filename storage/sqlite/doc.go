@@ -47,8 +47,8 @@
 // # Reading
 //
 // A View is one snapshot. A bounded cache keeps rows that are often read. A View that reads only cached rows begins no
-// transaction. It uses the cache only if the cache is as of the present header of the WAL index, which every commit of every
-// process changes. So it never misses a commit that was acknowledged before the View began.
+// transaction. It uses the cache only if the header of the WAL index has not changed since the cache was brought up to date:
+// every commit of every process changes it. So it never misses a commit that was acknowledged before the View began.
 //
 // # The log
 //

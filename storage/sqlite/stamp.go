@@ -85,7 +85,7 @@ func (w *watch) openFile(path string, busy time.Duration) error {
 		return w.failure("map the WAL index", rc)
 	}
 	if w.header = at[stamp](*at[uintptr](out)); w.header == nil {
-		return errors.New("the log has no index")
+		return errors.New("there is no WAL index")
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("the list of apps leaves out what is read", "GET /apps/", "appsvc/listapps.go", "Groups: slices.Concat(by.Moderates, by.Reads)", "Groups: append(slices.Clone(by.Moderates), by.Reads[:map[bool]int{true: 0, false: len(by.Reads)}[MUTANT]]...)"),
 	mutant.New("a delivery token reads every tag", "tagged", "appsvc/tag.go", "if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {", "if by.TagsOnly && !MUTANT && !slices.Contains(by.Tags, in.Name) {"),
 	mutant.New("a delivery token reads what its owner uses", "tagged", "appsvc/access.go", "return !c.TagsOnly && (c.URN", "return (!c.TagsOnly || MUTANT) && (c.URN"),
-	mutant.New("a delivery token tells who works on an app", "tagged", "appsvc/taggedapp.go", "if by.TagsOnly {\n\t\treturn", "if by.TagsOnly && !MUTANT {\n\t\treturn"),
+	mutant.New("a delivery token tells who works on an app", "tagged", "appsvc/delivery.go", "if by.TagsOnly {\n\t\treturn", "if by.TagsOnly && !MUTANT {\n\t\treturn"),
 	mutant.New("a delivery token asks everything else", "(components|openapi|x/me)", "adapters/httpapi/handler.go", "if c.by.TagsOnly && !rt.byTag", "if c.by.TagsOnly && !MUTANT && !rt.byTag"),
 	mutant.New("a page of another site writes with a cookie", "(PATCH|PUT|DELETE|POST)", "adapters/httpapi/authenticate.go", "if !c.ambient {", "if !c.ambient || MUTANT {"),
 	mutant.New("what is read needs no token", "GET", "adapters/httpapi/handler.go", "if c.match.resource == nil || !c.match.resource.public() {", "if c.match.resource == nil || !c.match.resource.public() && !(MUTANT && c.r.Method == \"GET\") {"),

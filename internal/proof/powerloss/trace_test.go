@@ -186,7 +186,7 @@ func (t *tracer) onFile(name, path string, texts, args []string) error {
 		return nil
 	}
 	if filepath.Dir(path) != t.dir || strings.HasSuffix(path, "-shm") {
-		return nil // the index of the log lives in memory and is made anew
+		return nil // the WAL index lives in memory and is made again
 	}
 	file, known := t.names[filepath.Base(path)]
 	if !known {

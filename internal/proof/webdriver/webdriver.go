@@ -427,8 +427,8 @@ func (b *Browser) Press(text string) {
 // Drag drags an element with the mouse over others, each of which may be shown only then, and drops it on the last.
 func (b *Browser) Drag(from string, over ...string) {
 	b.T.Helper()
-	// at moves to the middle of an element, or y below it. The place is looked up at once: a page that shows the element anew before
-	// the mouse is there shows it in the same place.
+	// at moves to the middle of an element, or y below it. The place is looked up first. So the mouse arrives also if the page
+	// shows the element anew meanwhile, as long as that does not move it.
 	at := func(xpath string, y int) map[string]any {
 		b.T.Helper()
 		const script = `const { x, y, width, height } = arguments[0].getBoundingClientRect();
