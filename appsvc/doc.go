@@ -201,7 +201,8 @@
 //
 // Every caller without TagsOnly may read components, and may call TagsNamed, which leaves out the apps that the caller may not
 // read. A method that takes the id of one app returns the same errors for an app that the caller may not read as for one that
-// does not exist. Every method returns ErrInvalid for a caller with a malformed URN, or with Tags but without TagsOnly.
+// does not exist. Every method that returns an error returns ErrInvalid for a caller with a malformed URN, or with Tags but
+// without TagsOnly.
 //
 // Three more fields of Caller are about reading. Reads adds a right. TagsOnly takes rights away, and Tags says what remains:
 //
@@ -231,15 +232,16 @@
 //
 // A store that cannot serve a call returns an error that wraps [ErrBusy] (try again), [ErrFull] (no room to write),
 // [ErrUnknown] (it is not known whether the write was committed) or [ErrClosed]. A call whose ctx is done returns the error of
-// ctx. Any other error is internal.
+// ctx. Service.Edit also returns the error of its function, and that of a mistake in the use of its PatchBuilder. Any other
+// error is internal.
 //
 // # Idempotency
 //
-// Every request that writes, except a patch, has a field IdempotencyKey. If the same caller repeats the same call with the same
-// key within a day, the write is not done again, and the caller gets the result of the first call. Another call of this caller
-// with the key returns ErrUnprocessable. The service checks the rights of the caller again before it answers. It keeps only ids
-// and versions for this. The answer to a repeat is the version or the component that the first call made, or the tag as the first
-// call set it.
+// Every request that writes, except a patch, has a field IdempotencyKey. If the same caller repeats a call that succeeded, with
+// the same key within a day, the write is not done again, and the caller gets the result of the first call. A call that failed
+// stores nothing, so its repeat is a new call. Another call of this caller with the key returns ErrUnprocessable. The service
+// checks the rights of the caller again before it answers. It keeps only ids and versions for this. The answer to a repeat is
+// the version or the component that the first call made, or the tag as the first call set it.
 //
 // Patch needs no key, because its test of the version lets it happen only once. After a lost response, repeat PutTag with its
 // key: a repeat with a guard and without the key gets CodeMoved if the first call has moved the tag.

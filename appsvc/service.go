@@ -12,11 +12,11 @@ import (
 // the methods are safe for concurrent use. Several Services may share a Store, and the Services of several processes may work
 // on the same database.
 //
-// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do. A method that reads
-// works on one snapshot of the store. A method that writes stores everything in one transaction, or nothing. Slow work, such
-// as applying a patch and validating configs, is done before the transaction, so that other writers need not wait for it. The
-// transaction checks that what the work was based on has not changed. If it has, the method either uses the present state or
-// returns an error, such as ErrConflict.
+// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch takes no
+// ctx. A method that reads works on one snapshot of the store, and an iterator on a snapshot for each page. A method that
+// writes stores everything in one transaction, or nothing. Slow work, such as applying a patch and validating configs, is done
+// before the transaction, so that other writers need not wait for it. The transaction checks that what the work was based on
+// has not changed. If it has, the method either uses the present state or returns an error, such as ErrConflict.
 //
 // Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is lost with
 // it, and another Service on the same store goes on. The package comment says under "Errors" which errors the methods return.
@@ -33,7 +33,7 @@ type Service struct {
 
 	watches     *watches      // those who follow the feed of changes
 	keepChanges time.Duration // how long entries of the feed are kept; negative = for ever
-	entries     atomic.Uint32 // how many entries this Service has added to the feed; addToFeed removes old entries at every 64th
+	entries     atomic.Uint32 // how many entries this Service has added to the feed, unless it keeps all; see addToFeed
 }
 
 // Options configure a Service. The zero value of a field means its default.

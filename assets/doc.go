@@ -9,9 +9,10 @@
 //	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
 // [Service.As] gives a [Session], which has the methods that act for a caller, without the Caller.
-// The client of a remote service, package adapters/client, has the methods of a Session, so a program
-// can be written for both. A list comes in pages, with an iterator beside it: Search and AllAssets,
-// ListFolders and AllFolders. What the methods return marshals to the JSON of the HTTP API and back.
+// The client of a remote service, package adapters/client, has the methods of a Session, so a
+// program can be written for both. A list comes in pages, with an iterator beside it: Search and
+// AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
+// SearchPage marshal to the JSON of the HTTP API and back.
 //
 // # Errors
 //
@@ -51,8 +52,10 @@
 //   - A folder below a deleted one is restored together with that one. To move it out and restore
 //     it in one request takes manage on the deleted folder too.
 //   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is
-//     not in and leaves out one that it is in. So content that was sent for one folder never
-//     appears in another. Folders that the caller may not read do not count as left out.
+//     not in and leaves out one that it is in. So a request that puts an asset into a new folder
+//     names all folders in which its content changes. Folders that the caller may not read do not
+//     count as left out. A request that puts the asset into no new folder replaces the content
+//     wherever the asset is.
 //
 // # Search
 //
@@ -70,8 +73,8 @@
 //
 // A facet has the 20 most frequent values of a field among all assets that the search finds, on
 // whatever page, each with its exact count. It is computed from the same index: the assets that
-// have a term are intersected with those that the search finds. So it counts only what the caller
-// sees, and names no hidden folder.
+// have a term are intersected with those that the search finds. So it counts only assets that the
+// caller sees. The facet of folders leaves out those that the caller does not see.
 //
 //   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics
 //     of Latin, Greek and Cyrillic letters. Strokes count as diacritics (ł, ø, đ …).
@@ -108,9 +111,9 @@
 // an [Event], written in the transaction of the change. Service.Changes returns a page of the feed,
 // and Service.Follow also waits for further entries. Both are for moderators of the network. A
 // follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
-// and belong to the library. Entries are kept for Options.KeepChanges. A cursor before the oldest
-// entry is [ErrGone], and so is one of a feed that has another identity, as after a restore from a
-// backup.
+// and belong to the library. Entries are kept for Options.KeepChanges. A cursor is [ErrGone] if an
+// entry after it was removed, or if it is of a feed that has another identity, as after a restore
+// from a backup.
 //
 // # Ids and cursors
 //
@@ -130,8 +133,8 @@
 //   - Several items of one ChangeAssets may name the same asset. They are stored as one change. The
 //     response has the asset once, where its first item stands, as it is after the last one. If
 //     the first item of a new asset names no folder, only a moderator may add it.
-//   - A change of several assets, attributes or folders is refused as a whole if its response would
-//     be longer than Limits.PageBytes.
+//   - ChangeAssets, ChangeAttributes and ChangeFolders are refused as a whole if the response has
+//     more than one asset or folder and is longer than Limits.PageBytes.
 //   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
 //     that it is in.
 //   - ChangeAssets sets updatedAt when it changes the content, the tags, via or the rights of an
@@ -177,5 +180,5 @@
 //     [ErrInvalid].
 //   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
 //   - Limits may be lowered later. What is stored over a limit can still be read and reduced, but
-//     it cannot grow.
+//     it cannot grow. Only a library whose id is longer than Limits.Name cannot be used.
 package assets

@@ -52,10 +52,12 @@
 //   - The pointer of a problem shows at most 256 bytes of a name. A longer name is cut and ends with "…". A pointer goes about
 //     512 bytes into a value that is refused: a problem deeper inside has the pointer of a value around it.
 //   - A problem has the ids of its collection and its review if these could be read, are strings and are not empty. In a line
-//     that is not JSON, or has 256 problems or more, a problem may lack an id that comes after it in the line.
+//     that is not JSON, or has 256 problems or more, a problem may lack an id that comes after it in the line. The problem that
+//     a line is not JSON has no id of a review.
 //   - The value of a problem is the text at its offset: the whole JSON value or name; in body_html, the text from the tag on;
-//     or the one escape that is wrong. At most 80 characters of it are given. Report.WithoutEmail removes the values that may
-//     contain an email address.
+//     or the one escape that is wrong. At most 80 characters of it are given. It is empty where a member is missing, where a
+//     line is not JSON, and where the problem is about the file. Report.WithoutEmail removes the values that may contain an
+//     email address.
 //   - The problems of a line come in the order of their offsets. If a line has more than a thousand problems, each thousand of
 //     them is in this order.
 //   - A value is refused if its member is unknown or repeated, or if its type is wrong. It is searched for repeated names, U+0000
@@ -63,8 +65,8 @@
 //     names of an object; a later name is compared with these alone.
 //   - Only the first fault of each body_html is reported. White space inside a tag is allowed where HTML allows it. An href, an
 //     imported_url and a time may have 64 KiB.
-//   - A repeated id is an error also if the review or the collection that had it first was rejected. Ids are compared as the text
-//     that they decode to, whatever escapes they are written with.
+//   - A repeated id is an error also if the review or the collection that had it first was rejected, unless the line of the
+//     first was not JSON. Ids are compared as the text that they decode to, whatever escapes they are written with.
 //
 // # What is stored
 //
@@ -75,14 +77,16 @@
 //     first 16 MiB of a review, or of a member of a collection other than reviews, only the JSON syntax is checked.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
-//   - The count and the mean of a collection are exact: every import and every deletion updates the number of reviews with each
-//     rating. A list of reviews compares times as moments, in microseconds. What is finer makes no difference.
+//   - The count of a collection is exact, and so is its mean before it is rounded to two decimals: every import and every
+//     deletion updates the number of reviews with each rating. A list of reviews compares times as moments, in microseconds.
+//     What is finer makes no difference.
 //   - Replies to an erased review become replies to its parent, or stop being replies if it had none. An import stores a reply
 //     without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made the parent a reply to
 //     this review, directly or through other replies. A collection whose last review was erased stays. An erased review comes
 //     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
-//     before still has it. The SQLite store overwrites what is erased, and its DB.Vacuum also removes what is left of rows that
-//     were moved. In PostgreSQL erased rows stay in the files until VACUUM FULL.
+//     before still has it. The SQLite store overwrites what is erased in its file; the log beside it may have it for a while.
+//     Its DB.Vacuum empties the log, and removes what is left of rows that were moved. In PostgreSQL erased rows stay in the
+//     files until VACUUM FULL.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //
@@ -96,10 +100,10 @@
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
 // from there on.
 //
-// A JSON array may have an element on each line, with a comma after every element but the last. The last element alone looks like
-// a record of NDJSON. So in a file that begins with [, the first record after a line that is a JSON value and a comma does not
-// count as a record. If a further record follows, the file is no JSON array, and the line that did not count is reported as an
-// error.
+// A JSON array may have an element on each line, with a comma after every element but the last. The last element alone looks
+// like a record of NDJSON. So in a file that begins with [, the first record after a line that is a JSON value and a comma does
+// not count as a record. If a further record follows, the file is no JSON array, and the line that did not count is an error.
+// It is reported unless file-kind was reported before.
 //
 // A file that is empty, or has only blank lines, gets the warning file-empty.
 //

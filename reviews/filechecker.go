@@ -130,8 +130,8 @@ func (f *fileChecker) result(r lineResult) {
 // the line are rejected, whatever their own rules say: the collection has an error, it came before in the file, or the line is
 // taken for the last element of a JSON array. report gets the problems; an import queues them.
 //
-// A long line has several results. Whether the collection is repeated is checked for the first of them only; f.repeated keeps the
-// answer for the others.
+// A line with deferred reviews has several results, and so has a long line in an import. Whether the collection is repeated is
+// checked for the first of them only; f.repeated keeps the answer for the others.
 func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) {
 	// Is it a collection that an earlier line has? The source and the id of a line that is no JSON are not known.
 	if r.first {

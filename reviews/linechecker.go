@@ -7,9 +7,9 @@ import (
 
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
 // applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
-// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. It reads a part of
-// the line more than once in three cases alone: reviews with no member dimensions before them, a value that was too long for the
-// window, and the record of a long line, which an import first copies to a temporary file.
+// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. Apart from
+// single strings, it reads a part of the line more than once in three cases: reviews with no member dimensions before them, a
+// value that was too long for the window, and the record of a long line, which an import first copies to a temporary file.
 //
 // Its parts and its neighbours, from the bottom up:
 //
@@ -74,8 +74,9 @@ func newLineChecker(h *hasher, out receiver, forImport bool, sizeLimit int) *lin
 }
 
 // receiver gets the problems and the results of lines, in the order of the file: first the problems of a line, and then its
-// result. A long line may give several results, each after the problems of its part. A lineChecker gives its findings to a
-// receiver: a sender in a worker, or the sink of the pipeline in the goroutine of run.
+// result. A line may give several results, see lineResult, each after the problems of its part. A lineChecker gives its
+// findings to a receiver: a sender in a worker, the sink of the pipeline in the goroutine of run, or the auditReceiver of an
+// Auditor.
 type receiver interface {
 	problem(Problem)
 	result(lineResult)
@@ -123,7 +124,8 @@ func (c *lineChecker) position(offset int64) position {
 }
 
 // read checks the line that the window is set to, and hands over what it finds. line is its number. If the file could not be
-// read on, or the receiver wants no more, read sets err and hands over nothing further.
+// read on, or the receiver wants no more, read sets err and hands over nothing further. Only a check may hand over a record
+// that it had read to its end by then.
 func (c *lineChecker) read(line int64) {
 	if c.peek(); c.pos == len(c.buf) {
 		return // blank
@@ -204,8 +206,9 @@ func (c *lineChecker) readRecord() verdict {
 	return c.deferredReviews()
 }
 
-// end reads the end of the line, which follows the record. Anything but white space there is a fault of the rule json. A comma
-// has a message of its own, and sets lineResult.element: it may show a JSON array with an element on each line, see array.
+// end reads the end of the line, which follows the record. Anything but white space there is a fault of the rule json, or utf-8
+// if it is no UTF-8. A comma has a message of its own, and sets lineResult.element: it may show a JSON array with an element on
+// each line, see array.
 func (c *lineChecker) end() verdict {
 	next := c.peek()
 	if c.pos == len(c.buf) {

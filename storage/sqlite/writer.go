@@ -14,15 +14,15 @@ import (
 // maxBatch is how many waiting updates join the commit of the leader at most. It bounds the time that the first of them waits.
 const maxBatch = 256
 
-// writer owns the one connection that writes, and commits waiting updates as a batch. One update is the leader: it
-// begins a transaction, runs its own function, lends the connection to the waiting updates one after the other,
-// and commits for all of them. Each update runs in the goroutine of its caller. An update without others waits
-// for no other goroutine.
+// writer owns the one connection that runs updates, and commits waiting updates as a batch. One update is the
+// leader: it begins a transaction, runs its own function, lends the connection to the waiting updates one after the
+// other, and commits for all of them. Each update runs in the goroutine of its caller. An update without others
+// waits for no other goroutine, except for restartLog when the log is restarted just then.
 type writer struct {
 	c     *conn
 	cache *cache
 	busy  time.Duration // how long to wait for the lock of another process
-	// free holds a token while no goroutine leads.
+	// free holds a token while no goroutine leads or restarts the log.
 	free chan struct{}
 	// queue has the waiting updates. The leader receives from it when it can lend the connection. It is not
 	// buffered, so an update whose context ends just stops waiting.
