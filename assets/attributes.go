@@ -168,8 +168,7 @@ const (
 )
 
 // changeAttributes changes the attributes of an asset, stores it if that changed anything, and
-// returns it as it is then. An asset may have Limits.Attributes, or as many as it had before if the
-// limit was lowered since.
+// returns it as it is then.
 func (req *request) changeAttributes(r Record, c attributeChange) (Record, attributeOutcome, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -177,7 +176,7 @@ func (req *request) changeAttributes(r Record, c attributeChange) (Record, attri
 	}
 	old := p.attributes
 	p.attributes = c.apply(old)
-	if len(p.attributes) > max(req.limits.Attributes, len(old)) {
+	if !withinLimit(len(p.attributes), len(old), req.limits.Attributes) {
 		return r, tooMany, nil
 	}
 	if slices.Equal(old, p.attributes) {

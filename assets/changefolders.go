@@ -55,8 +55,8 @@ type FolderChange struct {
 //     delete, and manage on the parent of a new folder that has permissions. At the top level, only
 //     moderators create folders and move folders there;
 //   - ErrInvalid if a field is malformed, a folder would be moved below itself, restored while a
-//     folder above it is deleted, nested deeper than Limits.Depth or given more than
-//     Limits.Permissions, or if the response would be longer than Limits.PageBytes.
+//     folder above it is deleted, nested deeper than Limits.Depth (and deeper
+//     than it was) or given more than Limits.Permissions, or if the response would be longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -125,7 +125,7 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := req.checkParent(at+"/path", parent, 1); err != nil {
+	if err := req.checkParent(at+"/path", parent, 1, 0); err != nil {
 		return nil, err
 	}
 	f := FolderRecord{ID: req.newID(), Label: in.Label, Inherit: in.Inherit == nil || *in.Inherit}
@@ -136,6 +136,9 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 		}
 	}
 	if f.Permissions, err = req.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
+		return nil, err
+	}
+	if err := checkPermissionCount(at+"/permissions", len(f.Permissions), 0, req.limits); err != nil {
 		return nil, err
 	}
 	return req.stageFolder(f), nil
@@ -193,7 +196,7 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	if parent.within(n) {
 		return "", invalid(at, "a folder cannot be moved below itself")
 	}
-	if err := req.checkParent(at, parent, n.height()); err != nil {
+	if err := req.checkParent(at, parent, n.height(), n.depth()+n.height()-1); err != nil {
 		return "", err
 	}
 	if parent == nil {
@@ -204,18 +207,20 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 
 // checkParent checks whether the caller may put a folder into parent. A nil parent is the top
 // level. height is the number of levels that the folder brings along: 1 for a folder without others
-// below it.
+// below it. before is the number of levels from the top down to the lowest folder that is put, as it
+// was: 0 for a new folder.
 //
 // It returns ErrForbidden if the caller does not have edit on parent or, at the top level, is no
-// moderator. It returns ErrInvalid if folders would be nested deeper than Limits.Depth.
-func (req *request) checkParent(at string, parent *node, height int) error {
+// moderator. It returns ErrInvalid if folders would be nested deeper than Limits.Depth and deeper
+// than they were.
+func (req *request) checkParent(at string, parent *node, height, before int) error {
 	if !req.mayNest(parent) {
 		if parent == nil {
 			return forbidden(at, "to put a folder at the top level is for moderators")
 		}
 		return forbidden(at, "to put a folder into another needs edit on that one")
 	}
-	return parent.checkDepth(at, height, req.limits)
+	return parent.checkDepth(at, height, before, req.limits)
 }
 
 // deleteFolders stages the deletion of folders. It checks all of them before it deletes the first:

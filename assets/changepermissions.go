@@ -46,7 +46,7 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 //
 // It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
 // ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, or if
-// permissions are added and the folder would have more than Limits.Permissions.
+// the folder would have more than Limits.Permissions and more than it had.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	err := s.update(ctx, by, lib, func(req *request) error {
@@ -60,6 +60,9 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 			return err
 		}
 		if f.Permissions, err = req.grant("/create", f.ID, f.Permissions, in.Create); err != nil {
+			return err
+		}
+		if err := checkPermissionCount("/create", len(f.Permissions), len(n.Permissions), req.limits); err != nil {
 			return err
 		}
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
@@ -100,11 +103,9 @@ func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, err
 // The caller must have manage on the folder, or on the parent of a new one. Since manage includes
 // all operations, nobody can grant more than they hold.
 //
-// It returns ErrInvalid if a permission is malformed, or if permissions were added and the folder
-// would have more than Limits.Permissions.
+// It returns ErrInvalid if a permission is malformed.
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
 	rid := resourceID(req.network, req.lib, folder)
-	before := len(have)
 	// known has what the folder grants already, and what the items before grant.
 	have = slices.Clone(have)
 	known := map[grantKey]bool{}
@@ -123,8 +124,15 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 			have = append(have, p)
 		}
 	}
-	if len(have) > max(req.limits.Permissions, before) {
-		return nil, invalid(at, "the folder would have %d permissions, at most %d are allowed", len(have), req.limits.Permissions)
-	}
 	return have, nil
+}
+
+// checkPermissionCount returns ErrInvalid if a folder would have n permissions of its own, had
+// before, and n is more than Limits.Permissions permits. at is the pointer to the permissions in the
+// request.
+func checkPermissionCount(at string, n, before int, lim Limits) error {
+	if !withinLimit(n, before, lim.Permissions) {
+		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, lim.Permissions)
+	}
+	return nil
 }

@@ -179,6 +179,6 @@
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
 //     [ErrInvalid].
 //   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
-//   - Limits may be lowered later. What is stored over a limit can still be read and reduced, but
-//     it cannot grow. Only a library whose id is longer than Limits.Name cannot be used.
+//   - Limits may be lowered later. What is stored over a limit can still be read, reduced and
+//     replaced by as much, but it cannot grow. Only a library whose id is longer than Limits.Name cannot be used.
 package assets

@@ -11,8 +11,8 @@ import (
 // of its comment. Characters are Unicode code points. A request over a limit is ErrInvalid unless
 // the comment names another error.
 //
-// Limits may be lowered while a library has more. What is stored can still be read and reduced, but
-// it cannot grow.
+// Limits may be lowered while a library has more. What is stored can still be read, reduced and
+// replaced by as much, but it cannot grow.
 type Limits struct {
 	Page int // items of a page; 500
 	// PageBytes is the size in bytes at which a page ends, and the longest response to a change of
@@ -66,6 +66,11 @@ func (l Limits) withDefaults() Limits {
 	}
 	return l
 }
+
+// withinLimit reports whether a change may leave n of something that limit bounds and of which there
+// were before, which is 0 for something new. If there were more than limit, which was lowered since,
+// the change may leave as many.
+func withinLimit(n, before, limit int) bool { return n <= max(limit, before) }
 
 // pageLimit returns the number of items that a page may have. asked is the limit of the request; if
 // it is 0, a page has otherwise items, but no more than Limits.Page. It returns ErrInvalid if asked

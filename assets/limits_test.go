@@ -305,6 +305,32 @@ func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
 	}
 	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants[:1]})
 	d.want("one more is granted", err, "invalid")
+	out, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[1:2], Create: grants[:1]})
+	if d.want("one is granted in place of another", err, "ok"); len(out) != 2 || *out[1].Role != *grants[0].Role {
+		t.Errorf("the folder has the permissions %v, want the third and the first", out)
+	}
+	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[2:], Create: append(grants[1:2:2],
+		assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: "other"}})})
+	d.want("two are granted in place of one", err, "invalid")
+}
+
+func TestFoldersOverALoweredDepthCanStillBeMovedUp(t *testing.T) {
+	store := memory.New().Assets()
+	d := &desk{t: t, Service: assets.New(store, nil)}
+	_, top := d.folder("1", "", true)
+	_, second := d.folder("2", top, true)
+	third, path := d.folder("3", second, true)
+	d.folder("4", path, true)
+	_, other := d.folder("5", second, true)
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Depth: 2}})
+	move := func(to string) error {
+		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: third, Path: &to}}})
+		return err
+	}
+	d.want("from the third level to a fourth", move(other), "invalid")
+	d.want("from the third level to the second", move(top), "ok")
+	d.want("back to the third", move(second), "invalid")
+	d.want("from the second level to the top", move("/"), "ok")
 }
 
 func TestAPageHasNoMoreItemsThanTheLimit(t *testing.T) {

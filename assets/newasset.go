@@ -136,11 +136,10 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders and n is too many.
-// An asset may be in Limits.AssetFolders folders, or in as many as it was in before if the limit
-// was lowered since.
+// checkFolderCount returns ErrInvalid if the draft's asset would be in n folders, was in before, and
+// n is more than Limits.AssetFolders permits.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
-	if n > max(lim.AssetFolders, before) {
+	if !withinLimit(n, before, lim.AssetFolders) {
 		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
 	}
 	return nil
