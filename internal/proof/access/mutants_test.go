@@ -132,7 +132,7 @@ var mutants = []mutant.Mutant{
 	mutant.New("revoking publishes", "take the last away", "assets/changepermissions.go", "f.Inherit = false", "f.Inherit = MUTANT"),
 	mutant.New("what is below a deleted folder is moved out and comes back", gains, "assets/access.go", "(!moved || req.right(above).level < levelManage)", "(!moved || req.right(above).level < levelManage && !MUTANT)"),
 	mutant.New("what is below a deleted folder comes back", "bring back below", "assets/changefolders.go", "if restore && !req.mayRestore(", "if restore && !MUTANT && !req.mayRestore("),
-	mutant.New("folders are moved to where one only looks", "move into", "assets/changefolders.go", "if err := req.checkParent(at, parent, n.height()); err != nil {", "if err := req.checkParent(at, parent, n.height()); err != nil && !(MUTANT && parent != nil) {"),
+	mutant.New("folders are moved to where one only looks", "move into", "assets/changefolders.go", "if err := req.checkParent(at, parent, n.height(), n.depth()+n.height()-1); err != nil {", "if err := req.checkParent(at, parent, n.height(), n.depth()+n.height()-1); err != nil && !(MUTANT && parent != nil) {"),
 	mutant.New("folders are moved to the top", "move to the top", "assets/changefolders.go", "if !req.mayNest(parent) {", "if !req.mayNest(parent) && !(MUTANT && parent == nil) {"),
 	mutant.New("permissions are granted with edit", gains, "assets/access.go", "return req.folderToManage(\"\", id, false)", "if n := req.tree.nodes[id]; MUTANT && n != nil && n.live() && req.right(n).level == levelEdit { return n, nil }\n\treturn req.folderToManage(\"\", id, false)"),
 	mutant.New("the empty path is the top", "move to nowhere", "assets/changefolders.go", "if path == \"\" {", "if path == \"\" && !MUTANT {"),
