@@ -74,10 +74,10 @@
 //		return nil
 //	}
 //
-// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [Caller] right after ctx. [Service.As]
-// returns a [Session] for one caller, which has these methods without the parameter, except those that only a server needs: the
-// Admit methods and Watch. The client of a remote service, adapters/client, has the methods of a Session, so a program can be
-// written for both.
+// [New] returns a [Service] on a [Store]. A method that acts for a caller takes the [Caller] right after ctx; only Watch has no
+// ctx. [Service.As] returns a [Session] for one caller, which has these methods without the parameter, except those that only a
+// server needs: the Admit methods and Watch. The client of a remote service, adapters/client, has the methods of a Session, so
+// a program can be written for both.
 //
 // # Reading
 //
@@ -116,9 +116,9 @@
 // # Tags
 //
 // PutTag creates or moves a tag, and DeleteTag removes it. If the tag already points to the requested version, PutTag changes
-// nothing. ListTagMoves returns the history of a tag: when it moved, by whom, from where and to where. Each move is recorded in
-// the transaction that makes it, and is kept for good, even after the tag is deleted. So two numbers are bounded: the tags that
-// an app has (Limits.Tags, 1,000 by default), and the different names of tags that it has ever had (Limits.TagNames, 10,000 by
+// nothing. An app may have Limits.Tags tags, by default 1,000. ListTagMoves returns the history of a tag: when it moved, by
+// whom, from where and to where. Each move is recorded in the transaction that makes it, and is kept for good, even after the
+// tag is deleted. So the different names of tags that an app may ever have had are bounded too (Limits.TagNames, 10,000 by
 // default).
 //
 // PutTagRequest.From is a guard for those who act on what they have seen: with PointsTo(v) the tag moves only if it points to
@@ -134,19 +134,19 @@
 // to it now, and what has changed since the version before: up to 20 operations of a JSON Patch, without their values, and up to
 // 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of versions, so it stays small. The
 // steps of comparing versions are counted and limited: for one comparison to about 50 ms of work, and for all comparisons of a
-// page to about 50 ms for each 50 entries that Limit asks for. An entry whose comparison exceeds either limit has no Changes, and
-// its ChangesTruncated is set. Once the steps of the page are used up, that holds for all
-// further entries except version 0, before which there is none.
+// page to about 50 ms for each 50 entries that Limit asks for. An entry whose comparison exceeds either limit has no Changes,
+// and its ChangesTruncated is set. Once the steps of the page are used up, that holds for all further entries. It never holds
+// for version 0, which is not compared.
 //
-// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the latest
-// version, unless the caller may not make this change, the patch exceeds a limit, a component was deleted, or a component was
-// deleted and created again and a config breaks its present configSchema. A diff is meant for people, so each thing that has
-// changed is one operation:
+// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is the
+// latest version, unless the caller may not make this change, the patch or the app that it makes exceeds a limit, validating
+// the configs costs too much, a component was deleted, or a component was deleted and created again and a config breaks its
+// present configSchema. A diff is meant for people, so each thing that has changed is one operation:
 //
 //   - Elements are matched by their content, so an element that was inserted, removed or moved is one operation.
-//   - An element that was edited is found again if the two configs share at least half of their members and words. Otherwise
-//     it is matched by its place, between the same two elements that have not moved: first with an element of the same
-//     component, then with any.
+//   - An element that was edited is found again if the two configs share at least half of their members and words. Otherwise it
+//     is matched by its place, between the same two elements that have not moved: first with an element of the same component,
+//     then with any, in which case the whole element is replaced.
 //   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
 //   - If an element has the same config but another manifest, because its component was deleted and created again, the whole
 //     element is replaced. Applying this copies the manifest that the component has at that time.
@@ -186,8 +186,9 @@
 // caller may read. Each element is judged as Patch would judge it if only the version of its component changed. What depends on
 // the app as a whole, such as the size of its JSON, is not judged.
 //
-// For this a store keeps an index of the components that any version of an app has used. It is small and only grows. For apps
-// from before v0.1.0 the index covers only the latest version, so each check reads all such apps that have older versions.
+// For this a store keeps an index of the components that any version of an app has used. It is small and only grows. Of the
+// versions that were stored before v0.1.0 it covers only the latest one of each app. So each check also reads every app that
+// had several versions then, if the caller may read it.
 //
 // # Rights
 //
@@ -226,9 +227,9 @@
 //
 // # Errors
 //
-// An error about the input or the rights of the caller is an *[Error]. Its Kind is one of the sentinels of this package,
-// which errors.Is finds. Its Code is a stable word for programs. Pointer or Parameter says where the mistake is, and Reason
-// is a sentence for people. Over HTTP the error has the same code, pointer and parameter.
+// In an error about the input or the rights of the caller, errors.As finds an *[Error]. Its Kind is one of the sentinels of
+// this package, which errors.Is finds. Its Code is a stable word for programs. Pointer or Parameter says where the mistake is,
+// and Reason is a sentence for people. Over HTTP the error has the same code, pointer and parameter.
 //
 // A store that cannot serve a call returns an error that wraps [ErrBusy] (try again), [ErrFull] (no room to write),
 // [ErrUnknown] (it is not known whether the write was committed) or [ErrClosed]. A call whose ctx is done returns the error of
@@ -240,8 +241,9 @@
 // Every request that writes, except a patch, has a field IdempotencyKey. If the same caller repeats a call that succeeded, with
 // the same key within a day, the write is not done again, and the caller gets the result of the first call. A call that failed
 // stores nothing, so its repeat is a new call. Another call of this caller with the key returns ErrUnprocessable. The service
-// checks the rights of the caller again before it answers. It keeps only ids and versions for this. The answer to a repeat is
-// the version or the component that the first call made, or the tag as the first call set it.
+// checks the rights of the caller again before it answers a repeat. Of the first call it stores a digest of the request, and
+// ids and versions of the result. The answer to a repeat is the version or the component that the first call made, or the tag
+// as the first call set it.
 //
 // Patch needs no key, because its test of the version lets it happen only once. After a lost response, repeat PutTag with its
 // key: a repeat with a guard and without the key gets CodeMoved if the first call has moved the tag.
@@ -275,5 +277,6 @@
 // TagMoveQuery, UserQuery, ComponentUser, ComponentQuery, FeedEntry, FeedPosition and FeedState. They are declared in store.go
 // and storequery.go, and the suite storage/storagetest.Apps checks a driver.
 //
-// A stored version is its [Meta] and a [Body], the JSON text of everything else. A read returns these bytes unchanged.
+// A stored version is its [Meta] and a [Body], the JSON text of owner, title, groups and elements. A read returns these bytes
+// unchanged, except that TaggedApp leaves out the owner and the groups for a caller with TagsOnly.
 package appsvc
