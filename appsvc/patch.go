@@ -19,8 +19,8 @@ import (
 //	validateDraftCached  reads the components of the changed elements, from a cache if it can; validates the configs
 //	storePatch           an Update: checks that version, rights and components are still the same, and stores the version
 //
-// Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: they depend only on
-// the version and the components, which are the same.
+// Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: both checks depend
+// only on the version and the components, which are the same.
 
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
@@ -86,7 +86,7 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 		return next, err
 	}
 	// A cached component is out of date. Validate the configs against the components that the store has now. Once is enough: if
-	// one of these is replaced too, the caller gets the conflict.
+	// one of these is deleted or replaced too, the caller gets the error of that.
 	s.components.drop(used)
 	if valid, used, err = s.validateDraft(ctx, appPath, content); err != nil {
 		return App{}, err
@@ -98,8 +98,8 @@ func (s *Service) Patch(ctx context.Context, by Caller, id string, patch []byte)
 // storePatch stores d as the version after head, in one transaction. old is the body of the version of head, and used are
 // the components that d was validated against. It checks in this order:
 //
-//  1. The caller may still use the app. One that has lost it meanwhile gets ErrNotFound, or ErrForbidden if it may still read it,
-//     and does not learn the new version from an ErrConflict.
+//  1. The caller may still change the app. A caller that has lost this right meanwhile gets ErrNotFound, or ErrForbidden if it
+//     may still read the app, and does not learn the new version from an ErrConflict.
 //  2. The app has still the version of head; otherwise ErrConflict with CodeStaleVersion.
 //  3. The caller may change the groups as d does; otherwise ErrForbidden.
 //  4. The components are the same; otherwise a componentChanged.
@@ -217,10 +217,10 @@ func (s *Service) applyPatch(app App, ops []jsonpatch.Op) (content draft, differ
 }
 
 // patchWork returns the bounds for applying one patch, in proportion to the largest document. Some operations, such as a test,
-// read the document as the operations before have left it. Looks bounds the bytes that are encoded for this between operations,
-// plus an eighth of the bytes that are read: sixteen documents of the largest size. Moves bounds the number of operations, tests
-// not counted, times the items of the longest list or object: five for each byte of the largest document. So a thousand
-// operations that each need the whole of a large document are refused.
+// read the document as the operations before have left it. If there were any since it was read last, it is encoded first. Looks
+// bounds the bytes that are encoded, plus an eighth of those that are read: sixteen documents of the largest size. Moves bounds
+// the number of operations, tests not counted, times the items of the longest list or object: five times the bytes of the
+// largest document. So a thousand operations that each need the whole of a large document are refused.
 func (l Limits) patchWork() jsonpatch.Limits {
 	return jsonpatch.Limits{Document: l.DocumentBytes, Looks: 16 * l.DocumentBytes, Moves: 5 * l.DocumentBytes}
 }

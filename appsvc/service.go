@@ -68,7 +68,7 @@ type Options struct {
 	// In the last three cases errors.Is and errors.As also find the error that Check has returned.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
-	// called several times for one call, since a store may run a transaction again. Other writers wait while
+	// called several times for one call, since a store may run a transaction again. Other writers may wait while
 	// it runs, so it should decide from its arguments and ask nothing over a network. It must not call the
 	// Service.
 	Check func(ctx context.Context, by Caller, c Change) error
