@@ -23,17 +23,17 @@
 //
 // # Who may do what
 //
-// Moderators of the library's network may do everything. Other members of the network may view what
-// is open, and need a permission on a folder for everything else. There are three operations: view,
-// edit and manage. Edit includes view, and manage includes both.
+// Moderators of the library's network may do everything. Other members of the network, who are its
+// users, may view what is open, and need a permission on a folder for everything else. There are
+// three operations: view, edit and manage. Edit includes view, and manage includes both.
 //
 //   - A folder has its own permissions and, while it inherits, those of its parent.
 //   - A folder is open if it and all folders above it inherit and none of them has a permission.
 //     Every member may view it.
-//   - A member may view an asset that is in no folder, or in at least one folder that the member
-//     may view.
-//   - To change an asset takes edit on one of its folders. Only moderators change an asset that is
-//     in no folder.
+//   - A member may view an asset that is in no folder, or in at least one folder that is not
+//     deleted and that the member may view.
+//   - To change an asset takes edit on one of its folders that is not deleted. Only moderators
+//     change an asset that is in no folder.
 //
 // [Service.Explain] says by which rule somebody may or may not do something.
 //
@@ -49,8 +49,8 @@
 //     permission never makes a folder visible to more members.
 //   - To move a folder takes manage on it and edit on its new parent. Only moderators move a folder
 //     to the top level.
-//   - A folder below a deleted one is restored together with that one. To move it out and restore
-//     it in one request takes manage on the deleted folder too.
+//   - A folder below a deleted one counts as deleted, until that one is restored. To move it out
+//     and restore it in one request takes manage on each deleted folder above it too.
 //   - Adding an asset that exists is [ErrConflict] if the request names a folder that the asset is
 //     not in and leaves out one that it is in. So a request that puts an asset into a new folder
 //     names all folders in which its content changes. Folders that the caller may not read do not
@@ -77,7 +77,7 @@
 // caller sees. The facet of folders leaves out those that the caller does not see.
 //
 //   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics
-//     of Latin, Greek and Cyrillic letters. Strokes count as diacritics (ł, ø, đ …).
+//     of Latin, Greek and Cyrillic letters. The strokes of đ, ħ, ł, ø and ŧ count as diacritics.
 //   - Each character of Han, Hiragana and Katakana is a word of its own. The length mark ー counts
 //     as Katakana.
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
@@ -92,7 +92,7 @@
 //     separators over HTTP.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
-//   - A search that takes longer than Limits.SearchTime, two seconds, is [ErrBusy].
+//   - A search that takes longer than Limits.SearchTime, by default two seconds, is [ErrBusy].
 //   - Stores from before v0.1.0 lack index entries for the beginnings of words of 256 bytes or
 //     more, for the keys of attributes whose key and value together have about 256 bytes or more,
 //     and for the keys that the facet "attribute" counts. The first search that needs them adds
@@ -111,9 +111,9 @@
 // an [Event], written in the transaction of the change. Service.Changes returns a page of the feed,
 // and Service.Follow also waits for further entries. Both are for moderators of the network. A
 // follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
-// and belong to the library. Entries are kept for Options.KeepChanges. A cursor is [ErrGone] if an
-// entry after it was removed, or if it is of a feed that has another identity, as after a restore
-// from a backup.
+// and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
+// [ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
+// a restore from a backup.
 //
 // # Ids and cursors
 //
@@ -152,7 +152,7 @@
 // # Folders and permissions
 //
 //   - ListFolders finds folders by their place, by a part of their label, or those that were
-//     deleted. A deleted folder is listed for those who may restore it. A folder that is only below
+//     deleted. A deleted folder is listed for those who may manage it. A folder that is only below
 //     a deleted one is not listed, since it is restored together with that one.
 //   - A folder below a deleted one counts as deleted. Those who may manage a deleted folder can
 //     read it and its permissions, and update it only if the update restores it (Deleted set to
@@ -179,6 +179,7 @@
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
 //     [ErrInvalid].
 //   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
-//   - Limits may be lowered later. What is stored over a limit can still be read, reduced and
-//     replaced by as much, but it cannot grow. Only a library whose id is longer than Limits.Name cannot be used.
+//   - These bounds are the defaults of [Limits], which may be lowered later. What is stored over a
+//     limit can still be read, reduced and replaced by as much, but it cannot grow. Only a library
+//     whose id is longer than Limits.Name cannot be used.
 package assets
