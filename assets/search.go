@@ -60,7 +60,7 @@ func (s *Service) AllAssets(ctx context.Context, by Caller, lib Library, in Sear
 //  1. check the fields and the cursor of the request, and split its text into words;
 //  2. look up its folders and turn it into a query: a list of sets of terms, which are entries of
 //     the search index. An asset must have at least one term of each set. One of the sets is what
-//     the caller may see, unless the caller sees every folder;
+//     the caller may see, unless the caller sees every folder or the request names a folder;
 //  3. add AddedFrom and AddedBefore to the query, as bounds of ordinals: the ordinal of an asset is
 //     its number in the order of adding;
 //  4. count all assets that the query finds, read a page of them, and count the facets.

@@ -28,11 +28,11 @@ import (
 // without an error, the change is as durable as the Store can make it.
 //
 // Besides the errors that its comment names, every method of the first three groups returns
-// ErrInvalid if the caller has a malformed URN, ErrForbidden if the caller does not belong to the
-// network or has TagsOnly set, and ErrNotFound if the library does not exist, unless the method is
-// a change by a moderator, which creates the library. A method also returns the error of the
-// context when that is done, and the errors of the Store: ErrBusy, ErrFull, ErrUnknown, and
-// appsvc.ErrClosed if the Store was closed.
+// ErrInvalid if the caller has a malformed URN or the id of the library is malformed, ErrForbidden
+// if the caller does not belong to the network or has TagsOnly set, and ErrNotFound if the library
+// does not exist, unless the method is a change by a moderator, which creates the library. A method
+// also returns the error of the context when that is done, and the errors of the Store: ErrBusy,
+// ErrFull, ErrUnknown, and appsvc.ErrClosed if the Store was closed.
 type Service struct {
 	store       Store
 	now         func() time.Time
