@@ -63,10 +63,11 @@
 //   - A value is refused if its member is unknown or repeated, or if its type is wrong. It is searched for repeated names, U+0000
 //     and halves of surrogate pairs, and for nothing else. Repeated names are found among the first 4,096 different unknown
 //     names of an object; a later name is compared with these alone.
-//   - Only the first fault of each body_html is reported. White space inside a tag is allowed where HTML allows it. An href, an
-//     imported_url and a time may have 64 KiB.
+//   - The rule body-html reports only the first fault of each text. White space inside a tag is allowed where HTML allows it.
+//     An href, an imported_url and a time may have 64 KiB.
 //   - A repeated id is an error also if the review or the collection that had it first was rejected, unless the line of the
-//     first was not JSON. Ids are compared as the text that they decode to, whatever escapes they are written with.
+//     first was not JSON, or the first was a review that has its id after more than 16 MiB. Ids are compared as the text that
+//     they decode to, whatever escapes they are written with.
 //
 // # What is stored
 //
@@ -84,9 +85,9 @@
 //     without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made the parent a reply to
 //     this review, directly or through other replies. A collection whose last review was erased stays. An erased review comes
 //     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
-//     before still has it. The SQLite store overwrites what is erased in its file; the log beside it may have it for a while.
-//     Its DB.Vacuum empties the log, and removes what is left of rows that were moved. In PostgreSQL erased rows stay in the
-//     files until VACUUM FULL.
+//     before still has it. The SQLite store overwrites what is erased in its file; but the log beside the file may have it for
+//     a while, and the file may have parts of it where SQLite has moved rows. DB.Vacuum of that store removes it from both. In
+//     PostgreSQL erased rows may stay in the files until VACUUM FULL.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //
