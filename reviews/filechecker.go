@@ -67,7 +67,8 @@ func (f *fileChecker) endLine() {
 	f.line = f.line[:0]
 }
 
-// give reports a problem, or keeps it while the file may be of another kind.
+// give reports a problem. While the file may be of another kind, it keeps the problem instead, and drops it once file-kind was
+// reported.
 func (f *fileChecker) give(p Problem) {
 	switch {
 	case f.kind == "": // the usual case
@@ -126,9 +127,9 @@ func (f *fileChecker) result(r lineResult) {
 	f.count(r, f.problem)
 }
 
-// count adds the result of a line to the report and applies the rules that span lines. It returns false if all reviews of
-// the line are rejected, whatever their own rules say: the collection has an error, it came before in the file, or the line is
-// taken for the last element of a JSON array. report gets the problems; an import queues them.
+// count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
+// line is accepted, whatever their own rules say: the collection has an error, it came before in the file, or the line is taken
+// for the last element of a JSON array. report gets the problems; an import queues them.
 //
 // A line with deferred reviews has several results, and so has a long line in an import. Whether the collection is repeated is
 // checked for the first of them only; f.repeated keeps the answer for the others.

@@ -6,10 +6,11 @@ import (
 )
 
 // lineChecker applies the rules of the format to one line after the other. It reads the JSON of a line from left to right, and
-// applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a line of any length takes
-// the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. Apart from
-// single strings, it reads a part of the line more than once in three cases: reviews with no member dimensions before them, a
-// value that was too long for the window, and the record of a long line, which an import first copies to a temporary file.
+// applies each rule as soon as it has read what the rule is about. It builds no tree of the JSON, so a check of a line of any
+// length takes the memory of the window, some 15 bytes for each of its reviews, and a bounded number of names and problems. An
+// import also has the incoming of the line, or of a part of a long one, in memory. Apart from single strings, a lineChecker
+// reads a part of the line more than once in three cases: reviews with no member dimensions before them, a value that was too
+// long for the window, and the record of a long line, which an import first copies to a temporary file.
 //
 // Its parts and its neighbours, from the bottom up:
 //
@@ -124,8 +125,8 @@ func (c *lineChecker) position(offset int64) position {
 }
 
 // read checks the line that the window is set to, and hands over what it finds. line is its number. If the file could not be
-// read on, or the receiver wants no more, read sets err and hands over nothing further. Only a check may hand over a record
-// that it had read to its end by then.
+// read on, or the receiver wants no more, read sets err and hands over nothing further, with one exception: a check also hands
+// over a record that had ended before the file could not be read on.
 func (c *lineChecker) read(line int64) {
 	if c.peek(); c.pos == len(c.buf) {
 		return // blank
@@ -171,9 +172,9 @@ func (c *lineChecker) begin(line int64) {
 	}
 }
 
-// dropLine forgets what was found in a line that is not JSON, not UTF-8 or nested too deep, and puts the problem that says so in
-// its place. The line is not counted as a collection, and its reviews are not counted. Problems and results of the line that were
-// handed over before stay.
+// dropLine forgets what was found in a line that is not JSON, not UTF-8 or nested too deep, and puts the problem that says so
+// in its place. The line is not counted as a collection, and its reviews are not counted. Problems of the line that were handed
+// over before stay. A result was not handed over: that is done only when the line was read to its end.
 func (c *lineChecker) dropLine() {
 	c.result = lineResult{first: true, line: c.line, offset: c.start.offset, element: c.result.element}
 	p := c.fault.rule.problem(c.line, c.fault.offset, "", c.fault.message)
