@@ -22,10 +22,11 @@
 //
 // An update is acknowledged when its commit is on the disk (WAL, synchronous=FULL). Updates that wait at the
 // same time share one commit. Each has a savepoint of its own, so an update that fails does not affect the
-// others, unless its error ends the whole transaction, as a full disk does; then all of them fail. If the disk is full, an
-// update returns the domain's ErrFull; if another process keeps the file locked for longer than [Options].Busy, it returns
-// ErrBusy. Reads still work, and updates succeed again when the cause has ended. If a commit fails with an I/O error, its
-// updates return the domain's ErrUnknown: this process does not see them, but they may be in the store after a restart.
+// others, unless its error ends the whole transaction, as a full disk does; then all of them fail. Each domain (the packages
+// appsvc, assets, reviews and webhook) has errors of its own for a failed update. If the disk is full, an update returns
+// ErrFull; if another process keeps the file locked for longer than [Options].Busy, it returns ErrBusy. Reads still work, and
+// updates succeed again when the cause has ended. If a commit fails with an I/O error, its updates return ErrUnknown: this
+// process does not see them, but they may be in the store after a restart.
 //
 // # The feeds of changes
 //
@@ -64,9 +65,9 @@
 // The set of the assets that have a word, a tag or a folder is read from FTS5's tables once and kept in a
 // bounded cache. Pages and totals are computed by intersecting sets. Every library counts its edits, and a cached
 // set carries the count at which it was read. A View reads the count of its library in its snapshot, and uses only a set of the
-// same count. After an edit by this process the set is updated; after an edit by another process it is read again.
-// A facet reads the posting lists of all terms of its field, and counts how many assets each has in common with the
-// result of the search. The counts are cached too, and counted again after any edit.
+// same count. After small edits by this process the set is updated; after large ones, and after an edit by another process, it
+// is read again. A facet reads the posting lists of all terms of its field, and counts how many assets each has in common with
+// the result of the search. The counts are cached too, and counted again after any edit.
 //
 // # Erasing
 //
