@@ -2,21 +2,21 @@
 // newer. A View is a transaction that reads and an Update one that writes; the packages of the domains (appsvc, assets,
 // reviews, webhook) say what both promise.
 //
-// [Open] creates the tables in an empty database or schema. It refuses a schema that has other tables, and a store of a
-// newer release. If several processes open a new store at the same time, one creates the tables and the others wait. The same
-// happens when a newer release migrates the tables. A process of the older release that has the store open then can still
-// read, as long as its statements fit the tables. Its Updates return the ErrBusy of the domain, and the text of the error
-// names the newer schema. To notice it, each Update first reads the number of the schema, which also keeps others from
-// changing the schema until the commit. Processes from before v0.1.0 do not check this: their writes name tables and columns
-// that a newer schema does not have, and fail.
+// [Open] creates the tables in an empty database or schema. It refuses a schema that has other tables and no store, and a store
+// of a newer release. If several processes open a new store at the same time, one creates the tables and the others wait. The
+// same happens when a newer release migrates the tables. A process of the older release that has the store open then can still
+// read, as long as its statements fit the tables. Its Updates return the ErrBusy of the domain, and the text of the error names
+// the newer schema. To notice it, each Update first reads the number of the schema, which also keeps others from changing the
+// schema until the commit. Processes from before v0.1.0 do not check this: their writes name tables and columns that a newer
+// schema does not have, and fail.
 //
 // [Build] creates a store and fills it. Until it is done, the table vitrine_building marks the store as unfinished, and Open
 // refuses it.
 //
 // # Transactions
 //
-// A View is one snapshot (REPEATABLE READ, READ ONLY). A View of apps that needs one row is one statement and
-// takes no transaction. Nothing is cached between Views, so another process's writes are never missed.
+// A View is one snapshot (REPEATABLE READ, READ ONLY). A View of apps that needs one row is one statement and takes no
+// transaction, except behind a pooler. The store caches nothing between Views, so another process's writes are never missed.
 //
 // An Update takes the lock of a row before it reads or writes it. So updates of different apps do not block each other, and
 // those of one app wait for the lock instead of failing. An Update runs again after a deadlock, and if the connection is lost
@@ -28,21 +28,22 @@
 // itself. Behind a pooler, Views do not share queries.
 //
 // A patch takes three round trips: one reads the app, one locks and reads it again together with the components that it needs,
-// and one writes and commits. The last two are shared by a group of patches of different apps, in one transaction. Two groups run
-// at a time, and the patches that come meanwhile wait for the next one. With 32 clients, grouping halves the processor time per
-// patch. A patch of an app that another transaction has locked gets a transaction of its own, so it holds up no other. If the
-// answer to a shared COMMIT is lost, the outcome of each of its patches is unknown.
+// and one writes and commits. A patch whose components are not in the cache of package appsvc takes one more, and one that
+// changes groups may. The locking and the writing round trip are shared by a group of patches of different apps, in one
+// transaction. Two groups run at a time, and the patches that come meanwhile wait for the next one. With 32 clients, grouping
+// halves the processor time per patch. A patch of an app that another transaction has locked gets a transaction of its own, so
+// it holds up no other. If the answer to a shared COMMIT is lost, the outcome of each of its patches is unknown.
 //
-// A batch of 1,000 new assets takes four to six round trips: one locks the library, one reads its folders unless they are
-// cached, one looks up which of the assets exist, one appends to the posting lists of the search index, one reads the rows of
-// the lists that are full, and one writes them and commits.
+// A batch of 1,000 new assets usually takes four to six round trips: one locks the library, one reads its folders unless
+// package assets has cached them, one looks up which of the assets exist, one appends to the posting lists of the search index,
+// one reads the rows of the lists that are full, and one writes them and commits.
 //
 // An update locks an existing row with SELECT FOR UPDATE. It locks a key that may have no row with a claim: it
 // inserts a row with a digest of the key into the table claim, and deletes that row in the same
 // transaction. Another update that claims the same key waits for the commit. Digests have 128 bits, so two
-// keys do not share one. Claims are rows, so they take no entry in the server's lock table. Advisory locks
-// would, and an update that adds many things would exhaust it. An update that reads a list of things, or any component,
-// locks the whole table with LOCK TABLE; one that reads the collections of a network locks the row of the network.
+// keys do not share one. Claims are rows, so they take no entry in the server's lock table. Advisory locks would, and an update
+// that adds many things would exhaust it. An update that reads a list of apps or of idempotency keys, or any component, locks
+// the whole table with LOCK TABLE; one that reads the collections of a network locks the row of the network.
 //
 // An Update waits at most [Options].Busy for a connection and for each lock. Updates of one library in one process wait
 // before they take a connection. An eighth of all connections, and at least one, is reserved for Views, so that
@@ -95,8 +96,8 @@
 //
 // A standby can be opened by its address and serves reads, since opening a store of the newest schema writes nothing. It
 // returns data as old as its replication lag. With several hosts in the address and target_session_attrs=read-write a store
-// follows a failover: a call that the failover interrupts is retried within [Options].Busy. After that it returns ErrBusy, or
-// ErrUnknown if it was interrupted at its commit.
+// follows a failover: a call that the failover interrupts is retried within [Options].Busy, except a View of reviews that has
+// begun to read. After that it returns ErrBusy, or ErrUnknown if it was interrupted at its commit.
 //
 // Views are not distributed over standbys automatically. A View must see every acknowledged update of every process. So a
 // View on a standby would first have to ask the primary for its position in the log, and then wait until the standby has
@@ -105,7 +106,7 @@
 // are most reads, would become slower and take little load from the primary. For reads that may be outdated, such as an export
 // or a report, open the address of a standby.
 //
-// The tables are made to be spread over machines, by Citus or an engine like it. Each table is spread by one column:
+// The tables are made to be spread over machines, by Citus or an engine like it. Most tables are spread by one column:
 //
 //	app                by id
 //	app_history        by app, so on the machine of the app
@@ -152,9 +153,10 @@
 // unless it adds more than 8 MiB or lists the collections of the network. Citus wants the index review_collection_in_order
 // without UNIQUE; nothing depends on its being unique.
 //
-// Such an engine must support row locks and READ COMMITTED for updates. For Views that read more than one thing it should
-// have one snapshot over all machines. Citus has none: there a View may see what an update has written on one machine, and not
-// yet what the same update has written on another. The rows of one app are on one machine and are read in one snapshot.
+// An engine that spreads the tables must support row locks and READ COMMITTED for updates. For Views that read more than one
+// thing it should have one snapshot over all machines. Citus has none: there a View may see what an update has written on one
+// machine, and not yet what the same update has written on another. The rows of one app are on one machine and are read in one
+// snapshot.
 //
 // Without such an engine, there can be several stores, each with a database and processes of its own, and one router in front
 // of all. The best key is the network: its apps, with their versions, tags and history, its library and its reviews are in one
@@ -205,9 +207,9 @@
 //
 // # Upkeep
 //
-// Autovacuum must be on. Each new version leaves a dead row of its app, with the body. Each new asset leaves a dead row in the
-// posting list of each of its terms, and each claim leaves one. In the posting lists the server reuses most of this room at
-// once, within the page, since no index changes.
+// Autovacuum must be on. Each new version leaves a dead row of its app, with the body. Each update that adds assets leaves a
+// dead row in the posting list of each of their terms, and each claim leaves one. In the posting lists the server reuses most
+// of this room at once, within the page, since no index changes.
 //
 // The server cannot reuse a dead row that the oldest snapshot may still see. While a snapshot is open, the tables
 // grow with each write: by the body of each patched app, and by about 8 KiB for each asset that is added by itself. The
