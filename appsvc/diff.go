@@ -61,9 +61,8 @@ const diffSteps = 100_000_000
 // if it would be more than a fifth longer than one that replaces all groups or all elements, or if the comparison takes too many
 // steps, the operations are coarser: they replace whole configs, all groups, or all elements.
 //
-// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the patch:
-// if it has more than Limits.PatchBytes, if a component of To was deleted, if a component was deleted and created again and a
-// config breaks its present configSchema, or if the caller may not make the change.
+// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may refuse the patch;
+// the package comment lists the cases under "History".
 func (s *Service) Diff(ctx context.Context, by Caller, in DiffRequest) (Diff, error) {
 	if err := by.check(); err != nil {
 		return Diff{}, err

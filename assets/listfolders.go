@@ -20,7 +20,7 @@ type ListFoldersRequest struct {
 	// "/12/15" is folder 15 in folder 12. nil = "/", or any path with IDs, Label or Deleted.
 	Paths   []string
 	Label   string // only folders whose label contains this text, whatever its case; "" = any
-	Deleted bool   // deleted folders that the caller may restore, instead of folders that it sees
+	Deleted bool   // deleted folders that the caller may manage, instead of folders that it sees
 	Limit   int    // folders of a page; 0 = 50, or Limits.Page if that is lower
 	After   string // id of a folder: only folders that follow it; over HTTP the parameter since
 	Before  string // id of a folder: only the last ones before it; over HTTP the parameter until

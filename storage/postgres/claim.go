@@ -11,7 +11,8 @@ import "slices"
 //     same key. After a claim the update must look for the row again, since another update may have added it meanwhile.
 //     Collections of reviews and the results of idempotency keys are always locked by claims, whether or not they have a
 //     row;
-//   - a list, and any component, with LOCK TABLE; the collections of a network with the row of the network.
+//   - a list of apps or of idempotency keys, and any component, with LOCK TABLE; the collections of a network with the row of
+//     the network.
 //
 // The key of a claim is a digest of 128 bits, so two keys do not share a claim, and updates of different
 // things do not wait for each other. Claims are rows, so they take no entry in the server's lock table, which
