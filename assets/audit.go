@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -156,6 +157,14 @@ func (a *Auditor) Tree() error {
 	}
 	a.tree, a.folders = t, nil
 	return nil
+}
+
+// CheckTree checks the folders of one library against each other, without any limit, and returns an
+// error that names one if its parent does not exist or it is below itself. Only a damaged store has
+// such a folder. It returns the error of folders, too.
+func CheckTree(folders iter.Seq2[FolderRecord, error]) error {
+	_, err := newTree(folders)
+	return err
 }
 
 // Asset checks the next asset: by itself, against the asset before, against the folders and against

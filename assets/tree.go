@@ -68,9 +68,8 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 	return t, t.checkCycles()
 }
 
-// checkCycles returns an error if a folder is below itself. Such a folder, and each one below it,
-// cannot be reached from the top level, so it is enough to count the folders that can. The error
-// names the first of the others by id.
+// checkCycles returns an error that names a folder if that is below itself. Such a folder, and each
+// one below it, cannot be reached from the top level, so it is enough to count the folders that can.
 func (t *tree) checkCycles() error {
 	count := 0
 	for range t.all {
@@ -83,7 +82,12 @@ func (t *tree) checkCycles() error {
 	for n := range t.all {
 		delete(missing, n.ID)
 	}
-	return fmt.Errorf("stored folder %q: its parents go round in a circle", slices.Min(slices.Collect(maps.Keys(missing))))
+	// The path up from any of the others comes to a circle and stays there.
+	at := missing[slices.Min(slices.Collect(maps.Keys(missing)))]
+	for range missing {
+		at = at.parent
+	}
+	return fmt.Errorf("stored folder %q: its parents go round in a circle", at.ID)
 }
 
 // clone returns a copy of the tree that can be changed without changing t. The nodes are new. They

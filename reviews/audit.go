@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -40,7 +39,7 @@ type Auditor struct {
 	head       []byte // the beginning of a record with as many dimensions
 	counts     tally
 	ids        set
-	threads    threads
+	threads    *Threads
 }
 
 // NewAuditor returns an Auditor of the reviews of a network. It returns ErrInvalid if network cannot be the name of one.
@@ -122,7 +121,7 @@ func (a *Auditor) Collection(c Collection) error {
 	a.counts = tally{}
 	a.counts.size(in.dims)
 	a.ids.clear()
-	a.threads = threads{waiting: map[fingerprint][]string{}}
+	a.threads = newThreads(a.check.hash)
 	a.head = recordHead(in.dims)
 	return nil
 }
@@ -152,10 +151,6 @@ func (a *Auditor) Review(r Review) error {
 	if len(in.reviews) != 1 {
 		return fmt.Errorf("review %q: the data is not one record", r.ID)
 	}
-	parent, err := parentOf(r.Data)
-	if err != nil {
-		return fmt.Errorf("review %q: %w", r.ID, err)
-	}
 	// What an import would store of this record must be the row.
 	id := a.check.hash.of([]byte(r.ID))
 	switch got := in.reviews[0]; {
@@ -169,8 +164,7 @@ func (a *Auditor) Review(r Review) error {
 		return fmt.Errorf("review %q: occurs twice", r.ID)
 	}
 	a.counts.add(in.reviews[0].ratings)
-	a.threads.add(a.check.hash, r.ID, parent)
-	return nil
+	return a.threads.Add(r)
 }
 
 // End is called after the last review of the last collection. It checks what only all reviews of a collection together show:
@@ -180,50 +174,12 @@ func (a *Auditor) End() error {
 		return nil
 	}
 	c := a.collection
-	if id, ok := a.threads.unrooted(); ok {
-		return fmt.Errorf("collection %q of %q: the parent of review %q is missing, or is a reply to it", c.ID, c.Source, id)
+	if err := a.threads.End(); err != nil {
+		return fmt.Errorf("collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	if !bytes.Equal(a.counts.encode(), c.Tally) {
 		return fmt.Errorf("collection %q of %q: the counts are not those of its %d reviews", c.ID, c.Source, a.counts.reviews)
 	}
 	a.head = nil
 	return nil
-}
-
-// threads finds out whether every reply leads, through its parent, the parent of that and so on, to a review that is no reply.
-// Reviews may come before their parents. A reply whose parent is missing waits for ever, and so do replies in a circle, such as
-// two reviews that reply to each other.
-type threads struct {
-	rooted  set                      // reviews that do
-	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
-}
-
-// add adds a review. parent is "" if it is no reply. A review that is no reply, or whose parent is rooted, is rooted; and with it
-// the replies that have waited for it, and those that have waited for these.
-func (t *threads) add(h *hasher, id, parent string) {
-	if p := h.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
-		t.waiting[p] = append(t.waiting[p], id)
-		return
-	}
-	// ready has the ids that are rooted now. Each of them makes the replies that wait for it ready too.
-	for ready := []string{id}; len(ready) > 0; {
-		last := len(ready) - 1
-		next := h.of([]byte(ready[last]))
-		t.rooted.add(next)
-		ready = append(ready[:last], t.waiting[next]...)
-		delete(t.waiting, next)
-	}
-}
-
-// unrooted returns the lowest id of a reply that does not lead to a review that is no reply; ok is false if there is none. The
-// lowest, so that the error is the same at each run.
-func (t *threads) unrooted() (id string, ok bool) {
-	ids := []string{}
-	for _, list := range t.waiting {
-		ids = append(ids, list...)
-	}
-	if len(ids) == 0 {
-		return "", false
-	}
-	return slices.Min(ids), true
 }

@@ -63,7 +63,7 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 	// The fields without their closing bracket, then the reviews in the order of the store.
 	out.Write(c.Fields[:len(c.Fields)-1])
 	out.WriteString(`,"reviews":[`)
-	e := exporter{ctx: ctx, r: r, key: c.Key, hash: newHasher(), waiting: map[fingerprint][]string{}, out: out}
+	e := exporter{ctx: ctx, r: r, key: c.Key, threads: NewThreads(), out: out}
 	for review, err := range r.Reviews(ctx, c.Key) {
 		if err == nil {
 			err = e.add(review)
@@ -72,10 +72,9 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 			return err
 		}
 	}
-	// What waits now has a parent that the collection does not have, or is one of several replies in a circle. Only a damaged
-	// store has either.
-	for _, ids := range e.waiting {
-		return fmt.Errorf("reviews: the parent of stored review %q of collection %q of %q is missing", ids[0], c.ID, c.Source)
+	// A reply that still waits is in no file.
+	if err := e.threads.End(); err != nil {
+		return fmt.Errorf("reviews: collection %q of %q: %w", c.ID, c.Source, err)
 	}
 	_, err := out.WriteString("]}\n")
 	return err
@@ -83,55 +82,55 @@ func exportCollection(ctx context.Context, r Reader, c Collection, out *bufio.Wr
 
 // exporter writes the reviews of a collection, each once, and none before its parent, since an import would refuse it there. A
 // review may be stored before its parent, if a later import has made it a reply. Then its id waits until the parent is written.
-//
-// No reply waits for ever in a store that is right: an import stores a reply only if its parent is stored and is no reply to it,
-// and a deletion gives the replies to what it erases another parent. An exporter is made for each collection.
+// An exporter is made for each collection.
 type exporter struct {
 	ctx     context.Context
 	r       Reader
 	key     Key
-	hash    *hasher
-	written set                      // ids of the reviews that were written
-	waiting map[fingerprint][]string // ids of replies, by the id of the parent that was not written yet
+	threads *Threads
+	wrote   bool
 	out     *bufio.Writer
 }
 
 // add writes a review and the replies that have waited for it, or lets it wait for its parent. Only the ids of replies wait,
-// since a review may have 16 MiB, so they are read again. Replies to these replies follow in the same way. ready has the ids that
-// may be written now.
+// since a review may have 16 MiB, so they are read again.
 func (e *exporter) add(review Review) error {
-	parent, err := parentOf(review.Data)
+	ready, err := e.threads.add(review)
 	if err != nil {
-		return fmt.Errorf("reviews: stored review %q: %w", review.ID, err)
+		return fmt.Errorf("reviews: %w", err)
 	}
-	// A reply whose parent was not written yet waits for it.
-	if p := e.hash.of([]byte(parent)); parent != "" && !e.written.has(p) {
-		e.waiting[p] = append(e.waiting[p], review.ID)
-		return nil
-	}
-	// Write the review, and then the replies that this and each further one makes ready.
-	ready, err := e.write(nil, review)
-	for len(ready) > 0 && err == nil {
-		next := ready[:1]
-		ready = ready[1:]
-		for review, failed := range e.r.ReviewsByID(e.ctx, e.key, next) {
-			if err = failed; err == nil {
-				ready, err = e.write(ready, review)
-			}
+	for n, id := range ready {
+		if n == 0 {
+			err = e.write(review)
+		} else {
+			err = e.writeStored(id)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// write writes a review, and appends the ids of the replies that have waited for it to ready, which it returns.
-func (e *exporter) write(ready []string, review Review) ([]string, error) {
-	if e.written.used > 0 {
+// writeStored reads a review that has waited, and writes it.
+func (e *exporter) writeStored(id string) error {
+	for review, err := range e.r.ReviewsByID(e.ctx, e.key, []string{id}) {
+		if err == nil {
+			err = e.write(review)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a review, after a comma if it is not the first.
+func (e *exporter) write(review Review) error {
+	if e.wrote {
 		e.out.WriteByte(',')
 	}
-	id := e.hash.of([]byte(review.ID))
-	e.written.add(id)
-	ready = append(ready, e.waiting[id]...)
-	delete(e.waiting, id)
+	e.wrote = true
 	_, err := e.out.Write(review.Data)
-	return ready, err
+	return err
 }

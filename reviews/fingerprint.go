@@ -22,7 +22,7 @@ type hasher struct {
 	hi, lo maphash.Hash
 }
 
-// newHasher returns a hasher with new random seeds. A check, an import, an Auditor and an exporter each make one.
+// newHasher returns a hasher with new random seeds. A check, an import, an Auditor and a Threads each make one.
 func newHasher() *hasher {
 	h := &hasher{}
 	h.hi.SetSeed(maphash.MakeSeed())

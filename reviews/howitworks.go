@@ -27,7 +27,7 @@ package reviews
 //	tokens.go, text.go, discard.go      JSON: values, strings, and values that are refused
 //	linechecker.go, members.go          the rules of one line: what all objects have in common
 //	collectioncheck.go, reviewcheck.go  the members of a collection and of a review
-//	parent.go                           the review that a reply names, in a file and in the store
+//	parent.go, threads.go               the review that a reply names, in a file and in the store
 //	values.go, html.go, timestamp.go,   the values of members
 //	address.go, base64.go
 //	problemvalue.go                     the text that a problem shows

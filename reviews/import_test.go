@@ -328,6 +328,28 @@ func TestExportHasParentsBeforeReplies(t *testing.T) {
 	checkCounts(t, importInto(t, store, out, nil), 1, 1, 4, 0, 0, 4, 0, 0, 0)
 }
 
+// Only damage makes a review reply to itself, or takes the parent of a reply away. The error names the review.
+func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
+	for _, c := range []struct {
+		parents map[string]string
+		want    string
+	}{
+		{map[string]string{"1": "3", "3": "4", "4": "3"}, `reviews: collection "YQ" of "s": stored review "3": its parents go round in a circle`},
+		{map[string]string{"2": "2"}, `reviews: collection "YQ" of "s": stored review "2": its parents go round in a circle`},
+		{map[string]string{"1": "4", "3": "3", "4": "x"}, `reviews: collection "YQ" of "s": stored review "4": its parent is missing`},
+	} {
+		store := memory.New().Reviews()
+		importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
+		for id, parent := range c.parents {
+			replyByHand(t, store, id, parent)
+		}
+		err := reviews.New(store, nil).Export(ctx, operator, reviews.ExportRequest{Network: network, To: io.Discard})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
 func TestAReportInJSONHasAllMembers(t *testing.T) {
 	r := importInto(t, memory.New().Reviews(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)

@@ -258,8 +258,8 @@ func damages() []damage {
 		{"a review by nobody", "review", 0, `"imported_display_name":"Visitor","imported_email":"[^"]*",`, ``, "author_id"},
 		{"a review with white space", "review", 0, `"data":\{`, `"data":{ `, "not in the form"},
 		{"a review whose parent does not exist", "review", 1, `"parent_id":"0"`, `"parent_id":"nobody"`, "is missing"},
-		{"a review that is its own parent", "review", 1, `"parent_id":"0"`, `"parent_id":"1"`, "is a reply to it"},
-		{"two reviews that reply to each other", "review", 0, `"ratings"`, `"parent_id":"1","ratings"`, "is a reply to it"},
+		{"a review that is its own parent", "review", 1, `"parent_id":"0"`, `"parent_id":"1"`, `"1": its parents go round in a circle`},
+		{"two reviews that reply to each other", "review", 0, `"ratings"`, `"parent_id":"1","ratings"`, "its parents go round in a circle"},
 
 		{"the format twice", "review", 0, ``, `{"vitrine":1}`, "only line 1 may do"},
 		{"an answer before the apps", "component", 0, ``, "ANSWER", "comes too late"},

@@ -20,8 +20,11 @@ import (
 )
 
 // Export writes everything in the stores to w, as an archive, and returns what it has counted. It returns the errors of
-// the stores and of w; then the archive is incomplete, and Open refuses it. The memory that it needs does not grow with
-// the stores.
+// the stores and of w, and an error that names a folder or a review if its parent is missing or it is its own ancestor,
+// which only damage does and no import would take. After an error the archive is incomplete, and Open refuses it.
+//
+// The memory that it needs does not grow with the stores, except that it keeps the folders of one library, and some 15
+// bytes of each review of one collection.
 //
 // The stores may be written meanwhile: the apps are read in one View, and so is each library and each network.
 func Export(ctx context.Context, from Stores, w io.Writer) (Counts, error) {
@@ -213,6 +216,9 @@ func (x *exporter) library(r assets.Reader, lib assets.Library) error {
 	if err := x.put(line{Library: newLibrary(lib, state)}); err != nil {
 		return err
 	}
+	if err := assets.CheckTree(r.Folders(x.ctx)); err != nil {
+		return fmt.Errorf("library %q of %q: %w", lib.ID, lib.Network, err)
+	}
 	for f, err := range r.Folders(x.ctx) {
 		if err == nil {
 			err = x.put(line{Folder: newFolder(f)})
@@ -258,13 +264,20 @@ func (x *exporter) reviews(r reviews.Reader, network string) error {
 		if err != nil {
 			return err
 		}
+		threads := reviews.NewThreads()
 		for one, err := range r.Reviews(x.ctx, c.Key) {
+			if err == nil {
+				err = threads.Add(one)
+			}
 			if err == nil {
 				err = x.put(line{Review: newReview(one)})
 			}
 			if err != nil {
 				return err
 			}
+		}
+		if err := threads.End(); err != nil {
+			return fmt.Errorf("network %q: collection %q of %q: %w", network, c.ID, c.Source, err)
 		}
 	}
 	return nil

@@ -1,0 +1,79 @@
+package reviews
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Threads checks that every reply of a stored collection leads, through its parent, the parent of that and so on, to a review
+// that is no reply. No import and no deletion leaves another reply behind, so only a damaged store has one. No export could be
+// imported with it.
+//
+// Give Add every review of one collection, in any order, and then call End. A Threads keeps in memory some 15 bytes of each
+// review, and the ids of the replies that have come before their parents. It is used by one goroutine.
+type Threads struct {
+	hash    *hasher
+	rooted  set                      // the reviews that lead to one that is no reply, or are none
+	waiting map[fingerprint][]string // ids of replies, by a parent that is not in rooted yet
+}
+
+// NewThreads returns a Threads for one collection.
+func NewThreads() *Threads { return newThreads(newHasher()) }
+
+func newThreads(h *hasher) *Threads { return &Threads{hash: h, waiting: map[fingerprint][]string{}} }
+
+// Add adds a review. Its error is that of a record that is damaged.
+func (t *Threads) Add(r Review) error {
+	_, err := t.add(r)
+	return err
+}
+
+// add adds a review and returns the ids of those that lead to a review that is no reply and did not before, parents before
+// their replies: none if the review has to wait for its parent, otherwise its own and those of the replies that have waited for
+// it.
+func (t *Threads) add(r Review) (ready []string, err error) {
+	parent, err := parentOf(r.Data)
+	if err != nil {
+		return nil, fmt.Errorf("stored review %q: %w", r.ID, err)
+	}
+	if p := t.hash.of([]byte(parent)); parent != "" && !t.rooted.has(p) {
+		t.waiting[p] = append(t.waiting[p], r.ID)
+		return nil, nil
+	}
+	ready = []string{r.ID}
+	for n := 0; n < len(ready); n++ {
+		id := t.hash.of([]byte(ready[n]))
+		t.rooted.add(id)
+		ready = append(ready, t.waiting[id]...)
+		delete(t.waiting, id)
+	}
+	return ready, nil
+}
+
+// End returns an error that names a reply whose parent is missing, or one in a circle of replies. It is the same reply at each
+// run.
+func (t *Threads) End() error {
+	if len(t.waiting) == 0 {
+		return nil
+	}
+	// The replies that still wait, by fingerprint, and the parent of each.
+	names, parents := map[fingerprint]string{}, map[fingerprint]fingerprint{}
+	for parent, ids := range t.waiting {
+		for _, id := range ids {
+			f := t.hash.of([]byte(id))
+			names[f], parents[f] = id, parent
+		}
+	}
+	// The path up from the lowest id ends at a parent that is missing, or comes to a circle and stays there.
+	lowest := slices.Min(slices.Collect(maps.Values(names)))
+	at := t.hash.of([]byte(lowest))
+	for range names {
+		above := parents[at]
+		if _, waits := names[above]; !waits {
+			return fmt.Errorf("stored review %q: its parent is missing", names[at])
+		}
+		at = above
+	}
+	return fmt.Errorf("stored review %q: its parents go round in a circle", names[at])
+}
