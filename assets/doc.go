@@ -113,7 +113,8 @@
 // follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
 // and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
 // [ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
-// a restore from a backup.
+// a restore from a backup. A store that was built from an archive (storage/archive) has new feeds,
+// in which a cursor of the exported store is [ErrInvalid].
 //
 // # Ids and cursors
 //

@@ -44,6 +44,10 @@
 // An archive holds everything, such as e-mail addresses in reviews, and the keys that encrypt the ids and cursors of
 // assets. Keep it as safe as the store itself.
 //
+// The feeds of changes are not in an archive. Those of the imported stores are new and empty. A cursor of a feed of the
+// exported stores is ErrInvalid there, so a follower begins without a cursor, or with Now. Ids and the cursors of all other
+// lists stay valid.
+//
 // The positions of webhooks are not in an archive. The imported store may run beside the one that was exported, and
 // would repeat its deliveries. So in the imported store every webhook is new, and begins with the changes to come.
 package archive
