@@ -9,7 +9,7 @@ import (
 // Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. They
 // do not change which problems are found.
 type Options struct {
-	Workers int    // goroutines that check lines; 0: one for each core, eight at most
+	Workers int    // goroutines that check lines; 0 or less: one for each core, eight at most
 	TempDir string // directory of the temporary files for lines of more than 512 KiB; "": that of the system
 	Spool   *Spool // bounds the temporary files of several checks and imports together; nil: no bound
 	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound

@@ -26,7 +26,8 @@ type ServiceOptions struct {
 	Limits Limits // of lists; a zero field means the default of that limit
 }
 
-// Limits bound the pages of lists. Zero means the default, which is the number at the end of the comment.
+// Limits bound the pages of lists. Zero means the default, which is the number at the end of the comment. A negative number is a
+// mistake of the program, and is not checked.
 type Limits struct {
 	Page      int // the most items of a page, whether or not its request names a limit; 500
 	PageBytes int // stored bytes at which a page ends, though never before its first item; 16 MiB

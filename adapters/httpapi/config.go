@@ -90,7 +90,7 @@ func New(c Config) (http.Handler, error) {
 }
 
 // normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at the
-// end, so that a path can be appended; BasePath is "" for the root. Its error is about one of the two.
+// end, so that a path can be appended; BasePath is "" for the root. Its error is about one of the two, or about Limits.
 func (c *Config) normalise() error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -101,7 +101,9 @@ func (c *Config) normalise() error {
 	if c.Streams == nil {
 		c.Streams = NewStreams()
 	}
-	c.Limits.normalise()
+	if err := c.Limits.normalise(); err != nil {
+		return err
+	}
 	base := "/" + strings.Trim(c.BasePath, "/")
 	if path.Clean(base) != base || (&url.URL{Path: base}).EscapedPath() != base {
 		return fmt.Errorf("httpapi: BasePath %q is not a plain path such as /app-service/v4", c.BasePath)

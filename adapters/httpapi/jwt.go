@@ -32,8 +32,8 @@ type TokenOptions struct {
 	Verify [][]byte         // keys that verify too and do not sign: those that signed before
 }
 
-// NewTokens returns Tokens with a secret key that signs and verifies; opts may be nil. The error is
-// about a key.
+// NewTokens returns Tokens with a secret key that signs and verifies; opts may be nil. It returns an error if a key is too
+// short or TokenOptions.Cache is negative.
 func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	var o TokenOptions
 	if opts != nil {
@@ -42,8 +42,8 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Cache == 0 {
-		o.Cache = 4096
+	if err := orDefault("TokenOptions.Cache", &o.Cache, 4096); err != nil {
+		return nil, err
 	}
 	t := &Tokens{now: o.Now, known: newVerified(o.Cache)}
 	for _, secret := range append([][]byte{key}, o.Verify...) {

@@ -1,9 +1,12 @@
 package httpapi
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Limits bound the size and the number of requests that are handled at the same time. Zero means the default, which is the
-// number in the comment of the field. A limit cannot be switched off. A request beyond Body is answered with 413, beyond
+// number in the comment of the field. A limit cannot be switched off, and New refuses a negative one. A request beyond Body is answered with 413, beyond
 // Token with 401, beyond Memory and Spool with 503, and beyond a number of uploads, exports or streams with 429. LimitsOf
 // returns the limits that a handler has.
 type Limits struct {
@@ -35,26 +38,44 @@ type Limits struct {
 	ExportsOfCaller int // 4
 }
 
-// normalise replaces zeros by the defaults.
-func (l *Limits) normalise() {
+// normalise replaces zeros by the defaults. It returns an error if a field is negative.
+func (l *Limits) normalise() error {
 	for _, n := range []struct {
+		field string
 		limit *int64
 		value int64
-	}{{&l.Body, 4 << 20}, {&l.Memory, defaultMemory}, {&l.Spool, 1 << 30}} {
-		if *n.limit == 0 {
-			*n.limit = n.value
+	}{{"Body", &l.Body, 4 << 20}, {"Memory", &l.Memory, defaultMemory}, {"Spool", &l.Spool, 1 << 30}} {
+		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
+			return err
 		}
 	}
 	for _, n := range []struct {
+		field string
 		limit *int
 		value int
-	}{{&l.Token, defaultTokenBytes}, {&l.Uploads, 32}, {&l.UploadsOfNetwork, 8}, {&l.UploadsOfCaller, 4}, {&l.LargeReviews, 2},
-		{&l.Exports, 8}, {&l.ExportsOfCaller, 4}, {&l.Streams, 2000}, {&l.StreamsOfCaller, 16}} {
-		if *n.limit == 0 {
-			*n.limit = n.value
+	}{{"Token", &l.Token, defaultTokenBytes}, {"Uploads", &l.Uploads, 32}, {"UploadsOfNetwork", &l.UploadsOfNetwork, 8},
+		{"UploadsOfCaller", &l.UploadsOfCaller, 4}, {"LargeReviews", &l.LargeReviews, 2}, {"Exports", &l.Exports, 8},
+		{"ExportsOfCaller", &l.ExportsOfCaller, 4}, {"Streams", &l.Streams, 2000}, {"StreamsOfCaller", &l.StreamsOfCaller, 16}} {
+		if err := orDefault("Limits."+n.field, n.limit, n.value); err != nil {
+			return err
 		}
+	}
+	if l.Pause < 0 {
+		return fmt.Errorf("httpapi: Limits.Pause is %s: want a positive duration, or 0 for the default", l.Pause)
 	}
 	if l.Pause == 0 {
 		l.Pause = 30 * time.Second
 	}
+	return nil
+}
+
+// orDefault sets a number that is 0 to value, its default. It returns an error that names the field if the number is negative.
+func orDefault[N int | int64](field string, number *N, value N) error {
+	if *number < 0 {
+		return fmt.Errorf("httpapi: %s is %d: want a positive number, or 0 for the default, which is %d", field, *number, value)
+	}
+	if *number == 0 {
+		*number = value
+	}
+	return nil
 }

@@ -21,7 +21,9 @@ type yard struct {
 
 func newYard(t *testing.T) *yard {
 	var l Limits
-	l.normalise()
+	if err := l.normalise(); err != nil {
+		t.Fatal(err)
+	}
 	y := &yard{newUploads(l), t, time.Unix(1_700_000_000, 0)}
 	y.now = func() time.Time { return y.time }
 	return y
