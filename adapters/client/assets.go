@@ -112,11 +112,14 @@ func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, in assets
 	return out, err
 }
 
+// attributes is the body of an answer with attributes.
+type attributes struct {
+	Attributes []assets.Attribute `json:"attributes"`
+}
+
 // Attributes returns the distinct values that assets have for a key.
 func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error) {
-	var out struct {
-		Attributes []assets.Attribute `json:"attributes"`
-	}
+	var out attributes
 	err := a.read(ctx, &out, url.Values{"key": {key}}, lib, "/attributes")
 	return out.Attributes, err
 }

@@ -28,12 +28,15 @@ func (c component) component(manifest []byte) appsvc.Component {
 	return appsvc.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: manifest}
 }
 
+// components is the body of an answer with components.
+type components struct {
+	Components []component `json:"components"`
+}
+
 // ListComponents returns a page of components, each as its latest version, by name. Manifests are left
 // out.
 func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (appsvc.Page[appsvc.Component], error) {
-	var out struct {
-		Components []component `json:"components"`
-	}
+	var out components
 	header, err := a.get(ctx, &out, url.Values(values{}.text("after", in.After)), "/components/")
 	if err != nil {
 		return appsvc.Page[appsvc.Component]{}, err
@@ -113,23 +116,34 @@ func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentReq
 	return err
 }
 
+// manifest is a component as it is answered with all of its members.
+type manifest struct {
+	component
+	text []byte // the JSON of the component
+}
+
+// UnmarshalJSON reads the members that are known, and keeps the text.
+func (m *manifest) UnmarshalJSON(text []byte) error {
+	m.text = bytes.Clone(text)
+	return json.Unmarshal(text, &m.component)
+}
+
+// manifests is the body of an answer with versions of a component.
+type manifests struct {
+	Components []manifest `json:"components"`
+}
+
 // ListComponentVersions returns a page of the versions of a component, the one created last first.
 func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (appsvc.Page[appsvc.Component], error) {
 	q := values{}.number("limit", in.Limit).text("after", in.After)
-	var out struct {
-		Components []jsontext.Value `json:"components"`
-	}
+	var out manifests
 	var page appsvc.Page[appsvc.Component]
 	header, err := a.get(ctx, &out, url.Values(q), "/components/%s/versions/", in.Name)
 	if err != nil {
 		return page, err
 	}
-	for _, manifest := range out.Components {
-		var c component
-		if err := json.Unmarshal(manifest, &c); err != nil {
-			return page, err
-		}
-		page.Items = append(page.Items, c.component(manifest))
+	for _, m := range out.Components {
+		page.Items = append(page.Items, m.component.component(m.text))
 	}
 	page.Next = next(header, "after")
 	return page, nil
@@ -146,11 +160,9 @@ func (a *Apps) AllComponentVersions(ctx context.Context, in appsvc.ListComponent
 
 // ComponentVersion returns one version of a component, with its manifest as it was given.
 func (a *Apps) ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error) {
-	var manifest jsontext.Value
-	if _, err := a.get(ctx, &manifest, nil, "/components/%s/versions/%s", name, version); err != nil {
+	var out manifest
+	if _, err := a.get(ctx, &out, nil, "/components/%s/versions/%s", name, version); err != nil {
 		return appsvc.Component{}, err
 	}
-	var c component
-	err := json.Unmarshal(manifest, &c)
-	return c.component(manifest), err
+	return out.component.component(out.text), nil
 }

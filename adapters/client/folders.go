@@ -14,6 +14,11 @@ type folders struct {
 	Folders []assets.Folder `json:"folders"`
 }
 
+// oneFolder is the body of an answer with one folder.
+type oneFolder struct {
+	Folder assets.Folder `json:"folder"`
+}
+
 // ListFolders returns a page of the folders that the caller sees, by label.
 func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (assets.Page[assets.Folder], error) {
 	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit", in.Limit).text("since", in.After).text("until", in.Before)
@@ -35,9 +40,7 @@ func (a *Assets) AllFolders(ctx context.Context, lib assets.Library, in assets.L
 
 // Folder returns one folder.
 func (a *Assets) Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error) {
-	var out struct {
-		Folder assets.Folder `json:"folder"`
-	}
+	var out oneFolder
 	err := a.read(ctx, &out, nil, lib, "/folder/%s", id)
 	return out.Folder, err
 }

@@ -10,6 +10,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
+// history is the body of an answer with versions of the history of an app.
+type history struct {
+	History []appsvc.HistoryEntry `json:"history"`
+}
+
 // ListHistory returns a page of the history of an app, newest version first.
 func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (appsvc.Page[appsvc.HistoryEntry], error) {
 	before, err := in.Below()
@@ -20,9 +25,7 @@ func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (a
 	if before.Number() >= 0 {
 		q.text("before", before.String())
 	}
-	var out struct {
-		History []appsvc.HistoryEntry `json:"history"`
-	}
+	var out history
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/history/", in.AppID)
 	return appsvc.Page[appsvc.HistoryEntry]{Items: out.History, Next: next(header, "before")}, err
 }

@@ -17,12 +17,15 @@ type Me struct {
 	Expires    time.Time `json:"-"`          // when the token expires; zero = unknown
 }
 
+// identity is the body of an answer to Me.
+type identity struct {
+	Me
+	Expires *int64 `json:"expires"` // milliseconds since 1970; null = unknown
+}
+
 // Me asks the service who the token stands for. appsvc.ErrForbidden for a token with tags.
 func (c *Client) Me(ctx context.Context) (Me, error) {
-	var answer struct {
-		Me
-		Expires *int64 `json:"expires"` // milliseconds since 1970; null = unknown
-	}
+	var answer identity
 	if _, err := c.Apps.get(ctx, &answer, nil, "/x/me"); err != nil {
 		return Me{}, err
 	}

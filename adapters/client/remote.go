@@ -36,12 +36,6 @@ func (s remote) address(format string, ids ...string) (string, error) {
 	return s.base + fmt.Sprintf(format, escaped...), nil
 }
 
-// result is a value for the body of an answer that not every JSON object of its form fits.
-type result interface {
-	// check returns an error if the answer that was decoded into the value cannot be from the service.
-	check() error
-}
-
 // call sends a request and decodes its answer into out, which may be nil, and is checked if it is a result. The error wraps
 // ErrUnknown if the request may have changed something and no answer tells whether it did. A success that is not from the
 // service, but from a login page on the way for instance, does not tell it.
@@ -65,28 +59,6 @@ func (s remote) call(ctx context.Context, r request, out any) (http.Header, erro
 		return nil, err
 	}
 	return a.header, nil
-}
-
-// decode reads the body of a success into out. Without out, the status must be one that the service gives: 201 or 204 for a
-// change, and 200 if the body has gone to request.into.
-func (a answer) decode(r request, out any) error {
-	if out == nil {
-		fits := a.status == http.StatusCreated || a.status == http.StatusNoContent
-		if r.into != nil {
-			fits = a.status == http.StatusOK
-		}
-		if !fits {
-			return fmt.Errorf("its status is %d", a.status)
-		}
-		return nil
-	}
-	if err := json.Unmarshal(a.body, out); err != nil {
-		return err
-	}
-	if out, ok := out.(result); ok {
-		return out.check()
-	}
-	return nil
 }
 
 // get reads an address into out. It may be sent again, as it changes nothing.

@@ -17,7 +17,7 @@ type request struct {
 	header      http.Header
 	body        []byte
 	stream      io.Reader // sent in place of body; cannot be sent again
-	into        io.Writer // gets the body of a success while it arrives; nil = the answer has it
+	into        io.Writer // gets the body of an export while it arrives; nil = the answer has it
 	again       bool      // it may be sent again
 	readOnly    bool      // it changes nothing, although it is no GET
 	cached      bool      // its answer has an ETag, and may be kept in the cache
@@ -34,13 +34,6 @@ func (r request) path() string {
 
 // changes reports whether the request may change something.
 func (r request) changes() bool { return r.method != http.MethodGet && !r.readOnly }
-
-// answer is a response that was read completely.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
 
 // sender sends requests with a token, and reads their answers. It is safe for concurrent use.
 type sender struct {
@@ -85,10 +78,10 @@ func (s *sender) once(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	defer in.Body.Close()
-	if r.into != nil && in.StatusCode == http.StatusOK {
-		return answer{status: in.StatusCode, header: in.Header}, r.take(in.Body)
-	}
 	a := answer{status: in.StatusCode, header: in.Header}
+	if r.into != nil && a.isExport() {
+		return a, r.take(in.Body)
+	}
 	if a.body, err = s.read(in.Body); err != nil {
 		return answer{}, err
 	}

@@ -25,25 +25,29 @@ type Reviews struct{ remote }
 // The service decides how it reads the file. Of the Options, Progress is called with the number of bytes that were
 // sent, and Problem is called with the problems of the report at the end, the first 1,000 of the file.
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
-	report := reviews.Report{Problems: []reviews.Problem{}}
+	none := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
-		return report, v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
+		return none, v.kinds.here(http.StatusBadRequest, told{Code: reviews.CodeInvalid, Error: "the request has no file to import"})
 	}
 	file := in.File
 	if in.Progress != nil {
 		file = &counted{in: file, tell: in.Progress}
 	}
+	var report reviews.Report
 	_, err := v.call(ctx, request{
 		method: http.MethodPost, url: v.base + "/x/reviews/import", stream: file,
 		query:  url.Values(values{}.flag("dryRun", in.DryRun).text("network", in.Network)),
 		header: http.Header{"Content-Type": {"application/x-ndjson"}, "Expect": {"100-continue"}},
 	}, &report)
+	if err != nil {
+		return none, err
+	}
 	if in.Problem != nil {
 		for _, p := range report.Problems {
 			in.Problem(p)
 		}
 	}
-	return report, err
+	return report, nil
 }
 
 // counted is a file that reports how many bytes of it were read.
@@ -75,11 +79,19 @@ func (v *Reviews) Export(ctx context.Context, in reviews.ExportRequest) error {
 	return err
 }
 
+// collections is the body of an answer with collections.
+type collections struct {
+	Collections []reviews.CollectionRecord `json:"collections"`
+}
+
+// reviewList is the body of an answer with reviews.
+type reviewList struct {
+	Reviews []reviews.ReviewRecord `json:"reviews"`
+}
+
 // ListCollections returns a page of the collections of the network, by source and then by id.
 func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (reviews.Page[reviews.CollectionRecord], error) {
-	var out struct {
-		Collections []reviews.CollectionRecord `json:"collections"`
-	}
+	var out collections
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
 	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections")
 	if err != nil {
@@ -99,9 +111,7 @@ func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollections
 
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
 func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Page[reviews.ReviewRecord], error) {
-	var out struct {
-		Reviews []reviews.ReviewRecord `json:"reviews"`
-	}
+	var out reviewList
 	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
 	header, err := v.get(ctx, &out, url.Values(q), "/x/reviews/collections/%s/reviews", in.Collection)
 	if err != nil {

@@ -119,11 +119,14 @@ func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error 
 	return err
 }
 
+// moves is the body of an answer with moves of a tag.
+type moves struct {
+	Moves []appsvc.TagMove `json:"moves"`
+}
+
 // ListTagMoves returns a page of the history of a tag, newest first.
 func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (appsvc.Page[appsvc.TagMove], error) {
-	var out struct {
-		Moves []appsvc.TagMove `json:"moves"`
-	}
+	var out moves
 	q := values{}.number("limit", in.Limit).text("before", in.After)
 	header, err := a.get(ctx, &out, url.Values(q), "/apps/%s/tags/%s/history/", in.AppID, in.Name)
 	return appsvc.Page[appsvc.TagMove]{Items: out.Moves, Next: next(header, "before")}, err

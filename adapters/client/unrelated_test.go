@@ -1,0 +1,223 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/adapters/client"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
+)
+
+// answered are the methods that read the body of a success, by name. AllX and Follow are made of these.
+var answered = map[string]func(context.Context, *client.Client) error{
+	"Me": func(ctx context.Context, c *client.Client) error { return second(c.Me(ctx)) },
+
+	"Apps.App":       func(ctx context.Context, c *client.Client) error { return second(c.Apps.App(ctx, "a")) },
+	"Apps.Version":   func(ctx context.Context, c *client.Client) error { return second(c.Apps.Version(ctx, "a", v0)) },
+	"Apps.TaggedApp": func(ctx context.Context, c *client.Client) error { return second(c.Apps.TaggedApp(ctx, "a", "t")) },
+	"Apps.ListApps": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListApps(ctx, appsvc.ListAppsRequest{}))
+	},
+	"Apps.CreateApp": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.CreateApp(ctx, appsvc.CreateAppRequest{}))
+	},
+	"Apps.Patch": func(ctx context.Context, c *client.Client) error { return second(c.Apps.Patch(ctx, "a", []byte(`[]`))) },
+	"Apps.Restore": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Restore(ctx, appsvc.RestoreRequest{AppID: "a", Version: v0}))
+	},
+	"Apps.ListVersions": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListVersions(ctx, appsvc.ListVersionsRequest{AppID: "a"}))
+	},
+	"Apps.ListHistory": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: "a"}))
+	},
+	"Apps.Diff": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Diff(ctx, appsvc.DiffRequest{AppID: "a", From: v0, To: v0}))
+	},
+	"Apps.ListTags": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListTags(ctx, appsvc.ListTagsRequest{AppID: "a"}))
+	},
+	"Apps.Tag": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Tag(ctx, appsvc.TagRequest{AppID: "a", Name: "t"}))
+	},
+	"Apps.PutTag": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.PutTag(ctx, appsvc.PutTagRequest{AppID: "a", Name: "t", Version: v0}))
+	},
+	"Apps.ListTagMoves": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: "a", Name: "t"}))
+	},
+	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
+	},
+	"Apps.ListComponents": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListComponents(ctx, appsvc.ListComponentsRequest{}))
+	},
+	"Apps.ListComponentVersions": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListComponentVersions(ctx, appsvc.ListComponentVersionsRequest{Name: "c"}))
+	},
+	"Apps.Component": func(ctx context.Context, c *client.Client) error { return second(c.Apps.Component(ctx, "c")) },
+	"Apps.ComponentVersion": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ComponentVersion(ctx, "c", "1.0.0"))
+	},
+	"Apps.CreateComponent": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{}`)}))
+	},
+	"Apps.CheckComponent": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(`{}`)}))
+	},
+	"Apps.DeleteTag": func(ctx context.Context, c *client.Client) error {
+		return c.Apps.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: "a", Name: "t"})
+	},
+	"Apps.DeleteComponent": func(ctx context.Context, c *client.Client) error {
+		return c.Apps.DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "c"})
+	},
+	"Apps.Changes": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Changes(ctx, appsvc.ChangesRequest{}))
+	},
+	"Apps.Edit": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Edit(ctx, "a", func(appsvc.App, *appsvc.PatchBuilder) error { return nil }))
+	},
+
+	"Assets.Search": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.Search(ctx, ofN, assets.SearchRequest{}))
+	},
+	"Assets.ChangeAssets": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ChangeAssets(ctx, ofN, assets.ChangeAssetsRequest{}))
+	},
+	"Assets.Asset": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Asset(ctx, ofN, "a")) },
+	"Assets.Explain": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.Explain(ctx, ofN, assets.ExplainRequest{Asset: "a"}))
+	},
+	"Assets.AssignAssets": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.AssignAssets(ctx, ofN, assets.AssignAssetsRequest{Folder: "f"}))
+	},
+	"Assets.Attributes": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Attributes(ctx, ofN, "k")) },
+	"Assets.ChangeAttributes": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ChangeAttributes(ctx, ofN, assets.ChangeAttributesRequest{}))
+	},
+	"Assets.ListFolders": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ListFolders(ctx, ofN, assets.ListFoldersRequest{}))
+	},
+	"Assets.Folder": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Folder(ctx, ofN, "f")) },
+	"Assets.ChangeFolders": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ChangeFolders(ctx, ofN, assets.ChangeFoldersRequest{}))
+	},
+	"Assets.Permissions": func(ctx context.Context, c *client.Client) error { return second(c.Assets.Permissions(ctx, ofN, "f")) },
+	"Assets.ChangePermissions": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ChangePermissions(ctx, ofN, assets.ChangePermissionsRequest{Folder: "f"}))
+	},
+	"Assets.Changes": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.Changes(ctx, ofN, assets.ChangesRequest{}))
+	},
+
+	"Reviews.Import": func(ctx context.Context, c *client.Client) error {
+		return second(c.Reviews.Import(ctx, reviews.ImportRequest{File: strings.NewReader("x")}))
+	},
+	"Reviews.Export": func(ctx context.Context, c *client.Client) error {
+		var out strings.Builder
+		err := c.Reviews.Export(ctx, reviews.ExportRequest{To: &out})
+		if out.Len() > 0 {
+			return nil // what is not an export must not be in the file
+		}
+		return err
+	},
+	"Reviews.ListCollections": func(ctx context.Context, c *client.Client) error {
+		return second(c.Reviews.ListCollections(ctx, reviews.ListCollectionsRequest{}))
+	},
+	"Reviews.ListReviews": func(ctx context.Context, c *client.Client) error {
+		return second(c.Reviews.ListReviews(ctx, reviews.ListReviewsRequest{Collection: "c"}))
+	},
+}
+
+var (
+	v0  = appsvc.NewVersion(0)
+	ofN = assets.Library{Network: "n", ID: "l"}
+)
+
+// second returns the error of a call that returns another value too.
+func second[T any](_ T, err error) error { return err }
+
+// A proxy or a login page may answer 200 with a JSON object of its own. No method takes that for a success, and the error says
+// what was answered. A change may have been made before its answer was replaced, so its error is ErrUnknown.
+func TestAnUnrelatedObjectIsNoSuccess(t *testing.T) {
+	for _, body := range []string{`{}`, `{"status":"ok","login":"https://proxy.example.test/"}`} {
+		for name, call := range answered {
+			c, s := scripted(t, nil, line{200, body, "Content-Type: application/json", nil})
+			err := call(t.Context(), c)
+			var e *client.Error
+			if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "is not one of this service: ") || !strings.HasSuffix(err.Error(), "; it begins with `"+body+"`") {
+				t.Errorf("%s is answered %s: error %v", name, body, err)
+			}
+			lost := errors.Is(err, appsvc.ErrUnknown) || errors.Is(err, assets.ErrUnknown) || errors.Is(err, reviews.ErrUnknown)
+			if changes := s.asked[0].Method != http.MethodGet && name != "Apps.CheckComponent"; lost != changes {
+				t.Errorf("%s is answered %s: it may have changed something: %v, error %v", name, body, changes, err)
+			}
+		}
+	}
+	for prefix, of := range map[string]reflect.Type{"Apps.": reflect.TypeFor[*client.Apps](), "Assets.": reflect.TypeFor[*client.Assets](), "Reviews.": reflect.TypeFor[*client.Reviews]()} {
+		for name := range methods(of) {
+			if answered[prefix+name] == nil && !strings.HasPrefix(name, "All") && name != "Follow" {
+				t.Errorf("%s%s is not tested", prefix, name)
+			}
+		}
+	}
+}
+
+// The error of a long answer has its beginning only.
+func TestTheErrorOfALongAnswerIsShort(t *testing.T) {
+	c, _ := scripted(t, nil, line{200, "<html>" + strings.Repeat("é\n", 1<<20), "", nil})
+	err := calls["read"](t.Context(), c)
+	if err == nil || len(err.Error()) > 400 || !strings.Contains(err.Error(), "it begins with \"<html>é\\n") {
+		t.Errorf("%v", err)
+	}
+	c, _ = scripted(t, nil, line{200, "", "", nil})
+	if err := c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}); err == nil || !strings.Contains(err.Error(), "it is empty") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A success of the service without a single item has its members all the same.
+func TestEmptyAnswersAreSuccesses(t *testing.T) {
+	server := exampleServer()
+	defer server.Close()
+	c := ok(client.New(client.Config{URL: server.URL, Token: client.Static("x")}))(t)
+	lib := assets.Library{Network: "example.test", ID: "example.test"}
+	app := ok(c.Apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}))(t)
+	folder := ok(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}))(t)[0].ID
+	manifest := []byte(`{"name":"poll","version":"1.0.0","description":null,"main":"x.js","configSchema":{}}`)
+	ok(c.Apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest}))(t)
+	for name, err := range map[string]error{
+		"Apps.ListApps":            second(c.Apps.ListApps(t.Context(), appsvc.ListAppsRequest{UsingComponent: "poll"})),
+		"Apps.Diff":                second(c.Apps.Diff(t.Context(), appsvc.DiffRequest{AppID: app.ID, From: v0, To: v0})),
+		"Apps.ListTags":            second(c.Apps.ListTags(t.Context(), appsvc.ListTagsRequest{AppID: app.ID})),
+		"Apps.ListComponents":      second(c.Apps.ListComponents(t.Context(), appsvc.ListComponentsRequest{After: "poll"})),
+		"Apps.CheckComponent":      second(c.Apps.CheckComponent(t.Context(), appsvc.CheckComponentRequest{Name: "poll", Manifest: bytes.Replace(manifest, []byte("1.0.0"), []byte("1.0.1"), 1)})),
+		"Apps.Changes":             second(c.Apps.Changes(t.Context(), appsvc.ChangesRequest{After: appsvc.Now})),
+		"Assets.Search":            second(c.Assets.Search(t.Context(), lib, assets.SearchRequest{})),
+		"Assets.ChangeAssets":      second(c.Assets.ChangeAssets(t.Context(), lib, assets.ChangeAssetsRequest{})),
+		"Assets.AssignAssets":      second(c.Assets.AssignAssets(t.Context(), lib, assets.AssignAssetsRequest{Folder: folder})),
+		"Assets.Attributes":        second(c.Assets.Attributes(t.Context(), lib, "k")),
+		"Assets.ChangeAttributes":  second(c.Assets.ChangeAttributes(t.Context(), lib, assets.ChangeAttributesRequest{})),
+		"Assets.ListFolders":       second(c.Assets.ListFolders(t.Context(), lib, assets.ListFoldersRequest{Label: "none"})),
+		"Assets.ChangeFolders":     second(c.Assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{})),
+		"Assets.Permissions":       second(c.Assets.Permissions(t.Context(), lib, folder)),
+		"Assets.ChangePermissions": second(c.Assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: folder})),
+		"Assets.Explain":           second(c.Assets.Explain(t.Context(), lib, assets.ExplainRequest{Folder: folder})),
+		"Assets.Changes":           second(c.Assets.Changes(t.Context(), lib, assets.ChangesRequest{After: assets.Now})),
+		"Reviews.Import":           second(c.Reviews.Import(t.Context(), reviews.ImportRequest{File: strings.NewReader("")})),
+		"Reviews.Export":           c.Reviews.Export(t.Context(), reviews.ExportRequest{To: io.Discard}),
+		"Reviews.ListCollections":  second(c.Reviews.ListCollections(t.Context(), reviews.ListCollectionsRequest{})),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
