@@ -68,8 +68,10 @@ export class Live extends EventTarget {
 		while (!signal.aborted) {
 			try {
 				const response = await this.api.send("GET", this.path, { query: { after: this.#cursor }, headers: { Accept: "text/event-stream" }, signal });
-				if (response.status === 410) {
+				// 410: the cursor is older than what the feed has. 400: it is of another store, which the server has since then.
+				if (response.status === 410 || response.status === 400 && this.#cursor !== "now") {
 					this.#cursor = "now";
+					await this.#begin(); // before views load what there is, so that they miss nothing that comes after that
 					this.#share(undefined);
 				} else if (response.ok && response.body) await this.#stream(response.body.pipeThrough(new TextDecoderStream()));
 				else if (response.status < 500 && response.status !== 429) return;

@@ -189,3 +189,19 @@ func TestLostConnection(t *testing.T) {
 		p.See(`//table//a[.="` + title + `"]`)
 	}
 }
+
+// A view stays live when the server gets another store, from which the cursors of the one before are refused.
+func TestLiveOverAnotherStore(t *testing.T) {
+	s := newServed(t)
+	s.newApp("Winter")
+	p := s.signIn(ann, "/apps")
+	p.See(`//table//a[.="Winter"]`)
+	s.newApp("Spring") // so the cursor of the page is that of a change
+	p.See(`//table//a[.="Spring"]`)
+	s.open()
+	s.newApp("Summer")
+	p.See(`//table//a[.="Summer"]`)
+	p.Until(`() => !document.body.innerText.includes("Winter")`)
+	s.newApp("Autumn")
+	p.See(`//table//a[.="Autumn"]`)
+}

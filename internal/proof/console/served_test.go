@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
@@ -13,12 +14,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// served is a world whose server runs in this process, over a store that can be made to fail.
+// served is a world whose server runs in this process, over a store that can be made to fail, and replaced.
 type served struct {
 	*world
 	*httptest.Server
-	store *failing
-	apps  *appsvc.Service
+	tokens  *httpapi.Tokens
+	handler atomic.Pointer[http.Handler]
+	streams *httpapi.Streams
+	store   *failing
+	apps    *appsvc.Service
 }
 
 func newServed(t *testing.T) *served {
@@ -31,19 +35,32 @@ func newServed(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &failing{Store: memory.New().Apps()}
-	apps := appsvc.New(store, nil)
-	streams := httpapi.NewStreams()
-	api, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Log: slog.New(slog.DiscardHandler), Streams: streams})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(console.Before(api, "/", console.New(console.Config{})))
+	s := &served{tokens: tokens}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }))
+	s.world = &world{t, s.Server.URL}
+	s.open()
 	t.Cleanup(func() {
-		streams.Close()
-		server.Close()
+		s.streams.Close()
+		s.Server.Close()
 	})
-	return &served{&world{t, server.URL}, server, store, apps}
+	return s
+}
+
+// open has the server serve a new store from now on, in place of the one before.
+func (s *served) open() {
+	s.store = &failing{Store: memory.New().Apps()}
+	s.apps = appsvc.New(s.store, nil)
+	before := s.streams
+	s.streams = httpapi.NewStreams()
+	api, err := httpapi.New(httpapi.Config{Apps: s.apps, Authenticate: s.tokens.Authenticate, Log: slog.New(slog.DiscardHandler), Streams: s.streams})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	handler := console.Before(api, "/", console.New(console.Config{}))
+	s.handler.Store(&handler)
+	if before != nil {
+		before.Close()
+	}
 }
 
 // caller is ann to the service.
