@@ -52,7 +52,7 @@ export class ApiError extends Error {
  * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
  */
 
-/** @typedef {{query?: Record<string, string | string[] | undefined>, body?: string, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
+/** @typedef {{query?: Record<string, string | string[] | undefined>, member?: string, body?: string, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
 
 /** @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean, permissions?: Permission[]}} Folder */
 /** @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string}, group?: string}} Permission */
@@ -70,67 +70,67 @@ export class Library {
 
 	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{assets: Asset[], paging: {prev: string, hasPrev: boolean, next: string, hasNext: boolean, total: number}, facets?: Record<string, {value: string, count: number}[]>}>} */
 	assets(query, signal) {
-		return this.api.get(`${this.base}/assets`, query, signal);
+		return this.api.get(`${this.base}/assets`, "assets", query, signal);
 	}
 
 	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Asset>} */
 	asset(id, signal) {
-		return this.api.get(`${this.base}/asset/${s(id)}`, undefined, signal);
+		return this.api.get(`${this.base}/asset/${s(id)}`, "id", undefined, signal);
 	}
 
 	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[]}>} */
 	folders(query, signal) {
-		return this.api.get(`${this.base}/folders`, query, signal);
+		return this.api.get(`${this.base}/folders`, "folders", query, signal);
 	}
 
 	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<Explanation>} */
 	explain(query, signal) {
-		return this.api.get(`${this.base}/explain`, query, signal);
+		return this.api.get(`${this.base}/explain`, "view", query, signal);
 	}
 
 	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Folder>} */
 	async folder(id, signal) {
-		return (await this.api.get(`${this.base}/folder/${s(id)}`, undefined, signal)).folder;
+		return (await this.api.get(`${this.base}/folder/${s(id)}`, "folder", undefined, signal)).folder;
 	}
 
-	/** @param {string} path @param {object} body */
-	async #post(path, body) {
-		return (await this.api.ask("POST", `${this.base}/${path}`, { body: stringify(body) })).value;
+	/** @param {string} path @param {string} member @param {object} body */
+	async #post(path, member, body) {
+		return (await this.api.ask("POST", `${this.base}/${path}`, { member, body: stringify(body) })).value;
 	}
 
 	/** @param {{add?: object[], remove?: string[]}} change @returns {Promise<{added: Asset[], removed: string[]}>} */
 	change(change) {
-		return this.#post("assets", change);
+		return this.#post("assets", "added", change);
 	}
 
 	/** Adds the assets with these texts, all or none. @param {string[]} texts JSON */
 	add(texts) {
-		return this.api.ask("POST", `${this.base}/assets`, { body: `{"add":[${texts.join(",")}]}` });
+		return this.api.ask("POST", `${this.base}/assets`, { member: "added", body: `{"add":[${texts.join(",")}]}` });
 	}
 
 	/** @param {{create?: object[], update?: object[], delete?: string[]}} change @returns {Promise<{folders: Folder[]}>} */
 	changeFolders(change) {
-		return this.#post("folders", change);
+		return this.#post("folders", "folders", change);
 	}
 
 	/** @param {string} folder @param {{create?: object[], remove?: object[]}} change @returns {Promise<Permission[]>} */
 	async changePermissions(folder, change) {
-		return (await this.#post(`folder/${s(folder)}/permissions`, change)).permissions;
+		return (await this.#post(`folder/${s(folder)}/permissions`, "permissions", change)).permissions;
 	}
 
 	/** @param {string} folder @param {{assign?: string[], remove?: string[]}} change @returns {Promise<{assign: {id: string, status: number}[], remove: {id: string, status: number}[]}>} */
 	assign(folder, change) {
-		return this.#post(`folder/${s(folder)}/assets`, change);
+		return this.#post(`folder/${s(folder)}/assets`, "assign", change);
 	}
 
 	/** The values that assets have for a key. @param {string} key @returns {Promise<{value: string}[]>} */
 	async values(key) {
-		return (await this.api.get(`${this.base}/attributes`, { key })).attributes;
+		return (await this.api.get(`${this.base}/attributes`, "attributes", { key })).attributes;
 	}
 
 	/** @param {{assets: string[], add?: object[], set?: object[], remove?: object[]}} change @returns {Promise<{result: number[]}>} */
 	attributes(change) {
-		return this.#post("attributes", change);
+		return this.#post("attributes", "result", change);
 	}
 }
 
@@ -188,7 +188,8 @@ export class Api {
 	}
 
 	/**
-	 * Sends a request and returns its JSON, or fails with an ApiError.
+	 * Sends a request and returns its JSON, or fails with an ApiError. options.member is one that every success of the service has;
+	 * without it, a success has no JSON that is read.
 	 * @param {string} method
 	 * @param {string} path
 	 * @param {Options} [options]
@@ -197,32 +198,31 @@ export class Api {
 	async ask(method, path, options) {
 		const response = await this.send(method, path, options);
 		if (!response.ok) throw await problem(response);
-		const text = await response.text();
-		return { value: text === "" ? undefined : parse(text), headers: response.headers };
+		return { value: success(response.status, await response.text(), options?.member), headers: response.headers };
 	}
 
-	/** @param {string} path @param {Options["query"]} [query] @param {AbortSignal} [signal] */
-	async get(path, query, signal) {
-		return (await this.ask("GET", path, { query, signal })).value;
+	/** @param {string} path @param {string} member @param {Options["query"]} [query] @param {AbortSignal} [signal] */
+	async get(path, member, query, signal) {
+		return (await this.ask("GET", path, { member, query, signal })).value;
 	}
 
 	/**
 	 * A page of a list with its members as the service names them, and the cursor of the next one.
-	 * @param {string} path @param {Options["query"]} [query] @param {AbortSignal} [signal]
+	 * @param {string} path @param {string} member @param {Options["query"]} [query] @param {AbortSignal} [signal]
 	 * @returns {Promise<any>}
 	 */
-	async page(path, query, signal) {
-		const { value, headers } = await this.ask("GET", path, { query, signal });
+	async page(path, member, query, signal) {
+		const { value, headers } = await this.ask("GET", path, { member, query, signal });
 		return { ...value, next: cursorOf(headers.get("Link")) };
 	}
 
 	/**
 	 * Changes something, at most once for each key.
-	 * @param {string} method @param {string} path @param {string} key @param {string} [body] JSON
+	 * @param {string} method @param {string} path @param {string} key @param {string} [member] @param {string} [body] JSON
 	 * @returns {Promise<any>}
 	 */
-	async change(method, path, key, body) {
-		return (await this.ask(method, path, { body, headers: { "Idempotency-Key": key } })).value;
+	async change(method, path, key, member, body) {
+		return (await this.ask(method, path, { member, body, headers: { "Idempotency-Key": key } })).value;
 	}
 
 	/** @param {string} network @param {string} id */
@@ -246,8 +246,13 @@ export class Api {
 			request.setRequestHeader("Content-Type", "application/x-ndjson");
 			request.upload.addEventListener("progress", (event) => progress(event.loaded));
 			request.addEventListener("load", () => {
-				if (request.status === 200) resolve(parse(request.responseText));
-				else problem(new Response(request.responseText, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
+				if (request.status === 200) {
+					try {
+						resolve(success(200, request.responseText, "problems"));
+					} catch (e) {
+						reject(e);
+					}
+				} else problem(new Response(request.responseText, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
 			});
 			request.addEventListener("error", () => reject(new ApiError("The connection to the service is lost.", { code: "offline" })));
 			signal.addEventListener("abort", () => {
@@ -260,17 +265,17 @@ export class Api {
 
 	/** @param {string} network @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{collections: any[], next: string | undefined}>} */
 	collections(network, after, signal) {
-		return this.page("x/reviews/collections", { network, after }, signal);
+		return this.page("x/reviews/collections", "collections", { network, after }, signal);
 	}
 
 	/** @param {string} id @param {Record<string, string | undefined>} query @param {AbortSignal} [signal] @returns {Promise<{reviews: {[name: string]: Value}[], next: string | undefined}>} */
 	reviews(id, query, signal) {
-		return this.page(`x/reviews/collections/${s(id)}/reviews`, query, signal);
+		return this.page(`x/reviews/collections/${s(id)}/reviews`, "reviews", query, signal);
 	}
 
 	/** @param {{session?: boolean}} [options] @returns {Promise<Me>} */
 	async me(options) {
-		return (await this.ask("GET", "x/me", options)).value;
+		return (await this.ask("GET", "x/me", { ...options, member: "urn" })).value;
 	}
 
 	/**
@@ -279,54 +284,54 @@ export class Api {
 	 * @returns {Promise<{apps: App[], next: string | undefined}>}
 	 */
 	apps(query, signal) {
-		return this.page("apps", query, signal);
+		return this.page("apps", "apps", query, signal);
 	}
 
 	/** @param {string} id @param {string} [version] @param {AbortSignal} [signal] @returns {Promise<App>} */
 	async app(id, version, signal) {
-		const value = await this.get(version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`, undefined, signal);
+		const value = await this.get(version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`, "apps", undefined, signal);
 		return value.apps[0];
 	}
 
 	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */
 	createApp(app, key) {
-		return this.change("POST", "apps", key, stringify(app));
+		return this.change("POST", "apps", key, "id", stringify(app));
 	}
 
 	/** @param {string} id @param {Operation[]} operations @returns {Promise<App>} */
 	async patch(id, operations) {
-		const { value } = await this.ask("PATCH", `apps/${s(id)}`, { body: stringify(operations), type: "application/json-patch+json" });
+		const { value } = await this.ask("PATCH", `apps/${s(id)}`, { member: "apps", body: stringify(operations), type: "application/json-patch+json" });
 		return value.apps[0];
 	}
 
 	/** @param {string} id @param {string} version @param {string} key @returns {Promise<App>} */
 	async restore(id, version, key) {
-		return (await this.change("POST", "apps/versions/restore", key, stringify({ appId: id, appVersion: version }))).apps[0];
+		return (await this.change("POST", "apps/versions/restore", key, "apps", stringify({ appId: id, appVersion: version }))).apps[0];
 	}
 
 	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], next: string | undefined}>} */
 	tags(id, query, signal) {
-		return this.page(`apps/${s(id)}/tags`, { ...query, limit: "500" }, signal);
+		return this.page(`apps/${s(id)}/tags`, "tags", { ...query, limit: "500" }, signal);
 	}
 
 	/** @param {string} id @param {string} [before] @param {AbortSignal} [signal] @returns {Promise<{history: Entry[], next: string | undefined}>} */
 	history(id, before, signal) {
-		return this.page(`apps/${s(id)}/history`, { before }, signal);
+		return this.page(`apps/${s(id)}/history`, "history", { before }, signal);
 	}
 
 	/** @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] @returns {Promise<Operation[]>} */
 	async diff(id, from, to, signal) {
-		return (await this.get(`apps/${s(id)}/versions/${s(from)}/diff/${s(to)}`, undefined, signal)).patch;
+		return (await this.get(`apps/${s(id)}/versions/${s(from)}/diff/${s(to)}`, "patch", undefined, signal)).patch;
 	}
 
 	/** @param {string} id @param {string} tag @param {{before?: string, limit?: string}} query @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
 	moves(id, tag, query, signal) {
-		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, query, signal);
+		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, "moves", query, signal);
 	}
 
 	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null}} move @param {string} key @returns {Promise<Tag>} */
 	async putTag(id, tag, move, key) {
-		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, stringify(move))).tags[0];
+		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify(move))).tags[0];
 	}
 
 	/** @param {string} id @param {string} tag @param {string} key */
@@ -336,17 +341,17 @@ export class Api {
 
 	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>} */
 	components(after, signal) {
-		return this.page("components", { after }, signal);
+		return this.page("components", "components", { after }, signal);
 	}
 
 	/** @param {string} name @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: (Schemas["ListedComponent"] & {description: string | null})[], next: string | undefined}>} */
 	componentVersions(name, after, signal) {
-		return this.page(`components/${s(name)}/versions`, { after, limit: "500" }, signal);
+		return this.page(`components/${s(name)}/versions`, "components", { after, limit: "500" }, signal);
 	}
 
 	/** @param {string} name @param {string} version @param {AbortSignal} [signal] @returns {Promise<Manifest & {[name: string]: Value}>} */
 	manifest(name, version, signal) {
-		return this.get(`components/${s(name)}/versions/${s(version)}`, undefined, signal);
+		return this.get(`components/${s(name)}/versions/${s(version)}`, "name", undefined, signal);
 	}
 
 	/**
@@ -355,12 +360,12 @@ export class Api {
 	 * @returns {Promise<{apps: number, elements: number, warnings: {pointer: string, message: string}[], broken: {app: string, version: string, tags: string[], element: string, violations: Violation[]}[], next: string | null}>}
 	 */
 	async check(name, manifest) {
-		return (await this.ask("POST", `components/${s(name)}/check`, { body: manifest })).value;
+		return (await this.ask("POST", `components/${s(name)}/check`, { member: "broken", body: manifest })).value;
 	}
 
 	/** @param {string} manifest JSON @param {string} key */
 	createComponent(manifest, key) {
-		return this.change("POST", "components", key, manifest);
+		return this.change("POST", "components", key, undefined, manifest);
 	}
 
 	/** @param {string} name @param {string} key */
@@ -403,6 +408,27 @@ const patience = 4;
 function waitOf(response) {
 	const seconds = Number(response.headers.get("Retry-After") ?? "");
 	return seconds > 0 ? Math.min(seconds, 60) : undefined;
+}
+
+/**
+ * The JSON of a success. A proxy or a login page may answer with one that is not from the service: that is an ApiError, as if the
+ * service could not be reached, since it is not known whether the request has come to it.
+ * @param {number} status @param {string} text
+ * @param {string} [member] one that every success of the service has; without it a success is 201 or 204, and is not read
+ * @returns {any}
+ */
+function success(status, text, member) {
+	if (member === undefined && (status === 201 || status === 204)) return undefined;
+	/** @type {any} */
+	let value;
+	try {
+		value = parse(text);
+	} catch {
+		// not JSON
+	}
+	if (member !== undefined && typeof value === "object" && value !== null && Object.hasOwn(value, member)) return value;
+	const want = member === undefined ? "status 201 or 204" : `JSON with the member ${member}`;
+	throw new ApiError(`The service cannot be reached: something else has answered with status ${status} and “${text.slice(0, 100)}”. The service would answer with ${want}.`, { code: "offline" });
 }
 
 /** The error that a response carries. @param {Response} response @returns {Promise<ApiError>} */

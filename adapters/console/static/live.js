@@ -50,7 +50,7 @@ export class Live extends EventTarget {
 	/** Finds out where the feed ends now. */
 	async #begin() {
 		try {
-			this.#cursor = (await this.api.get(this.path, { after: "now", limit: "1" }, this.#ended.signal)).next;
+			this.#cursor = (await this.api.get(this.path, "next", { after: "now", limit: "1" }, this.#ended.signal)).next;
 		} catch {
 			// the stream begins with what comes, or says that there is none for this person
 		}
