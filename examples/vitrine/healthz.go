@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -46,6 +47,15 @@ func healthz(ctx context.Context, p *program, args []string) error {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("healthz: %s answered %s", *addr, answer.Status)
+	}
+	// The status alone does not tell the server from another program that answers 200 for every path.
+	const healthy = `{"status":"ok"}`
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 2*int64(len(healthy))))
+	if err != nil {
+		return fmt.Errorf("healthz: %w", err)
+	}
+	if string(body) != healthy {
+		return fmt.Errorf("healthz: %s answered %q, not %s: another program may be listening there", *addr, body, healthy)
 	}
 	return nil
 }

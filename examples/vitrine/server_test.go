@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,18 @@ import (
 )
 
 const oneApp = `{"title":"One","groups":["urn:vitrine:example.test:site=1"]}`
+
+// Another program may answer at the address, with 200 for every path.
+func TestHealthzOfAnotherServer(t *testing.T) {
+	for _, body := range []string{`{}`, `{"status":"ok?"}`, "<html>", "", `{"status":"ok"` + strings.Repeat(" ", 1<<20)} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+		out := run(t, t.TempDir(), nil, "healthz", "-addr", strings.TrimPrefix(other.URL, "http://"))
+		if out.status != 1 || len(out.stderr) > 300 || !strings.Contains(out.stderr, `, not {"status":"ok"}: another program may be listening there`) {
+			t.Errorf("healthz of a server that answers %.20s: %+v", body, out)
+		}
+		other.Close()
+	}
+}
 
 func TestServeTokenBackup(t *testing.T) {
 	dir := t.TempDir()
