@@ -32,15 +32,17 @@ type DB struct {
 	prepares       bool
 	params, values []string // of the session, which each transaction sets behind a pooler
 
-	slots     queue               // views and updates that have a connection, or take one
-	waits     atomic.Uint64       // how often all slots were taken
-	waited    atomic.Int64        // nanoseconds
-	released  atomic.Int64        // when a connection was given back last, in nanoseconds since opened
-	writers   queue               // updates that have a connection, or wait for one
-	libraries queues              // updates of each library
-	groups    lineup[*member]     // updates of apps that share a transaction
-	reads     lineup[*sharedRead] // Views of apps that share a query
-	readWait  time.Duration       // readWait, but in tests
+	slots        queue               // views and updates that have a connection, or take one
+	waits        atomic.Uint64       // how often all slots were taken
+	waited       atomic.Int64        // nanoseconds
+	released     atomic.Int64        // when a connection was given back last, in nanoseconds since opened
+	writers      queue               // updates that have a connection, or wait for one
+	libraries    queues              // updates of each library
+	groups       lineup[*member]     // updates of apps that share a transaction
+	reads        lineup[*sharedRead] // Views of apps that share a query
+	sharedWaits  atomic.Uint64       // how often a View has waited for such a query
+	sharedWaited atomic.Int64        // nanoseconds
+	readWait     time.Duration       // readWait, but in tests
 
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
 	builder string

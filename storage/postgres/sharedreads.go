@@ -39,6 +39,10 @@ func (db *DB) readShared(ctx context.Context, id string) (found *rows, done func
 	if r == nil {
 		return nil, func() { db.runReads(db.reads.next(maxReaders)) }
 	}
+	defer func(begun time.Time) {
+		db.sharedWaits.Add(1)
+		db.sharedWaited.Add(int64(time.Since(begun)))
+	}(time.Now())
 	patience := time.NewTimer(db.readWait)
 	defer patience.Stop()
 	select {

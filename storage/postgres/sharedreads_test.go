@@ -93,7 +93,7 @@ func TestViewsShareAQuery(t *testing.T) {
 		alone[id] = answer{head, app}
 	}
 	release := holdReads(t, db)
-	before := db.Stats().Taken
+	before := db.Stats()
 	var views sync.WaitGroup
 	for _, id := range ids {
 		for range each {
@@ -111,8 +111,12 @@ func TestViewsShareAQuery(t *testing.T) {
 	waitForReads(t, db, len(ids)*each)
 	release()
 	views.Wait()
-	if got, want := db.Stats().Taken-before, uint64(1+each); got != want {
+	after := db.Stats()
+	if got, want := after.Taken-before.Taken, uint64(1+each); got != want {
 		t.Errorf("%d Views took %d connections, want %d: one together, and one for each that reads the large body", len(ids)*each, got, want)
+	}
+	if waits := after.ReadWaits - before.ReadWaits; before.ReadWaits != 0 || waits != uint64(len(ids)*each) || after.ReadWaited < time.Duration(waits) {
+		t.Errorf("%d Views have waited for %s, before they came %d, want %d and 0", waits, after.ReadWaited, before.ReadWaits, len(ids)*each)
 	}
 }
 
@@ -198,6 +202,9 @@ func TestAViewWaitsForASharedQueryOnlyBriefly(t *testing.T) {
 		t.Errorf("version %q, want 0", got)
 	}
 	waitForReads(t, db, 0)
+	if s := db.Stats(); s.ReadWaits != 1 || s.ReadWaited < readWait {
+		t.Errorf("Views have waited %d times for %s, want once for %s", s.ReadWaits, s.ReadWaited, readWait)
+	}
 }
 
 // When the connection of a shared query is lost, each of its Views reads by itself.
