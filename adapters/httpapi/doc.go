@@ -148,4 +148,8 @@
 // Content-Length is larger than that it reads nothing. Timeouts belong to the [http.Server]. The handler changes the
 // deadlines of a connection only for this, to disconnect a slow client, and during imports and exports of reviews and event
 // streams. These have no limit of time as a whole, but their clients may be disconnected as described above.
+//
+// Over HTTP/2 a deadline resets one stream, with a frame that is sent over the connection. A client that reads nothing at all
+// of its connection never takes that frame, and its request stays open. Set WriteByteTimeout of [http.Server].HTTP2, as
+// examples/vitrine does, so that such a client is disconnected.
 package httpapi

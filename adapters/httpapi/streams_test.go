@@ -543,8 +543,8 @@ func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // dialer serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns a function
-// that makes such a connection.
-func dialer(t *testing.T, c httpapi.Config) func() net.Conn {
+// that makes such a connection. Each of change may alter the server.
+func dialer(t *testing.T, c httpapi.Config, change ...func(*http.Server)) func() net.Conn {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)
 	handler, err := httpapi.New(c)
@@ -553,6 +553,9 @@ func dialer(t *testing.T, c httpapi.Config) func() net.Conn {
 	}
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: handler}
+	for _, f := range change {
+		f(server)
+	}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return func() net.Conn {

@@ -1,0 +1,224 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// The tests of this file have clients that stop reading, over connections without buffers in a bubble of synctest. So a test
+// waits for no real time, and the server has nothing to write to when its client does not read.
+
+// versionsOfHTTP are the versions over which the clients ask: over HTTP/1.1 a deadline belongs to the connection, over HTTP/2
+// to one response.
+var versionsOfHTTP = map[string]func(*http.Protocols){
+	"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
+	"HTTP/2.0": func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
+}
+
+// clientBuffer is how many bytes of a response the client takes over HTTP/2 before the test reads them. Over HTTP/1.1 it is a
+// few KiB.
+const clientBuffer = 1 << 20
+
+// unreadGet sends a GET to a new handler over a version of HTTP, and reads the headers of the response and nothing of its
+// body.
+func unreadGet(t *testing.T, version string, c httpapi.Config, path string) (*http.Response, http.Handler) {
+	t.Helper()
+	var p http.Protocols
+	versionsOfHTTP[version](&p)
+	c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return editor, nil }
+	var handler http.Handler
+	dial := dialer(t, c, func(s *http.Server) { handler, s.Protocols = s.Handler, &p })
+	transport := &http.Transport{Protocols: &p, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: clientBuffer}, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+	t.Cleanup(transport.CloseIdleConnections)
+	answer, err := (&http.Client{Transport: transport}).Get("http://x" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	if answer.StatusCode != 200 || answer.Proto != version {
+		t.Fatalf("%s %s, want 200 over %s", answer.Proto, answer.Status, version)
+	}
+	return answer, handler
+}
+
+// isCut checks that the rest of a response is not whole.
+func isCut(t *testing.T, r *http.Response) {
+	t.Helper()
+	if n, err := io.Copy(io.Discard, r.Body); err == nil {
+		t.Errorf("the response is whole, %d bytes were left", n)
+	}
+}
+
+// scripted is a service whose export writes what the test says.
+type scripted struct {
+	*reviews.Service
+	export func(to io.Writer) error
+	ended  chan error // what export has returned
+}
+
+func (s scripted) Export(_ context.Context, _ reviews.Caller, in reviews.ExportRequest) error {
+	err := s.export(in.To)
+	s.ended <- err
+	return err
+}
+
+// newScripted returns the configuration of a handler with such a service, and what its export has returned.
+func newScripted(export func(to io.Writer) error) (httpapi.Config, <-chan error) {
+	s := scripted{reviews.New(memory.New().Reviews(), nil), export, make(chan error, 1)}
+	return httpapi.Config{Reviews: s}, s.ended
+}
+
+// write returns an export of so many bytes, in writes so small that they need no memory of the budget: only the deadlines of
+// the download bound their time.
+func write(bytes int) func(io.Writer) error {
+	return func(to io.Writer) error {
+		const most = 4 << 10
+		for left := bytes; left > 0; left -= most {
+			if _, err := to.Write(make([]byte, min(left, most))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// An export whose client stops reading ends after Limits.Pause, 30 seconds.
+func TestAnExportWhoseClientStopsIsCut(t *testing.T) {
+	for version := range versionsOfHTTP {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				config, ended := newScripted(write(4 * clientBuffer))
+				begun := time.Now()
+				answer, _ := unreadGet(t, version, config, exportPath)
+				if _, err := io.CopyN(io.Discard, answer.Body, clientBuffer); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case err := <-ended:
+					if took := time.Since(begun); err == nil || took < 30*time.Second || took > 31*time.Second {
+						t.Errorf("the export ended after %s: %v", took, err)
+					}
+				case <-time.After(time.Hour):
+					t.Error("the export waits for its client for more than an hour")
+				}
+				isCut(t, answer)
+			})
+		})
+	}
+}
+
+// The same when net/http has the last bytes in its buffer: the export has ended, but the response has not.
+func TestAnExportWhoseClientStopsAtTheEndIsCut(t *testing.T) {
+	for version, bytes := range map[string]int{"HTTP/1.1": 100, "HTTP/2.0": clientBuffer + 100} {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				config, ended := newScripted(write(bytes))
+				begun := time.Now()
+				answer, _ := unreadGet(t, version, config, exportPath)
+				if err := <-ended; err != nil || time.Since(begun) > 0 {
+					t.Fatalf("after %s the export itself ended: %v", time.Since(begun), err)
+				}
+				time.Sleep(time.Hour)
+				isCut(t, answer)
+			})
+		})
+	}
+}
+
+// The same when the client does not even read the headers.
+func TestAnExportWhoseHeadersAreNotReadIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, ended := newScripted(write(clientBuffer))
+		config.Authenticate = func(*http.Request) (httpapi.Principal, error) { return editor, nil }
+		conn := dialer(t, config)()
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET "+exportPath+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("the export ended as if its client had read it")
+			}
+		case <-time.After(time.Hour):
+			t.Error("the export waits for its client for more than an hour")
+		}
+	})
+}
+
+// The store may work for longer than Limits.Pause, since the deadline of a piece ends with the piece, and a client may pause
+// for less than that.
+func TestAnExportWithPausesIsWhole(t *testing.T) {
+	for version := range versionsOfHTTP {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				config, _ := newScripted(func(to io.Writer) error {
+					for range 3 {
+						if err := write(2 * clientBuffer)(to); err != nil {
+							return err
+						}
+						time.Sleep(40 * time.Second)
+					}
+					return nil
+				})
+				answer, _ := unreadGet(t, version, config, exportPath)
+				for range 3 {
+					time.Sleep(20 * time.Second)
+					if _, err := io.CopyN(io.Discard, answer.Body, clientBuffer); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n, err := io.Copy(io.Discard, answer.Body); err != nil || n != 3*clientBuffer {
+					t.Errorf("%d bytes more, want %d: %v", n, 3*clientBuffer, err)
+				}
+			})
+		})
+	}
+}
+
+// oneApp is a service with one app of so many bytes.
+type oneApp struct {
+	*appsvc.Service
+	bytes int
+}
+
+func (a oneApp) App(context.Context, appsvc.Caller, string) (appsvc.App, error) {
+	return appsvc.App{Body: appsvc.Body(`{"title":"` + strings.Repeat("x", a.bytes) + `"}`)}, nil
+}
+
+// A response that takes memory of the budget is cut when its client has read nothing for 20 seconds, though nobody else waits
+// for memory. The memory is returned then.
+func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
+	for version := range versionsOfHTTP {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				answer, handler := unreadGet(t, version, httpapi.Config{Apps: oneApp{appsvc.New(memory.New().Apps(), nil), 2 * clientBuffer}}, "/apps/x")
+				load := func() int64 {
+					load, _ := httpapi.LoadOf(handler)
+					return load.Memory
+				}
+				time.Sleep(19 * time.Second)
+				if load() < clientBuffer {
+					t.Errorf("%d bytes are in use while the client reads nothing", load())
+				}
+				time.Sleep(3 * time.Second)
+				if load() != 0 {
+					t.Errorf("%d bytes are in use after 22 seconds", load())
+				}
+				isCut(t, answer)
+			})
+		})
+	}
+}
