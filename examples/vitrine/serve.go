@@ -301,6 +301,8 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ")
 
 // newServer returns a server with a bound for the time that each part of a request may take, and for the size of its headers.
+// Over HTTP/2 WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout disconnects a client
+// that reads nothing at all of its connection.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -308,6 +310,7 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		ReadTimeout:                  time.Minute,
 		WriteTimeout:                 2 * time.Minute,
 		IdleTimeout:                  time.Minute,
+		HTTP2:                        &http.HTTP2Config{WriteByteTimeout: 30 * time.Second},
 		MaxHeaderBytes:               256 << 10,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other preflight
