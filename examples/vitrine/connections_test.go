@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -162,11 +163,13 @@ func TestHealthIsAnsweredWhenEveryConnectionIsBusy(t *testing.T) {
 		b.ask(conn, "/wait")
 		<-b.arrived
 	}
+	var others []net.Conn
 	for range 3 * spareConnections {
-		b.dial() // says nothing, and is displaced
+		others = append(others, b.dial()) // says nothing, and is displaced
 	}
 	for path, want := range map[string]int{"/healthz": 200, "/apps/": 503} {
 		conn := b.dial()
+		others = append(others, conn)
 		b.ask(conn, path)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || answer.StatusCode != want || want == 503 && (!answer.Close || answer.Header.Get("Retry-After") == "") {
@@ -176,8 +179,11 @@ func TestHealthIsAnsweredWhenEveryConnectionIsBusy(t *testing.T) {
 	close(b.release)
 	for _, conn := range busy {
 		b.answered(conn)
+	}
+	for _, conn := range append(others, busy...) {
 		conn.Close()
 	}
+	b.wait(0, 0)
 	conn := b.dial()
 	b.ask(conn, "/apps/")
 	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 401 {
@@ -260,15 +266,21 @@ func TestTheServerGoesOnAfterDescriptorsRanOut(t *testing.T) {
 	b.answered(conn)
 }
 
-// Requests that come over one spare connection at the same time, as over HTTP/2, are judged without a data race.
+// over asks a handler over a connection and returns the status of the response.
+func over(c *connection, handler http.Handler) int {
+	r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+	handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)))
+	return w.Code
+}
+
+// Requests that come over one spare connection at the same time, as over HTTP/2, are judged without a data race. Once there is
+// room, the connection is a usual one for good. Usual connections are served however many are open.
 func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	all := newConnections(nil, 1)
 	all.open = 2
 	c := &connection{all: all}
 	c.extra.Store(true)
-	api, err := httpapi.New(httpapi.Config{Authenticate: func(*http.Request) (httpapi.Principal, error) {
-		return httpapi.Principal{}, httpapi.ErrUnauthenticated
-	}})
+	api, err := httpapi.New(httpapi.Config{Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,20 +288,91 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	var requests sync.WaitGroup
 	for range 2 {
 		requests.Go(func() {
-			r := httptest.NewRequest("GET", "/", nil)
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)))
-			if w.Code != http.StatusServiceUnavailable {
-				t.Errorf("a request over a spare connection is answered with %d, want 503", w.Code)
+			if status := over(c, handler); status != http.StatusServiceUnavailable {
+				t.Errorf("a request over a spare connection is answered with %d, want 503", status)
 			}
 		})
 	}
 	requests.Wait()
-	if !c.extra.Load() || !all.crowded(c) {
-		t.Error("the connection is not a spare one, and there are more than most")
+	if status := over(&connection{all: all}, handler); status != http.StatusUnauthorized {
+		t.Errorf("a request over a usual connection is answered with %d while there are spare ones, want 401", status)
 	}
 	all.open = 1
-	if all.crowded(c) || c.extra.Load() {
-		t.Error("the connection is still a spare one when others were closed")
+	for range 2 {
+		requests.Go(func() {
+			if status := over(c, handler); status != http.StatusUnauthorized {
+				t.Errorf("when others were closed, a request over the connection is answered with %d, want 401", status)
+			}
+		})
+	}
+	requests.Wait()
+	all.open = 2
+	if status := over(c, handler); status != http.StatusUnauthorized {
+		t.Errorf("when others were opened, a request over the connection is answered with %d, want 401", status)
+	}
+}
+
+// serverConn is a connection as http.Server.ConnState gets it.
+type serverConn struct{ net.Conn }
+
+func (c serverConn) NetConn() net.Conn { return c.Conn }
+
+// An Accept that waits for room goes on when there is some, for whatever reason.
+func TestAnAcceptThatWaitsFindsRoom(t *testing.T) {
+	for name, leave := range map[string]func(*connections, *connection){
+		"a connection is closed":                      func(_ *connections, c *connection) { c.Close() },
+		"a request has ended":                         func(all *connections, c *connection) { all.state(serverConn{c}, http.StateIdle) },
+		"a connection is taken for an event stream":   func(_ *connections, c *connection) { c.addStreams(1) },
+		"the listener is closed, which ends the wait": func(all *connections, _ *connection) { all.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := make(pipeListener, 2)
+				for range cap(l) {
+					near, far := net.Pipe()
+					defer near.Close()
+					l <- far
+				}
+				all := newConnections(l, 1)
+				all.spare = 0
+				first, err := all.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				returned := false
+				go func() {
+					_, _ = all.Accept()
+					returned = true
+				}()
+				synctest.Wait()
+				if returned {
+					t.Fatal("there was room for a second connection")
+				}
+				leave(all, first.(*connection))
+				synctest.Wait()
+				if !returned {
+					t.Error("Accept still waits for room")
+				}
+			})
+		})
+	}
+}
+
+// A connection that was closed is not kept among the idle ones, though the server may only then say that it is idle.
+func TestAClosedConnectionIsNotIdle(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	l := make(pipeListener, 1)
+	l <- far
+	all := newConnections(l, 1)
+	c, err := all.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.state(serverConn{c}, http.StateActive)
+	c.Close()
+	all.state(serverConn{c}, http.StateIdle)
+	if open, idle := all.count(); open != 0 || idle != 0 {
+		t.Errorf("%d connections are open, %d idle, want none", open, idle)
 	}
 }
