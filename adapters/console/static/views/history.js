@@ -151,11 +151,11 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		fill(compared, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), body);
 		try {
 			const [app, diff] = await Promise.all([api.app(id, from, signal), api.diff(id, from, until, signal)]);
-			if (!body.isConnected) return;
+			if (!body.isConnected) return; // another comparison was begun meanwhile
 			body.replaceWith(difference(app, diff));
 			compared.scrollIntoView({ block: "nearest" });
 		} catch (e) {
-			if (!signal.aborted) fill(compared, h("p", { class: "note bad", role: "alert" }, sentence(e)));
+			if (!signal.aborted && body.isConnected) fill(compared, h("p", { class: "note bad", role: "alert" }, sentence(e)));
 		}
 	}
 
