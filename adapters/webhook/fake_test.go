@@ -101,13 +101,20 @@ func (s *fakeSource) add(list, kind string, number int, groups ...string) {
 }
 
 func (s *fakeSource) addAt(at time.Time, list, kind string, number int, groups ...string) {
+	s.addUnheard(at, list, kind, number, groups...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.wake)
+	s.wake = make(chan struct{})
+}
+
+// addUnheard appends a change and wakes nobody, as when a notification is lost.
+func (s *fakeSource) addUnheard(at time.Time, list, kind string, number int, groups ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := change{Type: kind, At: at, Groups: groups, Data: fmt.Appendf(nil, `{"n":%d}`, number)}
 	c.Cursor = s.cursor(len(s.lists[list]) + 1)
 	s.lists[list] = append(s.lists[list], c)
-	close(s.wake)
-	s.wake = make(chan struct{})
 }
 
 // found makes an empty list.

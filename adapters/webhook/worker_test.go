@@ -64,6 +64,87 @@ func TestChangesAreDeliveredInOrderToThoseWhoWantThem(t *testing.T) {
 	})
 }
 
+// Changes of several feeds that wait for an endpoint are delivered by time.
+func TestChangesOfSeveralFeedsAreDeliveredByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.assets.found("assets/a/a")
+		f.assets.found("assets/b/b")
+		f.start(to("a")).end()
+		for i, list := range []string{"assets/b/b", "apps", "assets/a/a", "apps", "assets/b/b", "assets/a/a"} {
+			if list == "apps" {
+				f.apps.add(list, "tag.set", i)
+			} else {
+				f.assets.add(list, "assets.changed", i)
+			}
+			time.Sleep(time.Second)
+		}
+		p := f.start(to("a"))
+		settle()
+		f.expect("of three feeds", "a:0 a:1 a:2 a:3 a:4 a:5")
+		p.end()
+	})
+}
+
+// A change that waits for its next attempt is not lost in a restart, though the endpoint does not get those after it.
+func TestAChangeThatWaitsIsNotPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.to.set(func(delivery) (int, error) { return 500, nil })
+		p := f.start(to("a", of("tag.deleted")))
+		f.apps.add("apps", "tag.deleted", 1)
+		for i := 2; i < 6; i++ {
+			f.apps.add("apps", "tag.set", i)
+		}
+		time.Sleep(time.Minute)
+		p.end()
+		f.to.set(nil)
+		f.to.take()
+		p = f.start(to("a", of("tag.deleted")))
+		time.Sleep(time.Hour)
+		f.expect("after the restart", "a:1")
+		p.end()
+	})
+}
+
+// A change whose notification is lost is found when the feeds are read once more.
+func TestAChangeThatNobodyIsToldOfIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		p := f.start(to("a"))
+		settle()
+		f.apps.addUnheard(time.Now(), "apps", "tag.set", 1)
+		time.Sleep(storeAfter + time.Second)
+		f.expect("after a while", "a:1")
+		p.end()
+	})
+}
+
+// The time of the next attempt may come from a process whose clock is far ahead. No wait is longer than the longest one.
+func TestAClockThatIsAheadDelaysNothingForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.start(to("a")).end()
+		text, err := f.store.Get(t.Context(), to("a").stored())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := readPosition(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Failed, p.Until = 1, time.Now().Add(1000*time.Hour).UnixMilli()
+		if swapped, err := f.store.Swap(t.Context(), to("a").stored(), text, p.text()); err != nil || !swapped {
+			t.Fatal(swapped, err)
+		}
+		f.apps.add("apps", "tag.set", 1)
+		again := f.start(to("a"))
+		time.Sleep(longestWait * 13 / 10)
+		f.expect("after the longest wait", "a:1")
+		again.end()
+	})
+}
+
 // A change has the same id at every attempt, and no two changes have the same id.
 func TestIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -450,11 +531,35 @@ func TestThePositionMovesWithoutDeliveries(t *testing.T) {
 		f.apps.removed = 10
 		f.apps.mu.Unlock()
 		// The process is killed: nothing that it does from here on reaches the store.
-		text, err := f.store.Get(t.Context(), to("a").stored())
-		if err != nil || !strings.Contains(string(text), `"one-10"`) {
-			t.Errorf("%s, %v", text, err)
+		has := func(want string) bool {
+			text, err := f.store.Get(t.Context(), to("a").stored())
+			if err != nil {
+				t.Error(err)
+			}
+			return strings.Contains(string(text), want)
 		}
+		stored := func(want string) {
+			t.Helper()
+			if !has(want) {
+				t.Errorf("the position that is stored is not %s", want)
+			}
+		}
+		stored(`"one-10"`)
+		// After many changes it is stored sooner, and in any case at the end.
+		f.apps.add("apps", "tag.set", 10)
+		for begun := time.Now(); !has(`"one-11"`) && time.Since(begun) < 2*storeAfter; {
+			time.Sleep(time.Second)
+		}
+		stored(`"one-11"`)
+		for i := range storePassed {
+			f.apps.add("apps", "tag.set", i)
+		}
+		time.Sleep(storeAfter / 10)
+		stored(`"one-1011"`)
+		f.apps.add("apps", "tag.set", 0)
+		settle()
 		p.end()
+		stored(`"one-1012"`)
 	})
 }
 
