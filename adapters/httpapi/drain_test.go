@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -108,6 +109,49 @@ func TestOnlyWhatIsWorthItIsDrained(t *testing.T) {
 			t.Errorf("%s: answered after %s", name, took)
 		}
 	}
+}
+
+// A server with too many requests answers at once, and waits for no body.
+func TestAnOverloadedServerDrainsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) {
+			handler := s.Handler
+			s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(w, r.WithContext(httpapi.Overloaded(r.Context())))
+			})
+		})
+		conn := dial()
+		defer conn.Close()
+		begun := time.Now()
+		if _, err := io.WriteString(conn, "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 503 || time.Since(begun) > 0 {
+			t.Errorf("after %s: %v, %v", time.Since(begun), answer, err)
+		}
+	})
+}
+
+// Over HTTP/2 a client reads the response while it sends, so nothing is drained.
+func TestOverHTTP2NothingIsDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var http2 http.Protocols
+		http2.SetUnencryptedHTTP2(true)
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) { s.Protocols = &http2 })
+		transport := &http.Transport{Protocols: &http2, DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+		defer transport.CloseIdleConnections()
+		body, sends := io.Pipe()
+		defer sends.Close()
+		begun := time.Now()
+		answer, err := (&http.Client{Transport: transport}).Post("http://x/apps/", "application/json", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != 401 || answer.ProtoMajor != 2 || time.Since(begun) > 0 {
+			t.Errorf("after %s: %s %s", time.Since(begun), answer.Proto, answer.Status)
+		}
+	})
 }
 
 func TestARefusalDoesNotWaitForASlowBody(t *testing.T) {

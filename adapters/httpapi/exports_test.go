@@ -56,6 +56,9 @@ func TestExportsHaveSlots(t *testing.T) {
 	}
 	export(user(2))
 	w.as(user(3), "GET", "/x/reviews/export", "").want(429, "3 exports are under way")
+	if load, _ := httpapi.LoadOf(w.handler); load.Exports != 3 {
+		t.Errorf("%d exports are under way, want 3", load.Exports)
+	}
 	w.as(user(3), "HEAD", "/x/reviews/export", "").want(200)
 	w.as(user(3), "GET", "/apps/", "").want(200)
 	close(u.goOn)

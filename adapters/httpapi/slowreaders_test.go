@@ -32,7 +32,7 @@ const clientBuffer = 1 << 20
 
 // unreadGet sends a GET to a new handler over a version of HTTP, and reads the headers of the response and nothing of its
 // body.
-func unreadGet(t *testing.T, version string, c httpapi.Config, path string) (*http.Response, http.Handler) {
+func unreadGet(t *testing.T, version string, c httpapi.Config, path string, options ...option) (*http.Response, http.Handler) {
 	t.Helper()
 	var p http.Protocols
 	versionsOfHTTP[version](&p)
@@ -42,7 +42,14 @@ func unreadGet(t *testing.T, version string, c httpapi.Config, path string) (*ht
 	transport := &http.Transport{Protocols: &p, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: clientBuffer}, DisableCompression: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
 	t.Cleanup(transport.CloseIdleConnections)
-	answer, err := (&http.Client{Transport: transport}).Get("http://x" + path)
+	r, err := http.NewRequest("GET", "http://x"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range options {
+		o(r)
+	}
+	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +223,38 @@ func TestAResponseWhoseClientStopsIsCut(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				if load() != 0 {
 					t.Errorf("%d bytes are in use after 22 seconds", load())
+				}
+				isCut(t, answer)
+			})
+		})
+	}
+}
+
+// longEvents is a feed without an end, whose pages have one event of 10 KiB, too few to need memory of the budget.
+type longEvents struct{ alwaysMore }
+
+func (longEvents) Changes(context.Context, appsvc.Caller, appsvc.ChangesRequest) (appsvc.ChangesPage, error) {
+	return appsvc.ChangesPage{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated, AppID: strings.Repeat("x", 10<<10)}}, Next: "x", More: true}, nil
+}
+
+// An event stream is cut when its client reads nothing for 30 seconds, also later than at its beginning.
+func TestAnEventStreamWhoseClientStopsIsCut(t *testing.T) {
+	for version := range versionsOfHTTP {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				streams := httpapi.NewStreams()
+				defer streams.Close()
+				answer, _ := unreadGet(t, version, httpapi.Config{Apps: longEvents{}, Streams: streams}, "/x/changes", header("Accept", "text/event-stream"))
+				if _, err := io.CopyN(io.Discard, answer.Body, clientBuffer); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(29 * time.Second)
+				if streams.Count() != 1 {
+					t.Error("the stream ended before 30 seconds")
+				}
+				time.Sleep(2 * time.Second)
+				if streams.Count() != 0 {
+					t.Fatal("the stream waits for its client for more than 30 seconds")
 				}
 				isCut(t, answer)
 			})

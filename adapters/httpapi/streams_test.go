@@ -401,6 +401,15 @@ func TestAStreamReadsSmallPages(t *testing.T) {
 			t.Fatalf("%s of %d bytes", kind, len(data))
 		}
 	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		load, _ := httpapi.LoadOf(s.handler)
+		if load.Memory == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a stream that waits has %d bytes", load.Memory)
+		}
+	}
 }
 
 // An app that is taken away in the middle of a stream sends app.left and nothing after it.
