@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -90,5 +91,29 @@ func TestClosingEndsAWriteThatIsStuck(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("closing waits for the write")
+	}
+}
+
+// counted is a connection that counts the bytes that are written to it.
+type counted struct {
+	net.Conn
+	bytes int
+}
+
+func (c *counted) Write(p []byte) (int, error) { c.bytes += len(p); return len(p), nil }
+
+// What an event stream sends is not delayed, though it may be exactly as long as a piece.
+func TestAnEventStreamIsNotDelayed(t *testing.T) {
+	under := new(counted)
+	c := &connection{pieceConn: pieceConn{Conn: under}, all: newConnections(nil, 1)}
+	ended := streamBegan(context.WithValue(t.Context(), connectionKey{}, c))
+	for i := range 2 {
+		if _, err := c.Write(make([]byte, piece)); err != nil || under.bytes != (i+1)*piece {
+			t.Errorf("%d bytes are sent after event %d, %v", under.bytes, i, err)
+		}
+	}
+	ended()
+	if _, err := c.Write(make([]byte, piece)); err != nil || under.bytes != 2*piece {
+		t.Errorf("after the stream %d bytes are sent before the response ends, %v", under.bytes, err)
 	}
 }
