@@ -23,8 +23,8 @@ func TestHistoryAndDeployments(t *testing.T) {
 	}
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	t.Run("saves of one person fold", func(t *testing.T) {
-		p.See(`//summary[contains(., "1–4")]`)
-		p.Click(`//summary[contains(., "1–4")]`)
+		p.See(`//button[@aria-expanded and contains(., "1–4")]`)
+		p.Click(`//button[@aria-expanded and contains(., "1–4")]`)
 		p.See(`//div[contains(@class, "line") and contains(., "changed question of element 1")]`)
 		p.See(`//div[contains(@class, "line") and contains(., "moved element 1")]`)
 		p.See(`//div[contains(@class, "line") and contains(., "added element 1")]`)

@@ -109,8 +109,8 @@ func TestLiveHistory(t *testing.T) {
 	p.See(`//*[@role="status" and .="50 loaded versions"]`)
 	p.Click(named("Show more"))
 	p.See(`//*[@role="status" and .="100 loaded versions"]`)
-	const folded = `//details[.//summary[contains(., "61–62")]]`
-	p.Click(folded + `/summary`)
+	const folded = `//div[contains(@class, "fold")][.//button[@aria-expanded and contains(., "61–62")]]`
+	p.Click(folded + `//button[@aria-expanded]`)
 	p.See(folded + `//div[./span[.="62"]]`)
 	var top float64
 	const place = `async () => document.activeElement.getBoundingClientRect().top`
@@ -129,7 +129,7 @@ func TestLiveHistory(t *testing.T) {
 	p.See(`//*[@role="status" and .="161 loaded versions"]`)
 	p.See(`//div[contains(@class, "line") and ./span[.="131"]]//span[contains(@class, "tag") and .="production"]`)
 	p.See(`//div[contains(@class, "line") and ./span[.="90"]]//span[contains(@class, "tag") and .="staging"]`)
-	p.See(folded + `[@open]`)
+	p.See(folded + `//button[@aria-expanded="true"]`)
 	var after float64
 	p.Run(&after, place)
 	if math.Abs(after-top) >= 1 {

@@ -159,7 +159,7 @@ func byKeyboard(t *testing.T, l look) {
 	w.stored(id, `{"question":"Milk?"}`, `{"question":"Cocoa?"}`)
 	p.saved(3)
 	p.press("History")
-	p.See(`//summary[contains(., "1–3")]`)
+	p.See(`//button[@aria-expanded and contains(., "1–3")]`)
 	p.press("1–3")
 	p.press("Changes of version 1")
 	p.See(`//del[.="Tea"]`)

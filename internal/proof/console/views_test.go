@@ -20,7 +20,6 @@ func filled(t *testing.T) (w *world, id string) {
 	w.component("countdown", "2.1.0", `{"type":"object","properties":{"until":{"type":"string","format":"date-time"}}}`)
 	id = w.newApp("Front page", poll(`{"question":"Tea or cocoa?","answers":[{"text":"Tea","weight":1.5},{"text":"Cocoa"}],"style":{"type":"picture","src":"https://images.example.test/a.png"}}`),
 		element("poll", `{"question":"How was it?","color":"#3b5bdb"}`))
-	w.newApp("Shop")
 	w.request(ann, "POST", "/x/reviews/import", reviewLine("Ym9vdHM=", "90"))
 	folder := w.newFolder("Winter", "/")
 	w.newFolder("December", "/"+folder)
@@ -48,12 +47,17 @@ func TestViews(t *testing.T) {
 		pictures = t.TempDir()
 	}
 	t.Logf("pictures of all views are in %s", pictures)
+	shop := w.newApp("Shop")
+	for i, title := range []string{"Shop, winter", "Shop, spring"} {
+		w.request(ann, "PATCH", "/apps/"+shop, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, i, title))
+	}
 	p := w.signIn(ann, "")
 	for _, v := range []struct{ name, address, shows string }{
 		{"apps", "/apps", `//table//span[contains(@class, "tag")]`},
 		{"designer", "/apps/" + id, field("Question")},
 		{"json", "/apps/" + id + "?tab=json", `//textarea[contains(@class, "whole")]`},
 		{"history", "/apps/" + id + "/history?from=0&to=2", `//div[contains(@class, "difference")]//ins`},
+		{"folded", "/apps/" + shop + "/history", `//*[contains(@class, "line") and contains(., "1–2")]`},
 		{"deployments", "/apps/" + id + "/deployments", named("Use it")},
 		{"assets", "/assets", `//ul[@aria-label="Assets"]/li[2]`},
 		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"), `//h1[.="Add assets"]/..//span[contains(., "Spring")]`},

@@ -131,7 +131,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				const name = newID("side");
 				/** @param {"mine" | "theirs"} side @param {string} text @param {Value | undefined} value */
 				const option = (side, text, value) => h("label", { class: "side" }, h("span", null, h("input", { type: "radio", name, checked: side === "mine", onchange: () => choices.set(c, side) }), text), h("pre", null, value === undefined ? "taken away" : typeof value === "string" ? value : stringify(value, 2)));
-				return h("fieldset", { class: "conflict" }, h("legend", null, whereOf(c, editor)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
+				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
 			});
 			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true })) editor.resolve((c) => choices.get(c) ?? "mine");
 		}

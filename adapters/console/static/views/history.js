@@ -49,7 +49,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (date !== day) wanted.push({ key: date, group, make: () => ({ node: h("h2", null, date), show() {} }) });
 			day = date;
 			const oldest = /** @type {Entry} */ (group.at(-1)).version;
-			wanted.push(group.length === 1 ? { key: keyOf(group[0]), group, make: () => ({ node: line(group[0], group[0]), show() {} }) } : { key: `from ${oldest}`, group, make: () => fold(group) });
+			wanted.push(group.length === 1 ? { key: keyOf(group[0]), group, make: () => ({ node: line(group[0]), show() {} }) } : { key: `from ${oldest}`, group, make: () => fold(group) });
 		}
 		reconcile(timeline, parts, wanted, (w) => w.key, (w) => w.make(), (part, w) => part.show(w.group));
 		return list.next === undefined ? "" : count(list.items.length, "loaded version");
@@ -62,13 +62,19 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** The line of several versions, which unfolds. @param {Entry[]} group */
 	function fold(group) {
-		const summary = h("summary");
-		const lines = h("div");
-		const node = h("details", { open: group.some((e) => unfolded.has(e.version)) }, summary, lines);
-		node.addEventListener("toggle", () => {
+		const id = newID();
+		const lines = h("div", { id });
+		const toggle = h("button", { type: "button", "aria-controls": id, onclick: () => open(lines.hidden) });
+		const tools = h("span", { class: "tools" });
+		const node = h("div", { class: "fold" }, h("div", { class: "line" }, toggle, tools), lines);
+		/** @param {boolean} yes */
+		function open(yes) {
+			lines.hidden = !yes;
+			toggle.setAttribute("aria-expanded", String(yes));
 			for (const e of group) unfolded.delete(e.version);
-			if (node.open) unfolded.add(group[0].version);
-		});
+			if (yes) unfolded.add(group[0].version);
+		}
+		open(group.some((e) => unfolded.has(e.version)));
 		/** @type {Map<string, {node: HTMLElement}>} */
 		const parts = new Map();
 		let shown = "";
@@ -77,8 +83,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (key === shown) return;
 			shown = key;
 			group = now;
-			fill(summary, line(group[0], /** @type {Entry} */ (group.at(-1)), group));
-			reconcile(lines, parts, group, keyOf, (e) => ({ node: line(e, e) }));
+			const [last, first] = [group[0], /** @type {Entry} */ (group.at(-1))];
+			fill(toggle, what(last, first, group));
+			fill(tools, changes(last, first));
+			reconcile(lines, parts, group, keyOf, (e) => ({ node: line(e) }));
 		} };
 	}
 
@@ -117,18 +125,25 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		}
 	}
 
-	/** @param {Entry} last @param {Entry} first @param {Entry[]} [all] */
-	function line(last, first, all) {
+	/** The line of one version. @param {Entry} e */
+	function line(e) {
+		return h("div", { class: "line" }, what(e, e), h("span", { class: "tools" }, changes(e, e),
+			writable && e !== list.items[0] && button("Restore", () => void restore(e.version), { class: "small", "aria-label": `Restore version ${e.version}` })));
+	}
+
+	/** What a line says. @param {Entry} last @param {Entry} first @param {Entry[]} [all] if they are several */
+	function what(last, first, all) {
 		const tags = (all ?? [last]).flatMap((e) => e.tags.map((t) => h("span", { class: "tag now", title: `points to version ${e.version}` }, icon("flag"), t)));
 		const what = all ? summary(all.flatMap((e) => e.changes), all.some((e) => e.changesTruncated)) : last.restoredFrom !== null ? `restored version ${last.restoredFrom}` : last.version === "0" ? "created the app" : summary(last.changes, last.changesTruncated);
+		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
+			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), ` ${what} `, h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
+	}
+
+	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */
+	function changes(last, first) {
 		const previous = Number(first.version) - 1;
-		return h("div", { class: "line" }, h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("div", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), ` ${what} `, h("span", { class: "detail" }, time(last.updatedAt)), " ", tags),
-			h("span", { class: "tools" }, previous >= 0 && button("Changes", (event) => {
-				event.preventDefault();
-				void compare(String(previous), last.version);
-			}, { class: "small", "aria-label": `Changes of version ${all ? `${first.version} to ${last.version}` : last.version}` }),
-			!all && writable && last !== list.items[0] && button("Restore", () => void restore(last.version), { class: "small", "aria-label": `Restore version ${last.version}` })));
+		return previous >= 0 && button("Changes", () => void compare(String(previous), last.version),
+			{ class: "small", "aria-label": `Changes of version ${first === last ? last.version : `${first.version} to ${last.version}`}` });
 	}
 
 	/** @param {string} from @param {string} until */
