@@ -93,11 +93,12 @@
 //
 // # Files of another kind
 //
-// A file may look like one JSON array, JSON over several lines, a table, a spreadsheet, UTF-16 or a zip archive. If no line of it
-// is a record, its only problem is that it is of this kind (rule file-kind): a table of a million lines has one problem, and not
-// a million.
+// A file may look like one JSON array, JSON over several lines or a table. If no line of it is a record, its only problem is that
+// it is of this kind (rule file-kind): a table of a million lines has one problem, and not a million. The same is said of a file
+// in a binary form: a zip or tar archive, a spreadsheet, UTF-16, a file that is compressed with something else than gzip. No line
+// of it is a record, also if it looks like one: an archive that does not compress has the lines of its files as they are.
 //
-// So the problems of such a file wait until the first record is found, and are reported then. If a thousand of them wait and no
+// So the problems of a file of text wait until the first record is found, and are reported then. If a thousand of them wait and no
 // record was found, file-kind is reported in their place. Problems that follow are dropped until there is a record, and reported
 // from there on.
 //

@@ -27,7 +27,7 @@ type fileChecker struct {
 	lines    bool      // some line is not blank
 
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
-	kind  string    // what the file may be, a message of file-kind; "" if nothing else than NDJSON, or once a line was a record
+	kind  kind      // what the file may be; zero if nothing else than NDJSON, or once a line was a record
 	start int64     // offset of its first line
 	early []Problem // those that wait until the kind is known
 	named bool      // the kind was reported instead of them
@@ -71,7 +71,7 @@ func (f *fileChecker) endLine() {
 // reported.
 func (f *fileChecker) give(p Problem) {
 	switch {
-	case f.kind == "": // the usual case
+	case f.kind == kind{}: // the usual case
 		f.report.add(p)
 		if !f.stop {
 			f.stop = !f.yield(p)
@@ -85,24 +85,21 @@ func (f *fileChecker) give(p Problem) {
 }
 
 // begin is called at the beginning of the file with the kind that it may be of, see fileKind.
-func (f *fileChecker) begin(kind string, offset int64) { f.kind, f.start = kind, offset }
+func (f *fileChecker) begin(k kind, offset int64) { f.kind, f.start = k, offset }
 
 // nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped as long
 // as kind is set.
 func (f *fileChecker) nameKind() {
-	kind := f.kind
-	f.kind, f.early, f.named = "", nil, true // without a kind, give reports at once
-	f.give(ruleFileKind.problemAt(1, 1, f.start, kind))
-	f.kind = kind
+	k := f.kind
+	f.kind, f.early, f.named = kind{}, nil, true // without a kind, give reports at once
+	f.give(ruleFileKind.problemAt(1, 1, f.start, k.message))
+	f.kind = k
 }
 
 // foundRecord is called at each record, which shows that the file is of no other kind. It reports the problems that waited.
 func (f *fileChecker) foundRecord() {
-	if f.kind == "" {
-		return
-	}
 	early := f.early
-	f.kind, f.early = "", nil
+	f.kind, f.early = kind{}, nil
 	for _, p := range early {
 		f.give(p)
 	}
@@ -113,7 +110,7 @@ func (f *fileChecker) foundRecord() {
 func (f *fileChecker) end(whole bool) {
 	f.endLine()
 	// No line was a record, so the file is taken to be of the other kind, also if it could not be read to its end.
-	if f.kind != "" && !f.named {
+	if f.kind != (kind{}) && !f.named {
 		f.nameKind()
 	}
 	if whole && !f.lines && !f.stop {
@@ -128,8 +125,8 @@ func (f *fileChecker) result(r lineResult) {
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
-// line is accepted, whatever their own rules say: the collection has an error, it came before in the file, or the line is taken
-// for the last element of a JSON array. report gets the problems; an import queues them.
+// line is accepted, whatever their own rules say: the collection has an error, it came before in the file, the file is binary, or
+// the line is taken for the last element of a JSON array. report gets the problems; an import queues them.
 //
 // A line with deferred reviews has several results, and so has a long line in an import. Whether the collection is repeated is
 // checked for the first of them only; f.repeated keeps the answer for the others.
@@ -145,7 +142,10 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	}
 	// The last element of an array looks like a record, but does not count as one.
 	f.lines = true
-	if r.first && f.kind == kindArray {
+	if f.kind.binary {
+		return false
+	}
+	if r.first && f.kind.message == kindArray {
 		f.array = f.array.next(r)
 		if f.array == arrayInLast {
 			// This waits with the other problems. file-kind takes their place unless another record follows.

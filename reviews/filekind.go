@@ -3,7 +3,6 @@ package reviews
 import (
 	"bufio"
 	"bytes"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
@@ -19,37 +18,88 @@ func isGzip(file *bufio.Reader) bool {
 	return string(head) == gunzip.Magic
 }
 
-// fileKind returns what a file that begins with head may be instead of NDJSON, and what to do about it; "" if it looks like
-// nothing else. It is the message of the rule file-kind, which is reported only if no line of the file is a record. So a wrong
-// guess does no harm to a file with records, and fileKind may guess from few signs.
-func fileKind(head []byte) string {
-	// Files in a binary form are known by their first bytes, so white space counts there. text is for those of plain text.
+// kind is what a file may be instead of NDJSON.
+type kind struct {
+	message string // of the rule file-kind: what the file is, and what to do about it; "" if it looks like nothing else
+	binary  bool   // its first bytes are those of a binary format, so it is no NDJSON even if some of its lines look like records
+}
+
+// fileKind returns the kind of a file that begins with head. The kinds of text are guesses from few signs. A wrong one does no
+// harm to a file with records, since the rule file-kind is then reported only if no line of the file is a record. A binary file
+// may have such lines: an archive that does not compress has the lines of its files as they are.
+func fileKind(head []byte) kind {
+	if message := binaryKind(head); message != "" {
+		return kind{message, true}
+	}
 	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")): // a zip archive
-		// Spreadsheets are zip archives too. The names of their first entries, or the type at their beginning, stand there as
-		// text.
-		for _, part := range []string{"[Content_Types].xml", "xl/", "opendocument.spreadsheet"} { // .xlsx, .ods
-			if bytes.Contains(head, []byte(part)) {
-				return kindSpreadsheet
-			}
-		}
-		return "this is a zip archive: unpack it, and check the files that are in it"
-	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // .xls
-		return kindSpreadsheet
-	case isUTF16(head):
-		return "this is UTF-16: convert it to UTF-8, for instance with iconv -f UTF-16 -t UTF-8"
 	case bytes.HasPrefix(text, []byte("[")):
-		return kindArray
+		return kind{message: kindArray}
 	case bytes.HasPrefix(text, []byte("{")):
 		// NDJSON begins so too. But its first line ends with the bracket of its object.
 		if line, _, ended := bytes.Cut(text, []byte("\n")); ended && breaksOff(line) {
-			return "this is JSON over several lines: write each collection on one line, for instance with jq -c ."
+			return kind{message: "this is JSON over several lines: write each collection on one line, for instance with jq -c ."}
 		}
 	case isTable(text):
-		return "this is a table, such as CSV: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
+		return kind{message: "this is a table, such as CSV: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"}
+	}
+	return kind{}
+}
+
+// signatures are the first bytes of files in a binary form, each with its message. No JSON text begins with one of them. A file
+// that is compressed with gzip is not among them, since it is decompressed; one that was compressed twice is.
+var signatures = []struct{ first, message string }{
+	{"PK\x03\x04", kindZip}, {"PK\x05\x06", kindZip}, {"PK\x07\x08", kindZip}, // also empty, and in several parts
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", kindSpreadsheet}, // .xls
+	{"\xff\xfe", kindUTF16}, {"\xfe\xff", kindUTF16},
+	{gunzip.Magic, "this is compressed with gzip twice: decompress it once, for instance with gunzip"},
+	{"BZh91AY&SY", "this is compressed with bzip2: decompress it, for instance with bunzip2"},
+	{"\xfd7zXZ\x00", "this is compressed with xz: decompress it, for instance with unxz"},
+	{"\x28\xb5\x2f\xfd", "this is compressed with zstd: decompress it, for instance with unzstd"},
+	{"7z\xbc\xaf\x27\x1c", "this is a 7z archive: unpack it, and check the files that are in it"},
+	{"Rar!\x1a\x07", "this is a rar archive: unpack it, and check the files that are in it"},
+	{"SQLite format 3\x00", "this is an SQLite database: export its reviews as NDJSON, and check that file"},
+	{"PAR1\x15", "this is a Parquet file: export its reviews as NDJSON, and check that file"},
+	{"%PDF-", "this is a PDF document: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"},
+}
+
+// Messages of more than one kind of binary file.
+const (
+	kindZip         = "this is a zip archive: unpack it, and check the files that are in it"
+	kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
+	kindUTF16       = "this is UTF-16: convert it to UTF-8, for instance with iconv -f UTF-16 -t UTF-8"
+)
+
+// binaryKind returns the message for a file in a binary form; "" for a file of text.
+func binaryKind(head []byte) string {
+	const tar = "ustar" // at offset 257, after names and numbers that are filled up with zeros
+	for _, s := range signatures {
+		if !bytes.HasPrefix(head, []byte(s.first)) {
+			continue
+		}
+		if s.message == kindZip && isZippedSpreadsheet(head) {
+			return kindSpreadsheet
+		}
+		return s.message
+	}
+	switch {
+	case len(head) > 257 && bytes.HasPrefix(head[257:], []byte(tar)) && bytes.IndexByte(head[:257], 0) >= 0:
+		return "this is a tar archive: unpack it, and check the files that are in it"
+	case isUTF16(head):
+		return kindUTF16
 	}
 	return ""
+}
+
+// isZippedSpreadsheet returns whether a zip archive is that of a spreadsheet (.xlsx, .ods). The name of its first entry follows
+// a header of 30 bytes. In .ods that entry is not compressed, and says the type.
+func isZippedSpreadsheet(head []byte) bool {
+	for _, first := range []string{"[Content_Types].xml", "_rels/", "docProps/", "xl/", "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"} {
+		if len(head) > 30 && bytes.HasPrefix(head[30:], []byte(first)) {
+			return true
+		}
+	}
+	return false
 }
 
 // kindArray is the kind of a file that begins with [. It has a name because fileChecker compares with it.
@@ -97,16 +147,9 @@ func (a array) next(line lineResult) array {
 // lastElement is the message for the last element of an array if another record follows.
 const lastElement = "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"
 
-// kindSpreadsheet is the kind of a file of a spreadsheet program.
-const kindSpreadsheet = "this is a spreadsheet: write each collection as a JSON object with its reviews on one line; vitrine reviews schema prints what it has"
-
-// isUTF16 returns whether text begins with the byte order mark of UTF-16 in either byte order, or looks like ASCII in UTF-16:
-// of its first 64 bytes, four at least, every other one is zero, from the first or from the second on, and none of those
-// between is.
+// isUTF16 returns whether text without a byte order mark looks like ASCII in UTF-16, in either byte order: of its first 64 bytes,
+// four at least, every other one is zero, from the first or from the second on, and none of those between is.
 func isUTF16(text []byte) bool {
-	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return true
-	}
 	// Count the zeros at even and at odd indices. The length is made even, so that there are as many of both.
 	text = text[:min(len(text), 64)&^1]
 	var even, odd int
@@ -128,30 +171,52 @@ func breaksOff(line []byte) bool {
 	return bytes.HasSuffix(line, []byte("{")) || bytes.HasSuffix(line, []byte("[")) || bytes.HasSuffix(line, []byte(",")) || bytes.HasSuffix(line, []byte(":"))
 }
 
-// isTable returns whether a comma, a semicolon or a tab cuts the first two lines of text into the same number of columns, two at
-// least. If text does not have all of the second line, the first one decides. A first line with `":` is taken for JSON.
+// isTable returns whether a comma, a semicolon or a tab cuts the first two rows of text into the same number of cells, two at
+// least. If text does not have all of the second row, the first one decides. A first row with `":` is taken for JSON. A row
+// sep=; in front of the others is for spreadsheet programs, and no other file begins so.
 func isTable(text []byte) bool {
-	// lines are the first line, the second, and all others. Without the others, the second may have been cut.
-	lines := strings.SplitN(string(text), "\n", 3)
-	for _, separator := range []string{",", ";", "\t"} {
-		columns := cells(lines[0], separator)
-		if columns < 2 || strings.Contains(lines[0], `":`) {
+	if bytes.HasPrefix(text, []byte("sep=")) {
+		return true
+	}
+	for _, separator := range []byte(",;\t") {
+		columns, rest, _ := readRow(text, separator)
+		if columns < 2 || bytes.Contains(text[:len(text)-len(rest)], []byte(`":`)) {
 			continue
 		}
-		if len(lines) < 3 || cells(lines[1], separator) == columns {
+		if next, _, whole := readRow(rest, separator); !whole || next == columns {
 			return true
 		}
 	}
 	return false
 }
 
-// cells counts the cells of a line of a table. Separators in quotes do not count.
-func cells(line, separator string) int {
-	count := 1
-	for i, part := range strings.Split(line, `"`) {
-		if i%2 == 0 { // outside of quotes
-			count += strings.Count(part, separator)
+// readRow counts the cells of the row that text begins with, and returns what follows the row. whole is false if text ends inside
+// the row. A cell that begins with a quote goes on to the next quote, with the separators and line ends that are in it. Two
+// quotes stand for one inside such a cell, and so does a quote after a backslash.
+func readRow(text []byte, separator byte) (cells int, rest []byte, whole bool) {
+	cells = 1
+	begins, quoted := true, false // at the beginning of a cell; inside quotes
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case quoted && c == '"':
+			if i+1 < len(text) && text[i+1] == '"' {
+				i++
+			} else {
+				quoted = false
+			}
+		case quoted:
+		case c == '"' && begins:
+			quoted, begins = true, false
+		case c == separator:
+			cells++
+			begins = true
+		case c == '\n':
+			return cells, text[i+1:], true
+		default:
+			begins = begins && c == ' '
 		}
 	}
-	return count
+	return cells, nil, false
 }

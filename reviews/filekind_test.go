@@ -1,8 +1,12 @@
 package reviews_test
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +22,36 @@ func inUTF16(text string) string {
 		out = append(out, byte(unit), byte(unit>>8))
 	}
 	return string(out)
+}
+
+// storedZip is a zip archive with a file that is not compressed, so its lines stand in the archive as they are.
+func storedZip(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	file, err := w.CreateHeader(&zip.FileHeader{Name: "reviews.ndjson", Method: zip.Store})
+	if err == nil {
+		_, err = io.WriteString(file, text)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// tarOf is a tar archive with one file.
+func tarOf(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	err := w.WriteHeader(&tar.Header{Name: "reviews.ndjson", Size: int64(len(text)), Mode: 0o600})
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 func TestFilesOfAnotherKindAreOneError(t *testing.T) {
@@ -42,17 +76,34 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		{"UTF-16", inUTF16(record + "\n" + numbered(2) + "\n"), "UTF-16"},
 		{"UTF-16 without a mark", inUTF16(record + "\n")[2:], "UTF-16"},
 		{"a zip archive", "PK\x03\x04\x14\x00\x00\x00\x08\x00reviews.json\n\x01\n", "a zip archive"},
-		{"a spreadsheet", "PK\x03\x04\x14\x00\x06\x00[Content_Types].xml\n\x01\n", "a spreadsheet"},
+		{"a spreadsheet", "PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml\n\x01\n", "a spreadsheet"},
 		{"an old spreadsheet", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\n\x00\n", "a spreadsheet"},
+		{"a zip archive of records that are not compressed", storedZip(t, record+"\n"+numbered(2)+"\n"+numbered(3)+"\n"), "a zip archive"},
+		{"the same, of a name that a spreadsheet has inside", storedZip(t, strings.Replace(record, `"title":"`, `"title":"xl/`, 1)+"\n"+numbered(2)+"\n"), "a zip archive"},
+		{"a tar archive", tarOf(t, record+"\n"+numbered(2)+"\n"+numbered(3)+"\n"), "a tar archive"},
+		{"what was compressed twice", zipped(numbered(1) + "\n"), ""},
+		{"records behind the beginning of xz", "\xfd7zXZ\x00\n" + record + "\n", "compressed with xz"},
+		{"an OpenDocument spreadsheet", "PK\x03\x04" + strings.Repeat("\x00", 26) + "mimetypeapplication/vnd.oasis.opendocument.spreadsheet" + "\n" + record + "\n", "a spreadsheet"},
+		{"CSV with line breaks in cells", "id,title,body,rating\n1,Bright,\"Very bright,\nand warm.\n\nI \"\"like\"\" it\",80\n2,Heavy,\"Too\nheavy\",20\n", "a table"},
+		{"CSV with line breaks in the header", "\"id\",\"the\ntitle\"\n1,Bright\n2,Heavy\n", "a table"},
+		{"CSV with a mark, semicolons and line breaks", "\ufeff\"id\";\"body\"\r\n\"1\";\"Bright,\r\nwarm; \\\"light\\\"\"\r\n", "a table"},
+		{"tabs and line breaks", "id\tbody\tstars\n1\t\"Bright\n\tand warm\"\t5\n", "a table"},
+		{"CSV with a quote inside a cell", "id,title\n1,Lamp 5\" wide\n2,Lamp 6\" wide\n", "a table"},
+		{"CSV with a cell that is longer than the beginning", "id,body\n1,\"" + strings.Repeat("Bright\n", 2000) + "\"\n", "a table"},
+		{"CSV that names its separator", "sep=;\r\nid;title;stars\r\n1;Bright;5\r\n", "a table"},
 		{"a long table", "id,title\n" + strings.Repeat("1,Bright\n", 5000), "a table"},
 	} {
-		for _, file := range []string{test.file, zipped(test.file)} {
+		files := []string{test.file, zipped(test.file)}
+		if test.is == "" { // what was compressed twice has no text
+			files, test.is = files[1:], "compressed with gzip twice"
+		}
+		for _, file := range files {
 			r := importInto(t, memory.New().Reviews(), file, nil)
 			if len(r.Problems) != 1 || r.Errors != 1 || r.Created > 0 {
 				t.Errorf("%s: %d problems, %v", test.name, r.Errors, r.Problems[:min(3, len(r.Problems))])
 				continue
 			}
-			want := reviews.Problem{Line: 1, Column: 1, Rule: "file-kind", Severity: reviews.SeverityError, Message: r.Problems[0].Message}
+			want := reviews.Problem{Line: 1, Column: 1, Offset: int64(len(test.file) - len(strings.TrimPrefix(test.file, "\ufeff"))), Rule: "file-kind", Severity: reviews.SeverityError, Message: r.Problems[0].Message}
 			if r.Problems[0] != want || !strings.HasPrefix(want.Message, "this is "+test.is) || !strings.Contains(want.Message, ": ") {
 				t.Errorf("%s: %+v", test.name, r.Problems[0])
 			}

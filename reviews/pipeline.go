@@ -46,7 +46,7 @@ type sink interface {
 	receiver
 	// begin is called before the first finding, with the kind that the file may be of, see fileKind, and the offset of its
 	// first line.
-	begin(kind string, offset int64)
+	begin(k kind, offset int64)
 	// progress is called after each block; in a line that is longer than a block, after each batch and at least every 100 ms.
 	// bytes were read of the file as it is given, compressed or not. lines are the whole lines that were read.
 	progress(bytes, lines int64)
