@@ -159,7 +159,7 @@ func (c *lineChecker) dimensions() verdict {
 		c.report(ruleDimensionSingle, at, "/dimensions", `a single dimension is named default; want ["default"]`)
 	}
 	c.collection.dims = n
-	if c.forImport { // the store may have reviews with another number
+	if c.forImport { // the store may have reviews with others
 		where := c.position(at)
 		c.keepDimensions(where, "/dimensions", ruleStoredDimensions.wrong(where.head))
 	}

@@ -78,6 +78,9 @@
 //     first 16 MiB of a review, or of a member of a collection other than reviews, only the JSON syntax is checked.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that has no
 //     reviews in the file is made or changed.
+//   - A stored collection keeps the order of its dimensions. A file may have the same dimensions in another order: the ratings of
+//     its reviews go by the names, and importing it again changes nothing. Other names are an error (stored-dimensions) as long as
+//     the collection has reviews.
 //   - The count of a collection is exact, and so is its mean before it is rounded to two decimals: every import and every
 //     deletion updates the number of reviews with each rating. A list of reviews compares times as moments, in microseconds.
 //     What is finer makes no difference.

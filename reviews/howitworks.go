@@ -35,6 +35,7 @@ package reviews
 //	longline.go, tempfile.go, spool.go  lines that are longer than a block
 //	gate.go                             how many imports have a large review in memory
 //	incoming.go, tally.go               what is stored of a line, and the counts of ratings
+//	dimensions.go                       dimensions of a file in the order of the stored ones
 //	fingerprint.go, fingerprintset.go   sets of ids that take little memory
 //
 // # Words

@@ -82,7 +82,7 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 // finding to its fileChecker too.
 //
 // The results of lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of its
-// own, of the rule stored-dimensions: only the store knows how many dimensions the stored reviews have. So the problems that
+// own, of the rule stored-dimensions: only the store knows the dimensions of the stored reviews. So the problems that
 // come after a result wait in the queue with it. When the transaction is committed, all of them are reported in the order of
 // the file. Without a result in the queue, a problem goes to the fileChecker at once.
 //
@@ -226,9 +226,10 @@ func (done *outcome) apply(ctx context.Context, r Reader, tx Tx, queue []queued)
 	return nil
 }
 
-// merge does what apply does, for the collection of one line or of one part of it. If the stored collection has reviews with
-// another number of dimensions, nothing of the line is stored, and its reviews are rejected (rule stored-dimensions), since the
-// ratings of both could not be counted together. A stored collection without reviews takes the number of dimensions of the file.
+// merge does what apply does, for the collection of one line or of one part of it. Its dimensions are put into the order of the
+// stored ones, see toStoredOrder. If the stored collection has reviews with other dimensions, nothing of the line is stored, and
+// its reviews are rejected (rule stored-dimensions), since the ratings of both could not be counted together. A stored collection
+// without reviews takes other dimensions of the file.
 //
 // Otherwise the tally is updated with the reviews that are new or changed. The collection is written if its fields or its tally
 // have changed, so an import that changes nothing writes nothing. A collection of which all reviews were rejected is not
@@ -245,8 +246,12 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 		if counts, err = parseTally(old); err != nil {
 			return err
 		}
-		if counts.reviews > 0 && len(counts.values) != in.dims {
-			done.mismatch(in, len(counts.values))
+		fault, err := in.toStoredOrder(old)
+		if err != nil {
+			return err
+		}
+		if fault != "" && counts.reviews > 0 {
+			done.mismatch(in, fault)
 			return nil
 		}
 	}
@@ -324,9 +329,9 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 	return put, nil
 }
 
-// mismatch rejects the reviews of a collection whose stored reviews have another number of dimensions. stored is that number. The
-// problem is about the collection, so only the first part of a long line has it.
-func (done *outcome) mismatch(in *incoming, stored int) {
+// mismatch rejects the reviews of a collection whose stored reviews have other dimensions; message says which. The problem is
+// about the collection, so only the first part of a long line has it.
+func (done *outcome) mismatch(in *incoming, message string) {
 	done.rejected += int64(len(in.reviews))
 	if !in.first {
 		return
@@ -334,10 +339,5 @@ func (done *outcome) mismatch(in *incoming, stored int) {
 	if done.mismatches == nil {
 		done.mismatches = map[*incoming]string{}
 	}
-	done.mismatches[in] = mismatchMessage(in.dims, stored)
-}
-
-// mismatchMessage is the message of the rule stored-dimensions. stored is the number of dimensions of the stored reviews.
-func mismatchMessage(dims, stored int) string {
-	return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; give as many, or delete the stored collection first", dims, stored)
+	done.mismatches[in] = message
 }

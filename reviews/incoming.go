@@ -111,7 +111,7 @@ func (c *lineChecker) keepField(name string, start int64) verdict {
 	return accepted
 }
 
-// keepDimensions keeps where dimensions is, for an import that finds that the stored reviews have another number of them. If the
+// keepDimensions keeps where dimensions is, for an import that finds that the stored reviews have others. If the
 // record has no dimensions, that problem is reported at the record, with an empty pointer and text.
 func (c *lineChecker) keepDimensions(at position, pointer, text string) {
 	if in := c.result.incoming; in != nil {

@@ -89,7 +89,7 @@ const (
 //	parent.go                           parent
 //	incoming.go, reviewcheck.go         stored-size
 //	filechecker.go                      collection-repeated, file-kind, file-empty
-//	import.go                           stored-dimensions
+//	dimensions.go                       stored-dimensions
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
 // testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.
@@ -127,7 +127,7 @@ var rules = [ruleCount]Rule{
 	ruleURL:            {"url", SeverityError, "imported_url is null, empty, or an http or https address.", sourceFormat, true, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_url":"example.test"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_url":"https://example.test/"}`},
 	ruleHTML:           {"body-html", SeverityError, "body_html is text, entities, <p>, </p>, <a href=\"…\"> and </a>, closed and not nested in themselves or p in a; href is a quoted http, https or mailto address.", sourceFormat, false, `"body_html":"<p><b>Bright</b>"`, `"body_html":"<p>Bright</p>"`},
 
-	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has as many dimensions as its stored reviews (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
+	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has the dimensions of its stored reviews, in any order: ratings go by name (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
 	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16, archive or other binary form. It is said once, at line 1, of a file in a binary form, and of any other file of which no line is a record. In a file that begins with [, the first record after a line that is a JSON value and a comma is taken for the last element of the array, and does not count as a record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
 	ruleFileEmpty:        {"file-empty", SeverityWarning, "A file has lines that are not blank.", sourceVitrine, false, "", rightLine},
 

@@ -1,0 +1,103 @@
+package reviews
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// The ratings of a review have no names: the first one is for the first dimension of its collection. So the reviews that are
+// stored and those of a file must have their dimensions in one order, whichever the file has. An import puts those of the file
+// into the order of the stored ones:
+//
+//	stored        "dimensions":["price","quality"]   "ratings":[20,80]
+//	in the file   "dimensions":["quality","price"]   "ratings":[80,20]   becomes the same
+
+// toStoredOrder puts the dimensions of in, and the ratings of its reviews, into the order of the stored collection. If the two
+// do not have the same names, it changes nothing, and fault is the message of the rule stored-dimensions. An error means that
+// the stored row is damaged.
+//
+// It changes the data of the reviews in place, and collection.Fields always says in which order they are. So an Update that is
+// tried again calls it again.
+func (in *incoming) toStoredOrder(old Collection) (fault string, err error) {
+	if bytes.Equal(old.Fields, in.collection.Fields) { // the usual case when a file is imported again
+		return "", nil
+	}
+	stored, storedNames, err := dimensionsOf(old.Fields)
+	if err != nil {
+		return "", fmt.Errorf("reviews: stored collection %q of %q: %w", old.ID, old.Source, err)
+	}
+	given, givenNames, err := dimensionsOf(in.collection.Fields)
+	if err != nil || bytes.Equal(stored, given) {
+		return "", err
+	}
+	// order has, for each stored dimension, the index of the one of the file with the same name. No list has a name twice.
+	if len(storedNames) != len(givenNames) {
+		return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; %s", len(givenNames), len(storedNames), rightDimensions), nil
+	}
+	at := make(map[string]int, len(givenNames))
+	for i, name := range givenNames {
+		at[name] = i
+	}
+	order := make([]int, len(storedNames))
+	for i, name := range storedNames {
+		var ok bool
+		if order[i], ok = at[name]; !ok {
+			return fmt.Sprintf("the stored reviews of the collection have a rating for %q, which is none of these dimensions; %s", shown([]byte(name)), rightDimensions), nil
+		}
+	}
+	if len(order) > 1 { // otherwise both have the dimension default, and one does not name it
+		if err := in.reorder(order); err != nil {
+			return "", err
+		}
+		// Other parts of the line share the old Fields, and their ratings are in the order of these.
+		in.collection.Fields = bytes.Replace(in.collection.Fields, given, stored, 1)
+	}
+	return "", nil
+}
+
+// rightDimensions ends the messages of the rule stored-dimensions.
+const rightDimensions = "give the same names, in any order, or delete the stored collection first"
+
+// dimensionsOf returns the member dimensions in the Fields of a collection, as it stands there, and the names in it. If the
+// collection has no such member, raw is nil and the only name is default.
+//
+// The first text of this form is the member, since only created stands before it in the stored form, and a time has no quotes.
+func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
+	const name = `"dimensions":`
+	at := bytes.Index(fields, []byte(name+"["))
+	if at < 0 {
+		return nil, []string{"default"}, nil
+	}
+	raw = fields[at : at+len(name)+len(firstValue(fields[at+len(name):]))]
+	err = json.Unmarshal(raw[len(name):], &names)
+	return raw, names, err
+}
+
+// reorder puts the ratings of all reviews into another order: order has the old index of each. A review keeps its length.
+func (in *incoming) reorder(order []int) error {
+	const name = `"ratings":[`
+	for i := range in.reviews {
+		review := &in.reviews[i]
+		ratings := make([]byte, len(order))
+		text := []byte(name)
+		for to, from := range order {
+			if to > 0 {
+				text = append(text, ',')
+			}
+			ratings[to] = review.ratings[from]
+			text = strconv.AppendUint(text, uint64(ratings[to]), 10)
+		}
+		// All members before ratings have a text or null, and a text has no quote without a backslash before it. So the first
+		// text of this form is the member.
+		at := bytes.Index(review.Data, []byte(name))
+		if at < 0 || at+len(text) >= len(review.Data) || review.Data[at+len(text)] != ']' {
+			return errors.New("reviews: an accepted review has no ratings in the stored form")
+		}
+		copy(review.Data[at:], text)
+		review.ratings = ratings
+	}
+	return nil
+}
