@@ -535,11 +535,11 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 		}
 		deepest, path = d.folder("f", path, true, permissions...)
 	}
-	create := make([]assets.NewFolder, below/2)
+	create := make([]assets.NewFolder, 1000)
 	for i := range create {
 		create[i] = assets.NewFolder{Label: "x", Path: path}
 	}
-	for range 2 {
+	for range below / len(create) {
 		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: create}); err != nil {
 			t.Fatal(err)
 		}

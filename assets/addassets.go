@@ -32,6 +32,9 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	// AssetsFrom yields one record for each origin, in order, so len(added) is the index of the
 	// draft.
 	for old, err := range req.tx.AssetsFrom(req.ctx, origins) {
+		if err == nil {
+			err = req.ctx.Err()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -57,6 +60,9 @@ func (req *request) checkFolders(d draft) error {
 			continue
 		}
 		known[id] = true
+		if err := req.ctx.Err(); err != nil {
+			return err
+		}
 		at := fmt.Sprintf("%s/folders/%d", d.at, i)
 		if _, err := req.folderToFill(at, id); err != nil {
 			return err
@@ -68,21 +74,25 @@ func (req *request) checkFolders(d draft) error {
 // add stores the draft. old is the asset with the same origin, which the draft changes, or the zero
 // Record if there is none, and the draft becomes a new asset. now is the time of the request, in
 // milliseconds since the epoch.
+//
+// A caller who may not add the asset at all gets the same error whether it is there or not. Only one
+// who may add it, to a folder that it names, learns that the library has an asset that it may not
+// change.
 func (req *request) add(d draft, old Record, now int64) (Record, error) {
+	isNew := old.Ordinal == 0
 	switch {
-	case old.Ordinal == 0:
-		return req.addNew(d, now)
-	case !req.editsAsset(req.tree, old.Folders):
+	case !isNew && req.editsAsset(req.tree, old.Folders):
+		return req.replace(old, d, now)
+	case d.unfiled && !req.moderator:
+		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its folders")
+	case !isNew:
 		return Record{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
-	return req.replace(old, d, now)
+	return req.addNew(d, now)
 }
 
 // addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (Record, error) {
-	if d.unfiled && !req.moderator {
-		return Record{}, forbidden(d.at, "to add an asset to no folder is for moderators")
-	}
 	if at := req.conflict(d, nil); at != "" {
 		return Record{}, newError(ErrConflict, CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}

@@ -178,7 +178,7 @@ func (req *request) remove(r Record) error {
 // reindex stores an asset whose folders or attributes have changed. It derives the index entries
 // from the record.
 func (req *request) reindex(r Record) error {
-	x, err := IndexOf(r)
+	x, err := IndexOf(r, req.limits)
 	if err != nil {
 		return err
 	}

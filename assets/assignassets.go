@@ -32,10 +32,12 @@ type AssignedAssets struct {
 //   - StatusInvalid: the asset would be in more than Limits.AssetFolders folders.
 //
 // It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not
-// edit it, and ErrInvalid if the assets have more terms than Limits.Terms.
+// edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
+// terms than Limits.Terms.
 func (s *Service) AssignAssets(ctx context.Context, by Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
 	var out AssignedAssets
-	err := s.update(ctx, by, lib, func(req *request) error {
+	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}}, limit: s.limits.AssetIDs}
+	err := s.update(ctx, by, lib, sent, func(req *request) error {
 		n, err := req.folderToFill("", in.Folder)
 		if err != nil {
 			return err

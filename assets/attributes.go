@@ -78,9 +78,9 @@ func (s *Service) Attributes(ctx context.Context, by Caller, lib Library, key st
 //   - StatusForbidden: the caller sees the asset and may not change it.
 //   - StatusInvalid: the asset would have more than Limits.Attributes.
 //
-// It returns ErrInvalid, and changes nothing, if an attribute is malformed, a list has more than
-// Limits.Attributes, the response would be longer than Limits.PageBytes, or the assets have more
-// terms than Limits.Terms.
+// It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
+// than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
+// Limits.PageBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAttributes{}, err
@@ -91,7 +91,8 @@ func (s *Service) ChangeAttributes(ctx context.Context, by Caller, lib Library, 
 	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
 	var out ChangedAttributes
-	err := s.update(ctx, by, lib, func(req *request) error {
+	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs, more: len(in.Add) + len(in.Set) + len(in.Remove)}
+	err := s.update(ctx, by, lib, sent, func(req *request) error {
 		out = ChangedAttributes{}
 		size := 0
 		statuses, err := req.eachAsset(in.Assets, func(r Record) (int, error) {

@@ -260,7 +260,7 @@ func checkBody(r Record, lim Limits) error {
 	case !bytes.Equal(p.body(), r.Body):
 		return errors.New("the body is not in the form in which it is stored")
 	}
-	_, err = IndexOf(r)
+	_, err = IndexOf(r, lim)
 	return err
 }
 

@@ -56,22 +56,30 @@ func appendAssets(b []byte, list []Asset) []byte {
 //     in. The asset may exist: Error.ID is its id. Or an earlier item of the request adds it:
 //     Error.ID is "". Otherwise content that was sent for one folder would also appear in another;
 //   - ErrTooLarge if a content is longer than Limits.Content;
-//   - ErrInvalid if an item is malformed, the response would be longer than Limits.PageBytes, or
-//     the assets have more terms than Limits.Terms.
+//   - ErrInvalid if an item is malformed, the request has more than Limits.Items, the response would
+//     be longer than Limits.PageBytes, or the assets have more terms than Limits.Terms.
 func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
-	drafts := make([]draft, len(in.Add))
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.enter(by, lib); err != nil {
 		return ChangedAssets{}, err
 	}
+	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
+	if err := sent.check(); err != nil {
+		return ChangedAssets{}, err
+	}
+	drafts := make([]draft, len(in.Add))
 	for i, a := range in.Add {
+		if err := ctx.Err(); err != nil {
+			return ChangedAssets{}, err
+		}
 		var err error
 		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.limits); err != nil {
 			return ChangedAssets{}, err
 		}
+		sent.bytes += len(a.Content)
 	}
 	var out ChangedAssets
-	err := s.update(ctx, by, lib, func(req *request) (err error) {
+	err := s.update(ctx, by, lib, sent, func(req *request) (err error) {
 		out = ChangedAssets{}
 		if out.Removed, err = req.removeAssets(in.Remove); err != nil {
 			return err
@@ -91,6 +99,9 @@ func (s *Service) ChangeAssets(ctx context.Context, by Caller, lib Library, in C
 func (req *request) removeAssets(ids []string) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		r, err := req.find(id)
 		if err != nil {
 			return nil, err

@@ -54,12 +54,13 @@ type FolderChange struct {
 //     parent of a new folder and on the new parent of a moved one, manage on a folder to update or
 //     delete, and manage on the parent of a new folder that has permissions. At the top level, only
 //     moderators create folders and move folders there;
-//   - ErrInvalid if a field is malformed, a folder would be moved below itself, restored while a
-//     folder above it is deleted, nested deeper than Limits.Depth (and deeper
-//     than it was) or given more than Limits.Permissions, or if the response would be longer than Limits.PageBytes.
+//   - ErrInvalid if a field is malformed, the request has more than Limits.Items, the library would
+//     have more than Limits.Folders, a folder would be moved below itself, restored while a folder
+//     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
+//     Limits.Permissions, or if the response would be longer than Limits.PageBytes.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
-	err := s.update(ctx, by, lib, func(req *request) error {
+	err := s.update(ctx, by, lib, in.size(s.limits), func(req *request) error {
 		req.cloneTree()
 		changed, err := req.changeFolders(in)
 		if err != nil {
@@ -77,11 +78,24 @@ func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in 
 	return out, nil
 }
 
+// size returns how much the request sends.
+func (in ChangeFoldersRequest) size(lim Limits) size {
+	permissions := 0
+	for _, f := range in.Create {
+		permissions += len(f.Permissions)
+	}
+	return size{lists: []listSize{{"/create", len(in.Create)}, {"/update", len(in.Update)}, {"/delete", len(in.Delete)}, {"/remove", len(in.Remove)}},
+		limit: lim.Items, more: permissions}
+}
+
 // changedFolders returns the folders as the response to a change has them: with their permissions,
 // without their children. It returns ErrInvalid if the response would be too long.
 func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 	out, size := []Folder{}, 0
 	for _, n := range changed {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		f := req.ownFolder(n)
 		out, size = append(out, f), size+len(f.AppendJSON(nil))
 		if err := req.checkResponse(len(out), size); err != nil {
@@ -96,6 +110,9 @@ func (req *request) changedFolders(changed []*node) ([]Folder, error) {
 func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 	var changed []*node
 	for i, f := range in.Create {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		n, err := req.createFolder(fmt.Sprintf("/create/%d", i), f)
 		if err != nil {
 			return nil, err
@@ -103,6 +120,9 @@ func (req *request) changeFolders(in ChangeFoldersRequest) ([]*node, error) {
 		changed = append(changed, n)
 	}
 	for i, f := range in.Update {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		n, err := req.updateFolder(fmt.Sprintf("/update/%d", i), f)
 		if err != nil {
 			return nil, err
@@ -140,6 +160,9 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	}
 	if err := checkPermissionCount(at+"/permissions", len(f.Permissions), 0, req.limits); err != nil {
 		return nil, err
+	}
+	if len(req.tree.nodes) >= req.limits.Folders {
+		return nil, invalid(at, "the library would have more than %d folders, counting deleted ones", req.limits.Folders)
 	}
 	return req.stageFolder(f), nil
 }
@@ -232,6 +255,9 @@ func (req *request) deleteFolders(in ChangeFoldersRequest) ([]*node, error) {
 		ids  []string
 	}{{"delete", in.Delete}, {"remove", in.Remove}} {
 		for i, id := range list.ids {
+			if err := req.ctx.Err(); err != nil {
+				return nil, err
+			}
 			n, err := req.folderToManage(fmt.Sprintf("/%s/%d", list.name, i), id, false)
 			if err != nil {
 				return nil, err

@@ -45,11 +45,13 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 // member.
 //
 // It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
-// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, or if
-// the folder would have more than Limits.Permissions and more than it had.
+// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, the
+// request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
+// than it had.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
-	err := s.update(ctx, by, lib, func(req *request) error {
+	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
+	err := s.update(ctx, by, lib, sent, func(req *request) error {
 		req.cloneTree()
 		n, err := req.folderToGrantOn(in.Folder)
 		if err != nil {
@@ -82,6 +84,9 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 func (req *request) revoke(f FolderRecord, list []Permission) ([]Permission, error) {
 	ids, keys := map[string]bool{}, map[grantKey]bool{}
 	for i, p := range list {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		if p.ID != "" {
 			ids[p.ID] = true
 			continue
@@ -113,6 +118,9 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 		known[grantKeyOf(p, req.network)] = true
 	}
 	for i, p := range list {
+		if err := req.ctx.Err(); err != nil {
+			return nil, err
+		}
 		at := fmt.Sprintf("%s/%d", at, i)
 		if err := checkPermission(p, at, rid, req.limits); err != nil {
 			return nil, err

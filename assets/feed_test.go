@@ -243,7 +243,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 
 // A page for a program that delivers changes is small, since it waits while a receiver is away.
 func TestAPageOfTheOutboxIsSmall(t *testing.T) {
-	d := newDesk(t, assets.Limits{})
+	d := newDesk(t, assets.Limits{Items: 4000})
 	var ids []string
 	var add []assets.NewAsset
 	for i := range 4000 {

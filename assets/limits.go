@@ -20,6 +20,13 @@ type Limits struct {
 	// of a single item may be longer. 16 MiB.
 	PageBytes int
 
+	// Items is the number of items of a request that changes assets, folders or permissions: of assets
+	// to add and ids to remove, of folders to create, update and delete, or of permissions to create
+	// and remove, together. 1,000.
+	Items int
+	// AssetIDs is the number of ids of a request that assigns assets, together, or changes attributes. 5,000.
+	AssetIDs int
+
 	Name    int // characters of a label, a generator id, a tag, an attribute's key and a library's id; 128
 	Text    int // characters of a foreign id and of an attribute's value; 1,024
 	Subject int // characters of the id and of the name of a user or role that a permission names, and of a group's URN; 512
@@ -32,7 +39,12 @@ type Limits struct {
 	// folders and attributes of each asset, added up over its assets. Other writes wait while they
 	// are stored. 200,000.
 	Terms int
+	// SearchedWords is the number of words of a text by which a search finds the asset: the first ones
+	// of its content, and likewise of each of its author's names. A longer text is stored as a whole.
+	// 20,000.
+	SearchedWords int
 
+	Folders     int // folders of a library, deleted ones included; 10,000
 	Permissions int // permissions of a folder itself, without those that it inherits; 1,000
 	Depth       int // levels of folders; 64
 	IDs         int // ids, and likewise paths, that a list of folders asks for; 100
@@ -42,7 +54,8 @@ type Limits struct {
 	SearchTags       int // tags that a search asks for; 16
 	SearchAttributes int // attributes that a search asks for; 16
 	Facets           int // facets that a search asks for; 8
-	// SearchTime is how long a search may take; one that takes longer is ErrBusy; 2 s.
+	// SearchTime is how long a search may take, without the time for reading the folders of the
+	// library after a change; one that takes longer is ErrBusy; 2 s.
 	SearchTime time.Duration
 }
 
@@ -56,6 +69,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
 		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
+		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

@@ -76,7 +76,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
 		return d, err
 	}
-	d.text, err = searchable(append(slices.Clip(d.content), '}')) // without published, which nobody searches
+	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords) // without published, which nobody searches
 	return d, err
 }
 

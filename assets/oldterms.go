@@ -72,7 +72,7 @@ func (s *Service) renewTerms(ctx context.Context, lib Library, old oldTerms) err
 			// Assets that are written have no old term any more, so the next batch begins after them.
 			more = len(records) == renewedAtOnce
 			for _, r := range records {
-				x, err := IndexOf(r)
+				x, err := IndexOf(r, s.limits)
 				if err != nil {
 					return err
 				}

@@ -47,28 +47,45 @@ func (s *Service) view(ctx context.Context, by Caller, lib Library, fn func(*req
 // read is view with a choice: change says whether the caller wants to change the library, since a
 // library that does not exist yet is no error for a moderator who is about to create it.
 func (s *Service) read(ctx context.Context, by Caller, lib Library, change bool, fn func(*request) error) error {
+	return s.open(ctx, by, lib, func(req *request) error {
+		req.change = change
+		if err := req.load(); err != nil {
+			return err
+		}
+		return fn(req)
+	})
+}
+
+// open runs fn on a snapshot of the library. fn calls load before anything else.
+func (s *Service) open(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
 		return err
 	}
 	return s.store.View(ctx, lib, func(r Reader) error {
-		req := &request{Service: s, member: m, ctx: ctx, lib: lib, r: r, change: change}
-		if err := req.load(); err != nil {
-			return err
-		}
-		s.remember(lib, req.state.Tree, req.tree)
-		return fn(req)
+		return fn(&request{Service: s, member: m, ctx: ctx, lib: lib, r: r})
 	})
 }
 
 // update runs fn in a transaction on the library, for a request that changes it. Nothing is
 // committed if fn returns an error. If fn has written something, or if the request creates the
 // library, update also stores the library's State. If fn has changed something, it adds an entry to
-// the feed of changes. All of this is one transaction.
-func (s *Service) update(ctx context.Context, by Caller, lib Library, fn func(*request) error) error {
+// the feed of changes. All of this is one transaction. update returns ErrInvalid if the request has too
+// many items. A heavy request waits while the caller has another one under way.
+func (s *Service) update(ctx context.Context, by Caller, lib Library, in size, fn func(*request) error) error {
 	m, err := s.enter(by, lib)
 	if err != nil {
 		return err
+	}
+	if err := in.check(); err != nil {
+		return err
+	}
+	if in.heavy() {
+		end, err := s.turns.take(ctx, by.URN)
+		if err != nil {
+			return err
+		}
+		defer end()
 	}
 	return s.store.Update(ctx, lib, func(tx Tx) error {
 		req := &request{Service: s, member: m, ctx: ctx, lib: lib, r: tx, tx: tx, change: true}
@@ -101,11 +118,6 @@ func (req *request) load() error {
 		}
 	}
 	req.state, req.seal = state, newSeal(state.Key)
-	// State.Tree was read in this transaction, so a cached tree with this number is the tree of
-	// this transaction.
-	req.tree = req.recall(req.lib, state.Tree)
-	if req.tree == nil {
-		req.tree, err = readTree(req.ctx, req.r)
-	}
+	req.tree, err = req.treeOf(req.ctx, req.lib, state.Tree, req.r)
 	return err
 }

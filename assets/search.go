@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -19,13 +20,31 @@ import (
 // Besides the errors that the comment of Service names for every method, it returns ErrInvalid if a
 // field is malformed or exceeds its limit, or if a cursor is not of this library; ErrNotFound if the
 // caller does not see a folder of the request; and ErrBusy if the search takes longer than
-// Limits.SearchTime.
+// Limits.SearchTime. Reading the folders of the library, which many searches may wait for after a
+// folder was changed, does not count.
 func (s *Service) Search(ctx context.Context, by Caller, lib Library, in SearchRequest) (SearchPage, error) {
-	limited, cancel := context.WithTimeout(ctx, s.limits.SearchTime)
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
+	end := time.Now().Add(s.limits.SearchTime)
+	clock := time.AfterFunc(s.limits.SearchTime, cancel)
+	defer clock.Stop()
 	for {
 		var out SearchPage
-		err := s.view(limited, by, lib, func(req *request) error {
+		err := s.open(limited, by, lib, func(req *request) error {
+			// The clock stands still while the request loads the folders.
+			clock.Stop()
+			stopped := time.Now()
+			req.ctx = ctx
+			if err := req.load(); err != nil {
+				return err
+			}
+			req.ctx = limited
+			end = end.Add(time.Since(stopped))
+			if left := time.Until(end); left > 0 {
+				clock.Reset(left)
+			} else {
+				cancel()
+			}
 			page, err := req.search(in)
 			out = page
 			return err

@@ -332,7 +332,7 @@ func TestAttributesOfTheFirstReleaseAreRenewed(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, err := assets.IndexOf(r)
+				x, err := assets.IndexOf(r, assets.Limits{})
 				if err != nil {
 					return err
 				}
@@ -420,7 +420,7 @@ func TestLongTermsOfTheFirstReleaseAreRenewed(t *testing.T) {
 					sum := sha256.Sum256([]byte(text))
 					return kind + base32.StdEncoding.EncodeToString(sum[:20])
 				}
-				x, err := assets.IndexOf(r)
+				x, err := assets.IndexOf(r, assets.Limits{})
 				if err != nil {
 					return err
 				}

@@ -43,7 +43,9 @@ type Service struct {
 	writes      atomic.Uint32 // entries that this Service has added to feeds; see addToFeed
 
 	mu    sync.Mutex // guards trees
-	trees map[Library]knownTree
+	trees map[Library]*knownTree
+
+	turns turns // of callers with large changes
 }
 
 // Options are the options of New. The zero value works.
@@ -84,7 +86,7 @@ func New(store Store, opts *Options) *Service {
 	return &Service{
 		keepChanges: o.KeepChanges,
 		store:       store, now: o.Now, newID: o.NewID, vendor: o.Vendor,
-		limits: o.Limits.withDefaults(), trees: map[Library]knownTree{},
+		limits: o.Limits.withDefaults(), trees: map[Library]*knownTree{},
 	}
 }
 

@@ -240,7 +240,8 @@ func indexOf(p parts, folders []string, text []string) Index {
 
 // searchable returns the terms of the texts of a content that SearchRequest.Query searches: the
 // member content, and the members displayName and username of attributedTo.
-func searchable(content []byte) ([]string, error) {
+// Only the first limit words of each text count.
+func searchable(content []byte, limit int) ([]string, error) {
 	var in struct {
 		Content      string `json:"content"`
 		AttributedTo struct {
@@ -251,20 +252,23 @@ func searchable(content []byte) ([]string, error) {
 	if err := json.Unmarshal(content, &in); err != nil {
 		return nil, fmt.Errorf("content: %w", err)
 	}
-	list := words(in.Content)
-	list = append(list, words(in.AttributedTo.DisplayName)...)
-	return wordTerms(unique(append(list, words(in.AttributedTo.Username)...))), nil
+	var list []string
+	for _, text := range []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username} {
+		found := words(text)
+		list = append(list, found[:min(limit, len(found))]...)
+	}
+	return wordTerms(unique(list)), nil
 }
 
-// IndexOf returns the index entries of a stored asset, as the Service passes them to Tx.PutAsset.
-// It is for programs that write rows past a Service, such as storage/archive. It returns an error
-// if the body is malformed.
-func IndexOf(r Record) (Index, error) {
+// IndexOf returns the index entries of a stored asset, as a Service with these limits passes them to
+// Tx.PutAsset. A zero limit is the default. IndexOf is for programs that write rows past a Service,
+// such as storage/archive. It returns an error if the body is malformed.
+func IndexOf(r Record, limits Limits) (Index, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return Index{}, err
 	}
-	text, err := searchable(p.content)
+	text, err := searchable(p.content, limits.withDefaults().SearchedWords)
 	if err != nil {
 		return Index{}, err
 	}

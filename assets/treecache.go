@@ -1,43 +1,82 @@
 package assets
 
-// knownTree is the cached tree of folders of a library. Every request needs the whole tree, since
-// permissions are inherited along it. Reading and linking it anew would cost more than most
-// requests.
+import "context"
+
+// knownTree is the tree of folders of a library, in the cache or on the way to it. Every request
+// needs the whole tree, since permissions are inherited along it. Reading and linking it anew would
+// cost more than most requests.
 //
 // The cache needs no invalidation. Every change of a folder or a permission gives State.Tree a new
 // random number, and a request reads that number in its own transaction. A cached tree with the
 // same number is therefore the tree of that transaction, also if another process has changed the
 // library since, or the change was rolled back.
 type knownTree struct {
-	number int64 // State.Tree of the snapshot that the tree was read in
-	tree   *tree
+	number int64         // State.Tree of the snapshot that the tree is read in
+	done   chan struct{} // closed when the tree was read, or reading it has failed
+	tree   *tree         // set before done is closed; nil if reading it has failed
 }
 
 // maxTrees is the number of libraries whose trees a Service caches.
 const maxTrees = 256
 
-// remember caches the tree of a library with its number. When the cache is full, it evicts the tree
-// of an arbitrary other library. Only Views call it, since the tree of an Update may be rolled
-// back.
-func (s *Service) remember(lib Library, number int64, t *tree) {
+// treeOf returns the tree of a library, of which the caller has read the number in the transaction
+// of r. Requests that need the same tree at the same time read it once: the first one reads it, and
+// the others wait. Callers share the tree and do not change it.
+func (s *Service) treeOf(ctx context.Context, lib Library, number int64, r Reader) (*tree, error) {
+	for {
+		known, first := s.recall(lib, number)
+		if first {
+			return s.fill(ctx, lib, known, r)
+		}
+		select {
+		case <-known.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if known.tree != nil { // nil = the first request has failed, maybe since its client has gone
+			return known.tree, nil
+		}
+	}
+}
+
+// fill reads a tree into the cache.
+func (s *Service) fill(ctx context.Context, lib Library, known *knownTree, r Reader) (*tree, error) {
+	defer func() { // also if reading panics
+		if known.tree == nil {
+			s.forget(lib, known)
+		}
+		close(known.done)
+	}()
+	t, err := readTree(ctx, r)
+	known.tree = t // nil with an error
+	return t, err
+}
+
+// recall returns the tree with this number. If it is neither cached nor on the way, first is true and the
+// caller must fill it. When the cache is full, recall evicts the tree of an arbitrary other library.
+func (s *Service) recall(lib Library, number int64) (known *knownTree, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.trees[lib]; !known && len(s.trees) >= maxTrees {
+	known, found := s.trees[lib]
+	if found && known.number == number {
+		return known, false
+	}
+	if !found && len(s.trees) >= maxTrees {
 		for other := range s.trees {
 			delete(s.trees, other)
 			break
 		}
 	}
-	s.trees[lib] = knownTree{number, t}
+	known = &knownTree{number: number, done: make(chan struct{})}
+	s.trees[lib] = known
+	return known, true
 }
 
-// recall returns the cached tree of the library, or nil if none with this number is cached. Callers
-// share the tree and do not change it.
-func (s *Service) recall(lib Library, number int64) *tree {
+// forget takes a tree that could not be read out of the cache.
+func (s *Service) forget(lib Library, known *knownTree) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.trees[lib]; ok && known.number == number {
-		return known.tree
+	if s.trees[lib] == known {
+		delete(s.trees, lib)
 	}
-	return nil
 }

@@ -44,7 +44,7 @@ func (a *Archive) Import(ctx context.Context, to Stores) (Counts, error) {
 	if _, err := a.file.Seek(a.start, io.SeekStart); err != nil {
 		return Counts{}, fmt.Errorf("import: %w", err)
 	}
-	m := importer{ctx: ctx, to: to}
+	m := importer{ctx: ctx, to: to, limits: a.limits}
 	for l, err := range lines(ctx, a.file) {
 		if err == nil {
 			err = m.add(l)
@@ -118,6 +118,7 @@ func none[T any](list iter.Seq2[T, error], what string) error {
 type importer struct {
 	ctx    context.Context
 	to     Stores
+	limits assets.Limits // of the service that reads the assets
 	counts Counts
 
 	batch      []line
@@ -255,7 +256,7 @@ func (m *importer) assets(tx assets.Tx) error {
 		case l.Folder != nil:
 			err = tx.PutFolder(m.ctx, l.Folder.stored())
 		case l.Asset != nil:
-			err = putAsset(m.ctx, tx, l.Asset.stored())
+			err = m.putAsset(tx, l.Asset.stored())
 		}
 		if err != nil {
 			return err
@@ -265,12 +266,12 @@ func (m *importer) assets(tx assets.Tx) error {
 }
 
 // putAsset adds an asset. Its index entries are not in an archive: they are computed from the asset.
-func putAsset(ctx context.Context, tx assets.Tx, r assets.Record) error {
-	index, err := assets.IndexOf(r)
+func (m *importer) putAsset(tx assets.Tx, r assets.Record) error {
+	index, err := assets.IndexOf(r, m.limits)
 	if err != nil {
 		return fmt.Errorf("%w: asset %d: %w", ErrDamaged, r.Ordinal, err)
 	}
-	return tx.PutAsset(ctx, r, index)
+	return tx.PutAsset(m.ctx, r, index)
 }
 
 // reviews writes collections and reviews. A review belongs to the last collection before it, which may be in an earlier

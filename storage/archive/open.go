@@ -22,6 +22,7 @@ type Options struct {
 // must not change between Open and Import.
 type Archive struct {
 	counts Counts
+	limits assets.Limits // Import makes the index entries of assets as the service with these limits would
 	file   io.ReadSeeker
 	start  int64    // where the archive begins in file
 	own    *os.File // a temporary copy of a source that cannot be read twice; nil without one
@@ -35,6 +36,9 @@ type Archive struct {
 // Archive.
 func Open(ctx context.Context, r io.Reader, opts *Options) (*Archive, error) {
 	a := &Archive{}
+	if opts != nil {
+		a.limits = opts.Assets
+	}
 	if file, ok := r.(io.ReadSeeker); ok {
 		if start, err := file.Seek(0, io.SeekCurrent); err == nil {
 			a.file, a.start = file, start

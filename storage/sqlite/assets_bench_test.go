@@ -351,7 +351,7 @@ func (p *postStore) prefixIndex(b *testing.B) *conn {
 			if err != nil {
 				return err
 			}
-			x, err := assets.IndexOf(a)
+			x, err := assets.IndexOf(a, assets.Limits{})
 			if err != nil {
 				return err
 			}

@@ -82,7 +82,7 @@ func TestTheIndexEqualsARebuiltOne(t *testing.T) {
 				return err
 			}
 			n++
-			x, err := assets.IndexOf(a)
+			x, err := assets.IndexOf(a, assets.Limits{})
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func writeTerms(b *testing.B, l *library, file string) {
 			if err != nil {
 				return err
 			}
-			x, err := assets.IndexOf(a)
+			x, err := assets.IndexOf(a, assets.Limits{})
 			if err != nil {
 				return err
 			}
