@@ -624,3 +624,18 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 		t.Errorf("after it gave its permission up: %v", err)
 	}
 }
+
+// Who may not add an asset at all does not learn whether the library has it.
+func TestAddingToNoFolderTellsNothingOfHiddenAssets(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	hidden, _ := d.folder("hidden", "", false)
+	d.asset("there", "x", hidden)
+	refusal := func(id string) string {
+		_, err := d.change(member, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(id, "x")}})
+		d.want("adding "+id, err, "forbidden")
+		return fmt.Sprintf("%+v", err)
+	}
+	if there, absent := refusal("there"), refusal("absent"); there != absent {
+		t.Errorf("an asset that is there: %s; one that is not: %s", there, absent)
+	}
+}

@@ -179,6 +179,11 @@
 //   - The content of an asset has at most 256 KiB as it is sent; longer content is [ErrTooLarge].
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
 //     [ErrInvalid].
+//   - A request has up to 1,000 items of assets, folders or permissions, or 5,000 ids of assets to
+//     assign or to label, its lists together. A library has up to 10,000 folders, counting deleted
+//     ones. A search finds an asset by the first 20,000 words of its text.
+//   - A caller makes one large change at a time, of more than 256 items or 1 MiB of content. Others
+//     of the same caller wait for it.
 //   - Attributes returns values up to Limits.PageBytes; a key with more is [ErrInvalid].
 //   - These bounds are the defaults of [Limits], which may be lowered later. What is stored over a
 //     limit can still be read, reduced and replaced by as much, but it cannot grow. Only a library

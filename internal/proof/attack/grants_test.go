@@ -13,7 +13,7 @@ import (
 // below many levels, each with as many permissions as a folder may have.
 func TestPermissionsWithoutMeasure(t *testing.T) {
 	s := start(t)
-	const levels, permissions, below = 30, 1000, 2000
+	const levels, permissions, below = 30, 1000, 1000
 	const aLook = 300 * time.Millisecond // it takes up to 80, and from 500 without what is remembered
 	create := func(s *server, folders string) (id string, r reply) {
 		var out struct{ Folders []struct{ ID string } }
@@ -35,8 +35,10 @@ func TestPermissionsWithoutMeasure(t *testing.T) {
 		path = strings.TrimSuffix(path, "/") + "/" + deepest
 	}
 	many := repeat(below, fmt.Sprintf(`{"label":"x#","path":%q}`, path))
-	_, r := create(s, many)
-	r.want(200)
+	for range 2 {
+		_, r := create(s, many)
+		r.want(200)
+	}
 	s.token = s.sign(httpapi.Principal{URN: network + ":user=reader"})
 	get := func(path string) func(*server) reply { return func(s *server) reply { return s.get(library + path) } }
 	run(t, s, []attack{
@@ -49,8 +51,8 @@ func TestPermissionsWithoutMeasure(t *testing.T) {
 			_, r := create(s, many)
 			return r
 		}},
-		{name: "6,000 changes of one", want: "200", cpu: 3 * usualCPU, send: func(s *server) reply {
-			return s.post(library+"/folders", `{"update":[`+repeat(6000, fmt.Sprintf(`{"id":%q,"label":"y#"}`, deepest))+`]}`)
+		{name: "1,000 changes of one", want: "200", cpu: 3 * usualCPU, send: func(s *server) reply {
+			return s.post(library+"/folders", `{"update":[`+repeat(1000, fmt.Sprintf(`{"id":%q,"label":"y#"}`, deepest))+`]}`)
 		}},
 	})
 }

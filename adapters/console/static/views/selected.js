@@ -140,13 +140,14 @@ export class Selected {
 				return list.map((id) => ({ id, status: removed.includes(id) ? 200 : 404 }));
 			};
 			/** @type {Result[]} */
-			let results = [];
-			try {
-				results = await remove(ids);
+			const results = [];
+			// The service takes 1,000 ids at a time.
+			for (let at = 0; at < ids.length; at += 1000) try {
+				results.push(...await remove(ids.slice(at, at + 1000)));
 			} catch (e) {
 				if (!(e instanceof ApiError) || e.status !== 403 || ids.length === 1) throw e;
 				// One that may not be removed keeps them all: each is asked for by itself.
-				for (const id of ids) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: String(x.message).replace(/\.$/, "") }]));
+				for (const id of ids.slice(at, at + 1000)) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: String(x.message).replace(/\.$/, "") }]));
 			}
 			this.#told("removed", results);
 		});
