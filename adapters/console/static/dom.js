@@ -142,6 +142,11 @@ export function icon(name) {
 	return svg;
 }
 
+/** A tag of an app. @param {string} name @param {string} [title] */
+export function flag(name, title) {
+	return h("span", { class: "tag", title }, icon("flag"), name);
+}
+
 /**
  * Makes a button. With an icon alone the text is its name and its tooltip.
  * @param {string} text

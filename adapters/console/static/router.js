@@ -38,8 +38,8 @@ export function match(hash) {
 	return undefined;
 }
 
-/** @param {string} part */
-function decode(part) {
+/** A part of an address as text. @param {string} part */
+export function decode(part) {
 	try {
 		return decodeURIComponent(part);
 	} catch {

@@ -6,10 +6,14 @@ import { Api, ApiError } from "./api.js";
 import { button, count, h, labelled } from "./dom.js";
 import { askWith, confirm, toast } from "./elements/dialog.js";
 import { time } from "./elements/time.js";
+import { decode } from "./router.js";
 
 /** @typedef {import("./api.js").Me} Me */
 
 const storage = "vitrine.token";
+
+/** What can be sent as a token. */
+const sendable = /^[\x21-\x7e]+$/;
 
 export class Session {
 	/** @param {URL} base the address of the API's base path */
@@ -44,20 +48,16 @@ export class Session {
 	}
 
 	/**
-	 * Takes the token of a link. One that replaces another caller's is taken only if the person says so.
+	 * Takes the token of a link. Where somebody is signed in, by a token or a cookie, it is taken only if the person says so.
 	 * @param {string} token
 	 */
 	async #offer(token) {
-		const before = sessionStorage.getItem(storage);
-		if (!before || before === token) {
-			sessionStorage.setItem(storage, token);
-			return;
-		}
-		const now = await this.#whose(before);
-		const then = await this.#whose(token);
-		if (!now || then && await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) {
-			sessionStorage.setItem(storage, token);
-		}
+		const before = sessionStorage.getItem(storage) ?? "";
+		if (before === token) return;
+		const now = sendable.test(token) ? await this.#whose(before) : undefined;
+		const then = now && await this.#whose(token);
+		if (now && !then || !sendable.test(token)) toast("The link has no token that you can sign in with.", { bad: true });
+		else if (!now || await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) sessionStorage.setItem(storage, token);
 	}
 
 	/** Tells that the service is busy, once at a time. @param {number} seconds */
@@ -65,12 +65,13 @@ export class Session {
 		if (!this.waiting?.isConnected) this.waiting = toast(`The service is busy. It is asked again in ${count(seconds, "second")}.`);
 	}
 
-	/** The URN of a token's caller, or undefined if the token is not good. @param {string} token */
+	/** The URN of the caller with a token, or by a cookie with "", or undefined if nobody can sign in so. @param {string} token */
 	async #whose(token) {
 		const api = new Api(this.base, { token: () => token, renew: () => Promise.reject() });
 		try {
 			return (await api.me({ session: false })).urn;
-		} catch {
+		} catch (e) {
+			if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
 			return undefined;
 		}
 	}
@@ -133,7 +134,11 @@ export class Session {
 		const note = refused && h("p", { role: "alert", class: "note bad" }, refused.message);
 		const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
 		const token = await askWith(this.me ? "Sign in again" : "Sign in", [note, field], "Sign in",
-			() => input.value.replaceAll(/\s/g, "").replace(/^(bearer|svctoken)/i, "") || undefined, { required: true });
+			() => {
+				const token = input.value.replaceAll(/\s/g, "").replace(/^(bearer|svctoken)/i, "");
+				if (token !== "" && !sendable.test(token)) throw new Error("This is no token. A token has letters, digits, dots, hyphens and underscores.");
+				return token || undefined;
+			}, { required: true });
 		sessionStorage.setItem(storage, /** @type {string} */ (token));
 	}
 
@@ -177,7 +182,7 @@ function takeFragment() {
 	const match = location.hash.match(/^#token=([^&]+)(?:&(.*))?$/);
 	if (!match) return undefined;
 	history.replaceState(null, "", `${location.pathname}${location.search}#${match[2] ?? ""}`);
-	return decodeURIComponent(match[1]);
+	return decode(match[1]);
 }
 
 /** What stands in the corner: who I am, what I may, until when. @param {Session} session */

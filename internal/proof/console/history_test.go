@@ -64,7 +64,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.See(`//*[contains(., "No tags yet")]`)
 		p.Click(named("New tag"))
 		p.Type(field("Name"), "production")
-		p.Retype(field("Version"), "4")
+		p.Click(option("Version 4", "removed element 3"))
 		p.Click(`//dialog` + named("Create"))
 		tag("4")
 		p.See(`//article//span[.="1 behind"]`)
@@ -80,10 +80,12 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.Click(named("Roll back"))
 		p.Click(`//dialog` + named("Roll back to version 4"))
 		tag("4")
+		p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "Nothing to roll back to: it has not pointed to a version before 4.")]`)
 	})
 	t.Run("nobody overwrites another's deployment", func(t *testing.T) {
 		p.Click(named("Move"))
-		p.Retype(field("Version"), "3")
+		p.See(`//dialog` + named("Cancel"))
+		p.Click(option("Version 3", "added element 1"))
 		w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"2"}`)
 		p.Click(`//dialog` + named("Go on"))
 		p.Click(`//dialog` + named("Move to version 3"))
@@ -107,6 +109,39 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.Click(`//dialog` + named("Remove"))
 		p.See(`//*[contains(., "No tags yet")]`)
 	})
+}
+
+// option is the XPath of an option of a dialog with these texts.
+func option(texts ...string) string {
+	path := `//dialog//label[.//input[@type="radio"]]`
+	for _, text := range texts {
+		path += fmt.Sprintf(`[contains(., %q)]`, text)
+	}
+	return path
+}
+
+// Each rollback leads further back, however often the tag was moved to and fro, until there is nothing to roll back to.
+func TestRollbackOfARollback(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("Winter")
+	for i := range 3 {
+		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Winter %[1]d"}]`, i))
+	}
+	move := func(version int) {
+		w.request(ann, "PUT", "/apps/"+id+"/tags/production", fmt.Sprintf(`{"appVersion":"%d"}`, version))
+	}
+	move(1)
+	for range 30 { // more moves than come at once
+		move(2)
+		move(3)
+	}
+	p := w.signIn(ann, "/apps/"+id+"/deployments")
+	for _, version := range []string{"2", "1"} {
+		p.Click(named("Roll back"))
+		p.Click(`//dialog` + named("Roll back to version "+version))
+		p.See(`//article//a[.="Version ` + version + `"]`)
+	}
+	p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "it has not pointed to a version before 1")]`)
 }
 
 // A board of many tags asks who moved those that are in view, and keeps its focus when somebody else saves.

@@ -1,6 +1,12 @@
 package console
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // The colors are those of the system until somebody chooses, and the choice stays.
 func TestTheme(t *testing.T) {
@@ -36,4 +42,79 @@ func TestTimesAndErrors(t *testing.T) {
 	p.See(`//time[.="just now" and @title != "" and @datetime != ""]`)
 	p.view("/apps/3b241101-e2bb-4255-8caf-4136c566a962")
 	p.See(`//*[contains(@class, "empty")]//button[starts-with(., "Request ") and @title != ""]`)
+}
+
+// The views of an app have one width, and nothing of the frame moves when somebody goes from one to the other.
+func TestViewsStayInPlace(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("Winter")
+	p := w.signIn(ann, "")
+	place := func(what string) (all string) {
+		t.Helper()
+		p.Run(&all, `async (what) => JSON.stringify([...document.querySelectorAll(what)].map((x) => [x.localName].concat(["x", "y", "width"].map((n) => x.getBoundingClientRect()[n]))))`, what)
+		return all
+	}
+	stays := func(what string, views ...string) {
+		t.Helper()
+		first := ""
+		for _, name := range views {
+			p.Click(fmt.Sprintf(`//nav//a[.=%q and not(@aria-current)]`, name))
+			p.See(fmt.Sprintf(`//nav//a[.=%q and @aria-current]`, name))
+			p.See(`//main//h1`)
+			if now := place(what); first == "" {
+				first = now
+			} else if now != first {
+				t.Errorf("%s: %s\nbefore: %s", name, now, first)
+			}
+		}
+	}
+	for _, width := range []int{1280, 360} {
+		p.Resize(width, 300) // where some views have a scrollbar, and some have none
+		stays(".bar nav a", "Assets", "Components", "Reviews", "Apps")
+		p.view("/apps/" + id)
+		stays(".bar nav a, main nav a, .page", "History", "Deployments", "Designer")
+	}
+	p.Click(`//button[.="JSON"]`)
+	before := place("[role=tab]")
+	p.Click(`//button[.="Design"]`)
+	if now := place("[role=tab]"); now != before {
+		t.Errorf("the tabs are at %s, and were at %s", now, before)
+	}
+}
+
+// A tag has the same color in every view, and what is wrong is red wherever it is told.
+func TestColors(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)
+	id := w.newApp("Winter", poll(`{"a":"1"}`))
+	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter, on"}]`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"1"}`)
+	p := w.signIn(ann, "")
+	colors := func(of string) (color string) {
+		t.Helper()
+		p.Run(&color, `async (of) => [...new Set([...document.querySelectorAll(of)].map((x) => getComputedStyle(x).color + " on " + getComputedStyle(x).backgroundColor))].join(" and ")`, of)
+		return color
+	}
+	p.See(`//table//*[contains(@class, "tag") and .="production"]`)
+	p.See(`//table//td[contains(@class, "tags") and contains(., "1 behind")]`)
+	list := colors(".tag")
+	p.view("/apps/" + id + "/history")
+	p.See(`//*[contains(@class, "tag") and .="staging"]`)
+	if history := colors(".tag"); history != list || strings.Contains(list, " and ") {
+		t.Errorf("tags have the colors %s in the list of apps, and %s in the history", list, history)
+	}
+	const red = "rgb(179, 38, 30)"
+	p.view("/reviews")
+	file := filepath.Join(t.TempDir(), "legacy.ndjson")
+	if err := os.WriteFile(file, []byte(reviewLine("Ym9vdHM=", "900")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Type(`//input[@type="file"]`, file)
+	p.See(`//details[contains(@class, "rule")]//*[.="1 error"]`)
+	p.Click(`(//details[contains(@class, "rule")])[1]/summary`)
+	p.See(`//mark`)
+	if of := colors(".rule .chip, .rule mark"); !strings.HasPrefix(of, red) || strings.Contains(of, " and ") {
+		t.Errorf("an error in a file is %s", of)
+	}
 }

@@ -53,7 +53,7 @@ func TestReviews(t *testing.T) {
 	p.See(`//h2[.="legacy.ndjson is imported"]`)
 	p.See(`//dl[contains(@class, "counts")]/div[dt="new" and dd="2"]`)
 	p.See(`//article[contains(., "1 review")]//*[@role="img" and contains(@aria-label, "0, 0, 0, 0, 0, 0, 1, 0, 0, 0")]`)
-	p.See(`//article//span[.="90"]`)
+	p.See(`//article[.//span[.="90"]]//span[starts-with(., "Rating") and contains(., "mean of 1 rating from 1 to 100")]`)
 	p.Click(`(//article)[1]` + named("Reviews"))
 	p.See(`//dialog//li[contains(., "Good <b>boots</b>") and contains(., "Warm & dry") and not(contains(., "<p>"))]`)
 	p.Click(`//dialog` + named("Close"))

@@ -88,6 +88,8 @@ func fromNothingToARollback(t *testing.T, l look) {
 
 	p.Click(`//nav//a[.="Deployments"]`)
 	p.Click(named("New tag"))
+	p.See(option("Version 1", "ann", "added element 1"))
+	p.fits()
 	p.Type(field("Name"), "production")
 	p.Click(`//dialog` + named("Create"))
 	p.See(`//article[@aria-label="production"]//a[.="Version 1"]`)
@@ -170,7 +172,7 @@ func byKeyboard(t *testing.T, l look) {
 	p.press("Deployments")
 	p.See(`//article[@aria-label="production"]//span[.="4 behind"]`)
 	p.press("Move")
-	p.See(`//dialog//input`)
+	p.Until(`() => document.activeElement.matches('dialog input[value="0"]')`)
 	p.Press(webdriver.Up)
 	p.press("Go on")
 	p.See(`//dialog//h2[.="Move production?"]`)

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -254,6 +255,10 @@ func TestHostileTexts(t *testing.T) {
 		p.view(v.address)
 		p.See(v.shows)
 		p.harmless(v.address)
+		for _, width := range []int{360, 1280} { // a text of 240 letters is one word
+			p.Resize(width, 900)
+			p.fits()
+		}
 	}
 	p.view("/assets?folder=" + top)
 	p.Click(`//li[@aria-selected="true"]/span/button`)
@@ -300,9 +305,60 @@ func TestSigningIn(t *testing.T) {
 	b.See(`//dialog[contains(., "You moderate") and contains(., "` + network + `")]`)
 	b.Click(`//dialog` + named("Sign out"))
 	b.See(`//dialog[.//h2[.="Sign in"]]`)
+	t.Run("a link without a token", func(t *testing.T) {
+		for _, link := range []string{"%", "%E2%82%AC", "%0A"} {
+			b.Open("about:blank")
+			b.Open(w.url + "/#token=" + link)
+			b.See(`//dialog[.//h2[.="Sign in"]]`)
+			b.See(`//dialog//*[@role="alert" or contains(@class, "toast")]`)
+			b.Run(new(any), `async () => sessionStorage.clear()`)
+		}
+		b.Open(w.url + "/")
+		b.Type(`//dialog//textarea`, "€")
+		b.Click(`//dialog` + named("Sign in"))
+		b.See(`//dialog//*[@role="alert" and contains(., "This is no token.")]`)
+		b.Retype(`//dialog//textarea`, "")
+	})
 	t.Run("a token that has run out says so", func(t *testing.T) {
 		b.Type(`//dialog//textarea`, w.tokenUntil(ann, time.Now().Add(-time.Minute)))
 		b.Click(`//dialog` + named("Sign in"))
 		b.See(`//dialog//*[@role="alert" and contains(., "expired")]`)
 	})
+}
+
+// Where a cookie says who somebody is, the token of a link is taken only when they say so.
+func TestSigningInWithACookie(t *testing.T) {
+	s := newServed(t)
+	api := *s.handler.Load()
+	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/in" {
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: s.token(ann), HttpOnly: true})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		if cookie, err := r.Cookie("session"); err == nil && r.Header.Get("Authorization") == "" {
+			r.Header.Set("Authorization", "Bearer "+cookie.Value)
+		}
+		api.ServeHTTP(w, r)
+	})
+	s.handler.Store(&handler)
+	p := &person{webdriver.New(t), s.world}
+	p.Resize(1280, 900)
+	p.Open(s.world.url + "/in")
+	who := func(name string) {
+		t.Helper()
+		p.See(`//button[contains(@class, "who") and contains(., "` + name + `")]`)
+	}
+	who("ann")
+	link := s.world.url + "/#token="
+	p.Open(link + s.token(bob))
+	p.See(`//dialog[contains(., "You are ` + ann.URN + `") and contains(., "` + bob.URN + `")]`)
+	p.Click(`//dialog` + named("Cancel"))
+	who("ann")
+	p.Open(link + "nonsense")
+	p.See(`//*[contains(@class, "toast") and contains(., "no token that you can sign in with")]`)
+	who("ann")
+	p.Run(new(any), `async (hash) => { location.hash = hash; }`, "#token="+s.token(bob)) // while the page is open
+	p.Click(`//dialog` + named("Continue as "+bob.URN))
+	who("bob")
 }

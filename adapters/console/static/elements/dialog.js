@@ -52,6 +52,7 @@ export function show(title, content, options = {}) {
 		});
 		document.body.append(dialog);
 		dialog.showModal();
+		if (stack?.isConnected) place(stack);
 		/** @type {HTMLElement | null} */ (content.querySelector("input:not([type], [readonly]), input[type='search'], input[type='number'], textarea"))?.focus();
 	});
 }
@@ -68,7 +69,12 @@ export function show(title, content, options = {}) {
  */
 export function askWith(title, content, yes, submit, options = {}) {
 	const send = h("button", { class: options.danger ? "main danger" : "main", autofocus: options.focus }, yes);
-	return show(title, h("form", null, content, h("div", { class: "buttons" }, send)), { ...options, submit });
+	return show(title, h("form", null, content, options.required ? h("div", { class: "buttons" }, send) : buttons(send)), { ...options, submit });
+}
+
+/** The last line of a form in a dialog: a button that closes the dialog, and others. @param {...HTMLElement} others */
+export function buttons(...others) {
+	return h("div", { class: "buttons" }, button("Cancel", (event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close()), others);
 }
 
 /**

@@ -77,6 +77,12 @@ function change(name, from, to) {
 	return h("p", null, label, from !== undefined && h("del", null, text(from)), from !== undefined && to !== undefined && " ", to !== undefined && h("ins", null, text(to)));
 }
 
+/** What somebody did to make a version. @param {import("../api.js").Entry} e */
+export function done(e) {
+	if (e.restoredFrom !== null) return `restored version ${e.restoredFrom}`;
+	return e.version === "0" ? "created the app" : summary(e.changes, e.changesTruncated);
+}
+
 /** What changed, in a few words. @param {{op: string, path: string, from?: string}[]} changes @param {boolean} truncated */
 export function summary(changes, truncated) {
 	const verbs = /** @type {Record<string, string>} */ ({ add: "added", remove: "removed", replace: "changed", move: "moved" });

@@ -3,7 +3,7 @@
  * @module
  */
 import { button, fill, h, newID, searchLine } from "../dom.js";
-import { show } from "./dialog.js";
+import { buttons, show } from "./dialog.js";
 
 /**
  * A field for a set of texts: those that are suggested as boxes to tick, and a line for others.
@@ -90,7 +90,7 @@ export async function pick(title, list, describe, nothing) {
 		event.preventDefault();
 		render();
 	});
-	const form = h("form", { class: "pick" }, search, options, said, h("button", { class: "unseen", tabindex: "-1" }, "Choose"));
+	const form = h("form", { class: "pick" }, search, options, said, h("button", { class: "unseen", tabindex: "-1" }, "Choose"), buttons());
 	render();
 	return show(title, form, { submit: () => shown[at]?.item });
 }

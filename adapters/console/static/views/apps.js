@@ -3,7 +3,7 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, h, icon, labelled, newID, reconcile, searchLine, table, whenSeen } from "../dom.js";
+import { button, count, debounce, fill, flag, h, icon, labelled, newID, reconcile, searchLine, table, whenSeen } from "../dom.js";
 import { askWith } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { choose } from "../elements/pick.js";
@@ -86,7 +86,7 @@ export function view({ session, api, query, signal, live, shell }) {
 			try {
 				const { tags } = await api.tags(app.id, {}, signal);
 				const cell = node.querySelector(".tags");
-				if (cell) fill(cell, tags.slice(0, 4).map((t) => h("span", { class: t.appVersion === app.version ? "tag now" : "tag", title: `${t.name} points to version ${t.appVersion}` }, t.name)), tags.length > 4 && h("span", { class: "detail" }, `and ${tags.length - 4} more`));
+				if (cell) fill(cell, tags.slice(0, 4).map((t) => [flag(t.name, `${t.name} points to version ${t.appVersion}`), t.appVersion !== app.version && h("span", { class: "detail" }, `${Number(app.version) - Number(t.appVersion)} behind`)]).flat(), tags.length > 4 && h("span", { class: "detail" }, `and ${tags.length - 4} more`));
 			} catch {
 				// the list is of use without them
 			}

@@ -3,8 +3,8 @@
  * @module
  */
 import { keys, newKey } from "../api.js";
-import { button, fill, h, labelled } from "../dom.js";
-import { confirm, sentence, show, toast } from "../elements/dialog.js";
+import { button, fill, flag, h, labelled } from "../dom.js";
+import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, notJSON, parse, stringify } from "../json.js";
 import { begin, fieldOf } from "../model/schema.js";
@@ -175,7 +175,7 @@ export function edit(api, from) {
 			labelled("Script", mains, "The URL of the script that shows the element."), labelled("Description", about, "For those who choose a component."),
 			labelled("Schema of configs", schema, "A JSON Schema. {} accepts anything."), wrong),
 		h("section", { "aria-label": "Preview" }, h("h3", null, "What designers will see"), preview)),
-	found, h("div", { class: "buttons" }, create));
+	found, buttons(create));
 	return show(from ? `New version of ${String(name)}` : "New component", form, { wide: true, submit: async () => {
 		const manifest = { name: names.value, version: versions.value, main: mains.value, ...(about.value === "" ? {} : { description: about.value }), ...others, configSchema: parse(schema.value) };
 		const text = stringify(manifest);
@@ -197,7 +197,7 @@ export function edit(api, from) {
 /** What a check has found, with links to it. @param {Awaited<ReturnType<import("../api.js").Api["check"]>>} check */
 function breaks(check) {
 	return [check.broken.length > 0 && h("p", null, `Of ${check.elements} elements in ${check.apps} apps, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
-		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, `Element ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => h("span", { class: "tag now" }, t)), " ", b.violations.slice(0, 3).map((v) => h("div", null, h("code", null, v.pointer || "/"), ` ${v.message}`))))),
+		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, `Element ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => [" ", flag(t)]).flat(), " ", b.violations.slice(0, 3).map((v) => h("div", null, h("code", null, v.pointer || "/"), ` ${v.message}`))))),
 		h("ul", null, check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)))];
 }
 

@@ -3,17 +3,19 @@
  * @module
  */
 import { keys, newKey } from "../api.js";
-import { button, count, fill, h, icon, labelled, reconcile, table, whenSeen } from "../dom.js";
+import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, show, toast } from "../elements/dialog.js";
-import { difference } from "../elements/diff.js";
+import { difference, done } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
+import { before } from "../model/rollback.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
 /** @typedef {import("../api.js").Tag} Tag */
 /** @typedef {import("../api.js").Move} Move */
+/** @typedef {import("../api.js").Entry} Entry */
 
 const whoMoves = "It is protected: only a moderator of every group of the app may create, move or remove it.";
 
@@ -55,20 +57,27 @@ export function view({ session, api, params, signal, live, shell }) {
 		const version = h("p", { class: "version" });
 		const since = h("p", { class: "detail" }, "\u00a0");
 		const deploy = button("Deploy the latest", () => void move(tag, String(app?.version), false), { class: "main" });
-		const back = button("Roll back", () => {}, { icon: "undo", hidden: true });
+		const none = h("p", { class: "help", id: newID(), hidden: true }, `Nothing to roll back to: it has not pointed to a version before ${tag.appVersion}.`);
+		const back = button("Roll back", () => earlier && void move(tag, earlier, true), { icon: "undo", disabled: true, "aria-describedby": none.id });
+		/** @type {string | null | undefined} */
+		let earlier;
 		const node = h("article", { class: "deployment", "aria-label": tag.name },
 			h("h2", null, icon("flag"), tag.name, tag.protected && h("span", { class: "chip" }, icon("lock"), "protected")),
-			version, since, tag.protected && !may && h("p", { class: "help" }, whoMoves),
-			h("div", { class: "row" }, deploy, may && button("Move", () => void choose(tag)), back,
+			version, since, none, tag.protected && !may && h("p", { class: "help" }, whoMoves),
+			h("div", { class: "row" }, deploy, may && [button("Move", () => void choose(tag)), back],
 				button("History", () => void past(tag)), button("Use it", () => useIt(tag)), may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true })));
 		seen(node, async () => {
 			try {
-				const last = (await api.moves(id, tag.name, { limit: "1" }, signal)).moves[0];
+				let page = await api.moves(id, tag.name, {}, signal);
+				const last = page.moves[0];
 				fill(since, last ? [`by ${shortURN(last.by.urn)} `, time(last.at), last.from !== null && `, before that version ${last.from}`] : "since before moves were recorded");
-				const earlier = last?.from ?? null;
-				if (earlier === null || !may) return;
-				back.hidden = false;
-				back.addEventListener("click", () => void move(tag, earlier, true));
+				earlier = before(tag.appVersion, page.moves);
+				while (may && earlier === undefined && page.next !== undefined) {
+					page = await api.moves(id, tag.name, { before: page.next }, signal);
+					earlier = before(tag.appVersion, page.moves);
+				}
+				back.disabled = !earlier;
+				none.hidden = !may || !!earlier;
 			} catch {
 				fill(since, "its history cannot be read");
 			}
@@ -76,7 +85,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		return { node, update() {
 			const behind = Number(app?.version) - Number(tag.appVersion);
 			deploy.hidden = !may || behind === 0;
-			fill(version, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${app?.version}` }, `Version ${tag.appVersion}`), " ", h("span", { class: behind === 0 ? "tag now" : "tag" }, behind === 0 ? "latest" : `${behind} behind`));
+			fill(version, h("a", { href: `${to("apps", id, "history")}?from=${tag.appVersion}&to=${app?.version}` }, `Version ${tag.appVersion}`), " ", h("span", { class: "chip" }, behind === 0 ? "latest" : `${behind} behind`));
 		} };
 	}
 
@@ -94,24 +103,44 @@ export function view({ session, api, params, signal, live, shell }) {
 		await list.load(true);
 	}
 
-	/** A control for a version of the app. @param {string} [value] */
-	function versionInput(value) {
-		return h("input", { type: "number", min: 0, max: Number(app?.version), value: value ?? "0", required: true });
+	/**
+	 * The versions of the app with what was done in each, the newest first, to choose one of.
+	 * @param {string} [at] the one that is chosen already
+	 */
+	function versions(at) {
+		const name = newID("version");
+		const options = h("div", { class: "options" });
+		/** @type {Map<string, {node: HTMLElement}>} */
+		const rows = new Map();
+		/** @param {Entry} e */
+		const option = (e) => ({ node: h("label", null, h("input", { type: "radio", name, value: e.version, required: true, checked: e.version === at }),
+			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), ` ${done(e)} `, h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
+		/** @type {Pages<Entry>} */
+		const history = new Pages(signal, "history", (before, signal) => api.history(id, before, signal), () => {
+			reconcile(options, rows, history.items, (e) => e.version, option);
+			return "";
+		});
+		const loaded = history.load();
+		return { node: h("fieldset", { class: "field" }, h("legend", null, "Version"), options, history.foot), loaded,
+			get value() {
+				return /** @type {HTMLInputElement | null} */ (options.querySelector(":checked"))?.value ?? "";
+			} };
 	}
 
 	/** @param {Tag} tag */
 	async function choose(tag) {
-		const input = versionInput(tag.appVersion);
-		const chosen = await askWith(`Where shall ${tag.name} point?`, labelled("Version", input, `0 to ${app?.version}. The history shows what is in each.`), "Go on", () => input.value);
+		const wanted = versions(tag.appVersion);
+		void wanted.loaded.then(() => /** @type {HTMLElement | null} */ (wanted.node.querySelector(":checked") ?? wanted.node.querySelector("input"))?.focus());
+		const chosen = await askWith(`Where shall ${tag.name} point?`, wanted.node, "Go on", () => wanted.value);
 		if (chosen && chosen !== tag.appVersion) await move(tag, chosen, false);
 	}
 
 	async function create() {
 		const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]{0,127}", autocomplete: "off", title: "A letter, digit or underscore, then letters, digits, underscores, dots and hyphens." });
-		const version = versionInput(app?.version);
+		const wanted = versions(app?.version);
 		const keyOf = keys();
-		const made = await askWith("New tag", [labelled("Name", name, "Such as production or staging."), labelled("Version", version)], "Create",
-			() => api.putTag(id, name.value, { appVersion: version.value, from: null }, keyOf(`${name.value} ${version.value}`)));
+		const made = await askWith("New tag", [labelled("Name", name, "Such as production or staging."), wanted.node], "Create",
+			() => api.putTag(id, name.value, { appVersion: wanted.value, from: null }, keyOf(`${name.value} ${wanted.value}`)));
 		if (made) await list.load(true);
 	}
 

@@ -100,6 +100,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			state.className = `saving ${s.kind}`;
 			fill(state, saying(s, `version ${editor.app.version}`));
 			trouble.hidden = said.length === 0;
+			trouble.className = `trouble ${s.kind}`;
 			fill(trouble, said);
 			for (const card of cards.values()) card.faults(s.kind === "refused" ? s.error : undefined);
 		}

@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, fill, h, labelled, newID } from "../dom.js";
-import { sentence, show, toast } from "../elements/dialog.js";
+import { buttons, sentence, show, toast } from "../elements/dialog.js";
 import { choose } from "../elements/pick.js";
 import { below, differences, effective, holder, may, operations, sentences } from "../model/rights.js";
 
@@ -175,7 +175,7 @@ export async function permissions(folders, chain) {
 	const form = h("form", null, h("p", { class: "help" }, "Moderators of the network may do everything."), h("datalist", { id: list }, known.map((value) => h("option", { value }))),
 		h("div", { class: "scroll" }, h("table", { class: "grants" }, h("thead", null, h("tr", null, ["Who", "May", "From"].map((t) => h("th", { scope: "col" }, t)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Change")))), inherited, rows)),
 		h("div", { class: "row" }, adding, h("label", { class: "row" }, inherit, f.path === "/" ? "Open to every member while it has no permissions" : "The permissions of the folders above count too")),
-		preview, h("div", { class: "buttons" }, h("button", { class: "main" }, "Save")));
+		preview, buttons(h("button", { class: "main" }, "Save")));
 	reset();
 	return await show(`Permissions of ${f.label}`, form, { wide: true, submit: save }) ?? false;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { button, fill, h, icon } from "../dom.js";
-import { ask, confirm, sentence, show, toast } from "../elements/dialog.js";
+import { ask, buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { Tree } from "../elements/tree.js";
 import { below, differences, effective } from "../model/rights.js";
 
@@ -235,7 +235,7 @@ export async function pickFolder(lib, title, { top } = {}) {
 	};
 	const closed = new AbortController();
 	const tree = new Tree(lib, closed.signal, title, { onpick: take });
-	const form = h("form", { class: "pick" }, top && button("Top level", () => take(null), { icon: "folder" }), tree.node, h("button", { class: "unseen", tabindex: -1 }, "Choose"));
+	const form = h("form", { class: "pick" }, top && button("Top level", () => take(null), { icon: "folder" }), tree.node, h("button", { class: "unseen", tabindex: -1 }, "Choose"), buttons());
 	void tree.load();
 	const chosen = await show(title, form, { submit: () => {
 		const f = taken.f === undefined && tree.search.value.trim() ? tree.root.folders[0] : taken.f;

@@ -3,10 +3,10 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, h, icon, newID, reconcile } from "../dom.js";
+import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast } from "../elements/dialog.js";
-import { difference, summary } from "../elements/diff.js";
+import { difference, done, summary } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
 import { to } from "../router.js";
@@ -133,8 +133,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** What a line says. @param {Entry} last @param {Entry} first @param {Entry[]} [all] if they are several */
 	function what(last, first, all) {
-		const tags = (all ?? [last]).flatMap((e) => e.tags.map((t) => h("span", { class: "tag now", title: `points to version ${e.version}` }, icon("flag"), t)));
-		const what = all ? summary(all.flatMap((e) => e.changes), all.some((e) => e.changesTruncated)) : last.restoredFrom !== null ? `restored version ${last.restoredFrom}` : last.version === "0" ? "created the app" : summary(last.changes, last.changesTruncated);
+		const tags = (all ?? [last]).flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
+		const what = all ? summary(all.flatMap((e) => e.changes), all.some((e) => e.changesTruncated)) : done(last);
 		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
 			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), ` ${what} `, h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
 	}

@@ -93,7 +93,7 @@ export function view({ session, api, params, signal, shell }) {
 		return h("div", null,
 			h("p", null, `${count(report.errors, "error")} and ${count(report.warnings, "warning")}. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
 				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${lines.size.toLocaleString()} lines with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
-			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "tag" : "chip" }, count(list.length, list[0]?.severity ?? "")), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
+			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "chip bad" : "chip" }, count(list.length, list[0]?.severity ?? "")), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
 				h("ul", null, list.slice(0, shownOfRule).map((p) => fault(p, excerpt))), list.length > shownOfRule && h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`))));
 	}
 
@@ -101,7 +101,7 @@ export function view({ session, api, params, signal, shell }) {
 	function fault(p, excerpt) {
 		const record = h("pre", { class: "raw" });
 		const li = h("li", null, h("p", null, h("strong", null, `Line ${p.line}, column ${p.column}: `), `${p.message}.`, p.value !== undefined && [" It has ", h("code", null, p.value), "."]), (p.collection ?? p.review) !== undefined && h("p", { class: "detail" }, `collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`), record);
-		li.addEventListener("shown", () => void excerpt(p.offset).then(([before, at, behind]) => fill(record, before, h("mark", null, at), behind), () => record.remove()), { once: true });
+		li.addEventListener("shown", () => void excerpt(p.offset).then(([before, at, behind]) => fill(record, before, h("mark", { class: p.severity === "error" && "bad" }, at), behind), () => record.remove()), { once: true });
 		return li;
 	}
 
@@ -150,7 +150,7 @@ export function view({ session, api, params, signal, shell }) {
 	/** @param {Collection} c */
 	function card(c) {
 		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${count(c.count, "review")}`),
-			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, d.name), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${d.name} from 1–10 to 91–100: ${d.histogram.join(", ")}`))), button("Reviews", () => void reviews(c)));
+			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, called(d.name), h("span", { class: "detail" }, `mean of ${count(d.histogram.reduce((n, m) => n + m, 0), "rating")} from 1 to 100`)), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`))), button("Reviews", () => void reviews(c)));
 	}
 
 	/** @param {Collection} c */
@@ -163,7 +163,7 @@ export function view({ session, api, params, signal, shell }) {
 			const page = await api.reviews(c.id, { network: where.value, source: c.source, after: from }, signal);
 			from = page.next;
 			next.hidden = from === undefined;
-			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${d.name} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
+			list.append(...page.reviews.map((r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${/** @type {any} */ (r["ratings"])?.[i] ?? ""}`).join(" · "))))));
 		}
 		try {
 			await load();
@@ -177,6 +177,11 @@ export function view({ session, api, params, signal, shell }) {
 	if (networks.length > 0) void collections(true);
 	return { node: h("div", { class: "page" }, h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
 		networks.length === 0 ? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole.")) : [drop, outcome, h("h2", { class: "section" }, "Collections"), state, stored, h("div", { class: "foot" }, more)]) };
+}
+
+/** What a dimension of ratings is called. The only one of a collection is named default. @param {string} name */
+function called(name) {
+	return name === "default" ? "Rating" : name;
 }
 
 /** A histogram. @param {number[]} counts @param {string} name */
