@@ -153,6 +153,7 @@ func TestTwoPeopleEdit(t *testing.T) {
 	one.Retype(`(`+field("a")+`)[1]`, "ann again")
 	w.stored(id, `{"a":"ann again","b":"bob"}`)
 	two.Retype(`(`+field("a")+`)[1]`, "bob too")
+	two.See(named("Compare and choose"))
 	two.Until(`() => ["borderTopStyle", "marginBottom", "padding"].every((name) => ["none", "0px"].includes(getComputedStyle(document.querySelector(".saving.conflict"))[name]))`)
 	two.Click(named("Compare and choose"))
 	two.See(`//dialog//pre[.="ann again"]`)
