@@ -100,7 +100,7 @@ func (s *server) exportsThatAreNotRead() string {
 	return fmt.Sprintf("%d clients, /healthz in %s at most", clients, slowest)
 }
 
-// longFeeds gives a library a feed of 6 MiB, in entries of 500 KiB, and the apps one of many entries.
+// longFeeds gives a library a feed of 6 MiB, in entries of 125 KiB, and the apps one of many entries.
 func (s *server) longFeeds() {
 	s.t.Helper()
 	const assets, changes = 5_000, 48

@@ -13,6 +13,24 @@ import { pick } from "../elements/pick.js";
 /** Why an asset is not changed, by status. @type {Record<number, string>} */
 const reasons = { 403: "you may not change it", 404: "it is not there any more" };
 
+/**
+ * Does something with assets, as many at a time as the service takes. When a later part fails, what was done
+ * before is told, and the rest stays as it was.
+ * @param {string[]} ids @param {number} most @param {(part: string[]) => Promise<Result[]>} f @returns {Promise<Result[]>}
+ */
+async function inParts(ids, most, f) {
+	/** @type {Result[]} */
+	const results = [];
+	for (let at = 0; at < ids.length; at += most) try {
+		results.push(...await f(ids.slice(at, at + most)));
+	} catch (e) {
+		if (at === 0) throw e;
+		const message = (e instanceof Error ? e.message : String(e)).replace(/\.$/, "");
+		return [...results, ...ids.slice(at).map((id) => ({ id, status: 0, message }))];
+	}
+	return results;
+}
+
 export class Selected {
 	/** @type {Map<string, Asset>} */
 	assets = new Map();
@@ -96,7 +114,7 @@ export class Selected {
 
 	/** Puts assets into a folder. @param {string[]} ids @param {string} folder */
 	assign(ids, folder) {
-		return this.#try(async () => this.#told(`put into ${this.folders.label(folder)}`, (await this.lib.assign(folder, { assign: ids })).assign, "it is in too many folders"));
+		return this.#try(async () => this.#told(`put into ${this.folders.label(folder)}`, await inParts(ids, 5000, async (part) => (await this.lib.assign(folder, { assign: part })).assign), "it is in too many folders"));
 	}
 
 	async #into() {
@@ -108,7 +126,7 @@ export class Selected {
 		const all = [...this.assets.values()];
 		const places = [...new Map(all.flatMap((a) => a.folders.map((f) => [f.id, { ...f, n: all.filter((x) => x.folders.some((y) => y.id === f.id)).length }]))).values()];
 		const f = places.length === 1 ? places[0] : await pick("Out of which folder?", places, (x) => ({ name: x.label, detail: `${x.n} of ${all.length}` }), "They are in no folder.");
-		if (f) await this.#try(async () => this.#told(`taken out of ${f.label}`, (await this.lib.assign(f.id, { remove: all.filter((a) => a.folders.some((x) => x.id === f.id)).map((a) => a.id) })).remove));
+		if (f) await this.#try(async () => this.#told(`taken out of ${f.label}`, await inParts(all.filter((a) => a.folders.some((x) => x.id === f.id)).map((a) => a.id), 5000, async (part) => (await this.lib.assign(f.id, { remove: part })).remove)));
 	}
 
 	async #attributes() {
@@ -122,11 +140,10 @@ export class Selected {
 		} });
 		const valueField = h("input", { list: values, maxlength: 1024, autocomplete: "off" });
 		const howField = h("select", null, [["add", "Add, beside what they have"], ["set", "Set, in place of other values of this key"], ["remove", "Take away"]].map(([v, text]) => h("option", { value: v }, text)));
-		const results = await askWith(`Attribute of ${count(assets.length, "asset")}`, [h("datalist", { id: list }, [...new Set(has.map((x) => x.key))].map((k) => h("option", { value: k }))), suggested, labelled("Key", keyField), labelled("Value", valueField), labelled("What to do", howField)], "Change", async () => {
-			const ids = assets.map((a) => a.id);
+		const results = await askWith(`Attribute of ${count(assets.length, "asset")}`, [h("datalist", { id: list }, [...new Set(has.map((x) => x.key))].map((k) => h("option", { value: k }))), suggested, labelled("Key", keyField), labelled("Value", valueField), labelled("What to do", howField)], "Change", () => inParts(assets.map((a) => a.id), 5000, async (ids) => {
 			const { result } = await this.lib.attributes({ assets: ids, [howField.value]: [{ key: keyField.value, value: valueField.value }] });
 			return result.map((status, i) => ({ id: ids[i] ?? "", status }));
-		});
+		}));
 		if (results) this.#told(howField.value === "remove" ? "do not have it any more" : "have it", results, "it has too many attributes");
 	}
 
@@ -139,17 +156,14 @@ export class Selected {
 				const { removed } = await this.lib.change({ remove: list });
 				return list.map((id) => ({ id, status: removed.includes(id) ? 200 : 404 }));
 			};
-			/** @type {Result[]} */
-			const results = [];
-			// The service takes 1,000 ids at a time.
-			for (let at = 0; at < ids.length; at += 1000) try {
-				results.push(...await remove(ids.slice(at, at + 1000)));
-			} catch (e) {
-				if (!(e instanceof ApiError) || e.status !== 403 || ids.length === 1) throw e;
+			this.#told("removed", await inParts(ids, 1000, (part) => remove(part).catch(async (e) => {
+				if (!(e instanceof ApiError) || e.status !== 403 || part.length === 1) throw e;
 				// One that may not be removed keeps them all: each is asked for by itself.
-				for (const id of ids.slice(at, at + 1000)) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: String(x.message).replace(/\.$/, "") }]));
-			}
-			this.#told("removed", results);
+				/** @type {Result[]} */
+				const results = [];
+				for (const id of part) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: String(x.message).replace(/\.$/, "") }]));
+				return results;
+			})));
 		});
 	}
 }

@@ -1,0 +1,209 @@
+package assets_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// slowStore is a store whose steps take as long as a test says. It counts how often the folders are read.
+type slowStore struct {
+	assets.Store
+	snapshot, folders, count, update time.Duration
+
+	reads   atomic.Int32
+	failing int32 // the number of reads of the folders that fail, the first ones
+}
+
+var errRead = errors.New("the folders cannot be read")
+
+func (s *slowStore) View(ctx context.Context, lib assets.Library, fn func(assets.Reader) error) error {
+	if err := pause(ctx, s.snapshot); err != nil {
+		return err
+	}
+	return s.Store.View(ctx, lib, func(r assets.Reader) error { return fn(slowReader{r, s}) })
+}
+
+func (s *slowStore) Update(ctx context.Context, lib assets.Library, fn func(assets.Tx) error) error {
+	if err := pause(ctx, s.update); err != nil {
+		return err
+	}
+	return s.Store.Update(ctx, lib, fn)
+}
+
+type slowReader struct {
+	assets.Reader
+	s *slowStore
+}
+
+func (r slowReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, error] {
+	return func(yield func(assets.FolderRecord, error) bool) {
+		read := r.s.reads.Add(1)
+		err := pause(ctx, r.s.folders)
+		if err == nil && read <= r.s.failing {
+			err = errRead
+		}
+		if err != nil {
+			yield(assets.FolderRecord{}, err)
+			return
+		}
+		r.Reader.Folders(ctx)(yield)
+	}
+}
+
+func (r slowReader) Count(ctx context.Context, q assets.AssetQuery) (int64, error) {
+	if err := pause(ctx, r.s.count); err != nil {
+		return 0, err
+	}
+	return r.Reader.Count(ctx, q)
+}
+
+// pause returns after d, or with the error of ctx when that is done before.
+func pause(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}
+
+// onSlowStore returns a service that has cached nothing, on a library with a folder in a slow store.
+func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
+	store := memory.New().Assets()
+	(&desk{t: t, Service: assets.New(store, nil)}).folder("f", "", true)
+	slow := &slowStore{Store: store}
+	return assets.New(slow, nil), slow
+}
+
+// await runs fn and returns how many seconds it took, and its error.
+func await(fn func() error) (seconds float64, err error) {
+	begin := time.Now()
+	err = fn()
+	return time.Since(begin).Seconds(), err
+}
+
+func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		patient time.Duration // how long the first reader waits; 0 = for ever
+		failing int32
+		reads   int32
+		seconds float64 // until those have the folders who wait for the first reader
+		want    error   // of the first reader
+	}{
+		{name: "all wait", reads: 1, seconds: 10},
+		{name: "the first reader leaves", patient: 3 * time.Second, reads: 2, seconds: 13, want: context.DeadlineExceeded},
+		{name: "the first reader fails", failing: 1, reads: 2, seconds: 20, want: errRead},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				svc, store := onSlowStore(t)
+				store.folders, store.failing = 10*time.Second, c.failing
+				list := func(ctx context.Context) error {
+					_, err := svc.ListFolders(ctx, member, lib, assets.ListFoldersRequest{})
+					return err
+				}
+				var all sync.WaitGroup
+				all.Go(func() {
+					ctx := ctx
+					if c.patient > 0 {
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, c.patient)
+						defer cancel()
+					}
+					if err := list(ctx); !errors.Is(err, c.want) {
+						t.Errorf("the first reader: %v, want %v", err, c.want)
+					}
+				})
+				synctest.Wait() // until it reads
+				for range 20 {
+					all.Go(func() {
+						if seconds, err := await(func() error { return list(ctx) }); err != nil || seconds != c.seconds {
+							t.Errorf("one who waits: %v after %v s, want no error after %v s", err, seconds, c.seconds)
+						}
+					})
+				}
+				all.Go(func() {
+					ctx, cancel := context.WithTimeout(ctx, time.Second)
+					defer cancel()
+					if seconds, err := await(func() error { return list(ctx) }); !errors.Is(err, context.DeadlineExceeded) || seconds != 1 {
+						t.Errorf("one who waits for a second: %v after %v s", err, seconds)
+					}
+				})
+				all.Wait()
+				if seconds, err := await(func() error { return list(ctx) }); err != nil || seconds != 0 {
+					t.Errorf("with the folders in the cache: %v after %v s", err, seconds)
+				}
+				if got := store.reads.Load(); got != c.reads {
+					t.Errorf("the folders were read %d times, want %d", got, c.reads)
+				}
+			})
+		})
+	}
+}
+
+// The time that a search may take is 2 seconds. Reading the folders does not count, all else does.
+func TestReadingTheFoldersIsNoPartOfASearch(t *testing.T) {
+	for _, c := range []struct {
+		snapshot, count time.Duration
+		seconds         float64
+		want            error
+	}{
+		{time.Second, 900 * time.Millisecond, 11.9, nil},
+		{time.Second, 1100 * time.Millisecond, 12, assets.ErrBusy},
+		{0, 3 * time.Second, 12, assets.ErrBusy},
+		{3 * time.Second, 0, 2, assets.ErrBusy},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			svc, store := onSlowStore(t)
+			store.snapshot, store.folders, store.count = c.snapshot, 10*time.Second, c.count
+			seconds, err := await(func() error {
+				_, err := svc.Search(ctx, member, lib, assets.SearchRequest{Query: "x"})
+				return err
+			})
+			if !errors.Is(err, c.want) || seconds != c.seconds {
+				t.Errorf("%v for the snapshot, 10s for the folders, %v to count: %v after %v s, want %v after %v s", c.snapshot, c.count, err, seconds, c.want, c.seconds)
+			}
+		})
+	}
+}
+
+func TestACallerMakesOneHeavyChangeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		svc, store := onSlowStore(t)
+		store.update = 10 * time.Second
+		change := func(what string, by assets.Caller, items int, patient time.Duration, seconds float64, want error) {
+			ctx, cancel := context.WithTimeout(ctx, patient)
+			defer cancel()
+			took, err := await(func() error {
+				_, err := svc.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: slices.Repeat([]string{"none"}, items)})
+				return err
+			})
+			if !errors.Is(err, want) || took != seconds {
+				t.Errorf("%s: %v after %v s, want %v after %v s", what, err, took, want, seconds)
+			}
+		}
+		var all sync.WaitGroup
+		all.Go(func() { change("the first", member, 257, time.Minute, 10, nil) })
+		synctest.Wait()
+		all.Go(func() { change("the second", member, 257, time.Minute, 20, nil) })
+		all.Go(func() {
+			change("one that does not wait so long", member, 257, 3*time.Second, 3, context.DeadlineExceeded)
+		})
+		all.Go(func() { change("a small one", member, 256, time.Minute, 10, nil) })
+		all.Go(func() { change("that of another caller", writer, 257, time.Minute, 10, nil) })
+		all.Wait()
+		change("one after all others", member, 257, time.Minute, 10, nil)
+	})
+}
