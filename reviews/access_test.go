@@ -108,6 +108,9 @@ func methods(s *reviews.Service, by reviews.Caller, network string) map[string]f
 		},
 		"Delete": func() error {
 			_, err := s.Delete(ctx, by, reviews.DeleteRequest{Network: network, Author: "nobody"})
+			if errors.Is(err, reviews.ErrNotFound) {
+				return nil // the caller was admitted
+			}
 			return err
 		},
 	}

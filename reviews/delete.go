@@ -33,9 +33,12 @@ type DeleteRequest struct {
 	Author string
 	// Everything erases all collections of the network. Source, Collection, Review and Author are "" then.
 	Everything bool
+
+	// DryRun erases nothing. The result is what Delete would erase.
+	DryRun bool
 }
 
-// Deleted is the result of Delete: how much was erased.
+// Deleted is the result of Delete: how much was erased, or would be.
 type Deleted struct {
 	Collections int64 `json:"collections"`
 	Reviews     int64 `json:"reviews"`
@@ -56,10 +59,14 @@ const maxErased = 1000
 // counted, and the same request can be made again. An Author is looked for in every review of the Collection, the Source or the
 // network, which takes time in proportion to these reviews. A review that is imported meanwhile may be missed.
 //
+// When Delete returns nil, no file of the store has a byte of what was erased, nor of what it had replaced. (In PostgreSQL it is
+// vacuum that removes these bytes.) It returns ErrCopies if everything is erased, but copies are left in a file: in SQLite, if
+// somebody reads from its log for a minute. The same request removes them, though it finds nothing to erase any more.
+//
 // Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there is
-// no such Collection or Review. A Source without collections, an Author without reviews and an empty network are no error: the
-// result is zero. Delete returns ErrInvalid for a request without a Network, with nothing to erase, or with members that
-// exclude each other, and if several sources have the Collection and the request names none of them.
+// nothing to erase: no such Collection or Review, a Source without collections, an Author without reviews, an empty network. It
+// returns ErrInvalid for a request without a Network, without a choice of what to erase, or with members that exclude each other,
+// and if several sources have the Collection and the request names none of them.
 func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
@@ -72,18 +79,31 @@ func (s *Service) Delete(ctx context.Context, by Caller, in DeleteRequest) (done
 		return done, err
 	}
 	e := eraser{ctx: ctx, store: s.store, in: in}
-	// The order matters: an Author may come with a Collection, and a Review always does.
-	switch {
-	case in.Author != "":
-		err = e.author()
-	case in.Review != "":
-		err = e.review()
-	case in.Collection != "":
-		err = e.collection()
-	default:
-		err = e.collections()
+	err = e.run()
+	if err == nil && e.done == (Deleted{}) {
+		err = notFound("there is nothing to erase in the network %q", in.Network)
+	}
+	// After ErrNotFound too: an earlier request may have erased everything and left copies.
+	if (err == nil || errors.Is(err, ErrNotFound)) && !in.DryRun {
+		if left := s.store.Scrub(ctx); left != nil {
+			err = fmt.Errorf("%w: %w", ErrCopies, left)
+		}
 	}
 	return e.done, err
+}
+
+// run erases what the request names.
+func (e *eraser) run() error {
+	// The order matters: an Author may come with a Collection, and a Review always does.
+	switch {
+	case e.in.Author != "":
+		return e.author()
+	case e.in.Review != "":
+		return e.review()
+	case e.in.Collection != "":
+		return e.collection()
+	}
+	return e.collections()
 }
 
 // check returns ErrInvalid unless the request says one thing to erase. A request with a Network alone is refused, so that a
@@ -113,13 +133,19 @@ type eraser struct {
 }
 
 // update runs fn in a transaction, and adds what it has erased to the result once that is committed. The store may call fn
-// again after a rollback, so each call counts from zero.
+// again after a rollback, so each call counts from zero. In a dry run the transaction writes nothing.
 func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	var done Deleted
-	err := e.store.Update(e.ctx, e.in.Network, func(tx Tx) error {
+	counted := func(tx Tx) error {
 		done = Deleted{}
 		return fn(tx, &done)
-	})
+	}
+	var err error
+	if e.in.DryRun {
+		err = e.store.View(e.ctx, e.in.Network, func(r Reader) error { return counted(dryTx{r}) })
+	} else {
+		err = e.store.Update(e.ctx, e.in.Network, counted)
+	}
 	if err == nil {
 		e.done.Collections += done.Collections
 		e.done.Reviews += done.Reviews
@@ -127,6 +153,15 @@ func (e *eraser) update(fn func(tx Tx, done *Deleted) error) error {
 	}
 	return err
 }
+
+// dryTx is the transaction of a dry run: its writes do nothing, so it reads what is stored.
+type dryTx struct{ Reader }
+
+func (dryTx) Announce(context.Context, []Key) error              { return nil }
+func (dryTx) PutCollection(context.Context, Collection) error    { return nil }
+func (dryTx) DeleteCollection(context.Context, Key) error        { return nil }
+func (dryTx) PutReviews(context.Context, Key, []Review) error    { return nil }
+func (dryTx) DeleteReviews(context.Context, Key, []string) error { return nil }
 
 // collection erases the collection of the request with its reviews, in one transaction. It returns ErrNotFound if there is none,
 // and ErrInvalid if the request leaves the source out and several have the id.
@@ -144,12 +179,13 @@ func (e *eraser) collection() error {
 	})
 }
 
-// collections erases the collections of the source, or of the network. Each transaction erases the first maxErased of those that
-// are left, so it needs no cursor.
+// collections erases the collections of the source, or of the network, at most maxErased in a transaction.
 func (e *eraser) collections() error {
+	after := Key{Source: e.in.Source}
 	for more := true; more; {
+		last := after
 		err := e.update(func(tx Tx, done *Deleted) error {
-			list, err := e.first(tx)
+			list, err := e.following(tx, after)
 			if err != nil {
 				return err
 			}
@@ -157,6 +193,7 @@ func (e *eraser) collections() error {
 				if err := done.collection(e.ctx, tx, c); err != nil {
 					return err
 				}
+				last = c.Key
 			}
 			// Fewer than were asked for are the last ones.
 			more = len(list) == maxErased
@@ -165,6 +202,7 @@ func (e *eraser) collections() error {
 		if err != nil {
 			return err
 		}
+		after = last
 	}
 	return nil
 }
@@ -182,9 +220,9 @@ func newErasable(c Collection) (erasable, error) {
 	return erasable{c.Key, counts.reviews}, err
 }
 
-// first returns the first maxErased collections of the source, or of the network; fewer if there are no more.
-func (e *eraser) first(r Reader) (list []erasable, err error) {
-	for c, err := range e.next(r, Key{Source: e.in.Source}) {
+// following returns the next maxErased collections of the source, or of the network, after a key; fewer if there are no more.
+func (e *eraser) following(r Reader, after Key) (list []erasable, err error) {
+	for c, err := range e.next(r, after) {
 		if err != nil {
 			return nil, err
 		}

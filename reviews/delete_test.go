@@ -1,6 +1,7 @@
 package reviews_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,11 +56,12 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		{"an author in the network", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 4, Replies: 2},
 			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
 				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, ""))), nil},
-		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), nil},
+		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
+		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
 		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"}, reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},
 		{"a collection whose id one source has", reviews.DeleteRequest{Collection: "YWI"}, reviews.Deleted{Collections: 1, Reviews: 2}, line(erasable(), 0) + after(erasable(), 2), nil},
 		{"a source", reviews.DeleteRequest{Source: "s"}, reviews.Deleted{Collections: 2, Reviews: 6}, after(erasable(), 2), nil},
-		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), nil},
+		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
 		{"everything", reviews.DeleteRequest{Everything: true}, reviews.Deleted{Collections: 3, Reviews: 8}, "", nil},
 
 		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"}, reviews.Deleted{}, erasable(), reviews.ErrNotFound},
@@ -78,7 +80,14 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.in.Network = network
-		done, err := service.Delete(ctx, operator, test.in)
+		dry := test.in
+		dry.DryRun = true
+		before := export(t, store)
+		done, err := service.Delete(ctx, operator, dry)
+		if done != test.done || !errors.Is(err, test.error) || export(t, store) != before {
+			t.Errorf("%s, in a dry run: %+v, %v, want %+v, %v; the store was changed: %v", test.name, done, err, test.done, test.error, export(t, store) != before)
+		}
+		done, err = service.Delete(ctx, operator, test.in)
 		if done != test.done || !errors.Is(err, test.error) {
 			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, done, err, test.done, test.error)
 		}
@@ -121,6 +130,14 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	store := memory.New().Reviews()
 	service := reviews.New(store, nil)
 	importInto(t, store, file.String(), nil)
+	for in, want := range map[reviews.DeleteRequest]reviews.Deleted{
+		{Network: network, Author: "ann", DryRun: true}: {Reviews: 2500},
+		{Network: network, Source: "s", DryRun: true}:   {Collections: 2500, Reviews: 5000},
+	} {
+		if done, err := service.Delete(ctx, operator, in); err != nil || done != want {
+			t.Errorf("in a dry run of %+v: %+v, %v", in, done, err)
+		}
+	}
 	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil || done != (reviews.Deleted{Reviews: 2500}) {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -132,5 +149,45 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	}
 	if names, err := service.Networks(ctx, operator); len(names) != 0 || err != nil {
 		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// heldStore is a store whose files keep copies of what is deleted for as long as they are held.
+type heldStore struct {
+	reviews.Store
+	held     bool
+	scrubbed int
+}
+
+func (s *heldStore) Scrub(context.Context) error {
+	s.scrubbed++
+	if s.held {
+		return fmt.Errorf("%w: somebody reads", reviews.ErrBusy)
+	}
+	return nil
+}
+
+// Copies that are left are told apart from a failure to erase, and the same request removes them later.
+func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
+	store := &heldStore{Store: memory.New().Reviews(), held: true}
+	service := reviews.New(store, nil)
+	importInto(t, store, erasable(), nil)
+	in := reviews.DeleteRequest{Network: network, Author: "bob"}
+	if _, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {
+		t.Errorf("a dry run: %v, and the files were scrubbed %d times", err, store.scrubbed)
+	}
+	done, err := service.Delete(ctx, operator, in)
+	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, reviews.ErrBusy) || errors.Is(err, reviews.ErrNotFound) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if strings.Contains(export(t, store), "bob") {
+		t.Error("nothing was erased")
+	}
+	if done, err = service.Delete(ctx, operator, in); done != (reviews.Deleted{}) || !errors.Is(err, reviews.ErrCopies) {
+		t.Errorf("again, while there are copies: %+v, %v", done, err)
+	}
+	store.held, store.scrubbed = false, 0
+	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, reviews.ErrNotFound) || errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
+		t.Errorf("again: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
 }

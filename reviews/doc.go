@@ -88,9 +88,9 @@
 //     without its parent_id if the parent was erased meanwhile, or if another import has meanwhile made the parent a reply to
 //     this review, directly or through other replies. A collection whose last review was erased stays. An erased review comes
 //     back only if it is imported again, which an import that runs at the same time may do. A backup or an export that was made
-//     before still has it. The SQLite store overwrites what is erased in its file; but the log beside the file may have it for
-//     a while, and the file may have parts of it where SQLite has moved rows. DB.Vacuum of that store removes it from both. In
-//     PostgreSQL erased rows may stay in the files until VACUUM FULL.
+//     before still has it. The files of a SQLite store have no byte of it when Delete returns nil; if somebody reads from the log
+//     of the store for a minute, Delete returns ErrCopies, and the same request removes the rest later. In PostgreSQL, erased rows
+//     may stay in the files until vacuum has removed them, and parts of their bytes until VACUUM FULL.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as unchanged, and
 //     stores the rest. The store is the only checkpoint, so there is no other record of progress that could disagree with it.
 //

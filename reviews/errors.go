@@ -17,7 +17,7 @@ var (
 	// ErrForbidden means that the caller may not do this: it does not moderate the network as a whole, or it may only read apps
 	// by their tags. Service.Networks returns it to everybody but operators.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound means that the network has no such collection or review.
+	// ErrNotFound means that the network has no such collection or review, or nothing that Delete could erase.
 	ErrNotFound = reviewstore.ErrNotFound
 	// ErrSpool means that the temporary files of all checks and imports with one Spool have reached its bound together. The same
 	// check or import may succeed later.
@@ -30,6 +30,9 @@ var (
 	// ErrUnknown means that the store lost its connection to the data during a commit, so the writes may have been committed
 	// or not. An import and a deletion can be repeated in any case.
 	ErrUnknown = reviewstore.ErrUnknown
+	// ErrCopies means that Delete has erased everything, but that copies of it are left in a file of the store. The error also
+	// wraps the reason, such as ErrBusy. The same request removes the copies later.
+	ErrCopies = errors.New("it is erased, but copies are left in the files of the store")
 )
 
 // The codes of errors. A code is a stable word for a program; over HTTP it is the member "code".

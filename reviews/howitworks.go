@@ -133,6 +133,9 @@ package reviews
 //     parent.
 //  4. All of this is repeated after that collection, until there are no more. The error of an Update ends Delete; what the
 //     Updates before it have erased stays erased, and is counted.
+//  5. Store.Scrub removes what is left of the erased rows in the files of the store.
+//
+// A dry run takes the same steps in Views, with a transaction whose writes do nothing.
 //
 // # A collection in Export
 //

@@ -42,7 +42,7 @@ func commands() []command {
 		{"reviews", "collections [FLAGS]",
 			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension", reviewCommand},
 		{"reviews", "delete -network N [FLAGS]",
-			"erases stored reviews for good: all of the network, or of a source, a collection, a review or an author", reviewCommand},
+			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files", reviewCommand},
 		{"reviews", "rules",
 			"prints the rules of the format, each with an example of what is wrong and of what is right", reviewCommand},
 		{"reviews", "schema",

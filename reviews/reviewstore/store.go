@@ -84,6 +84,13 @@ type Store interface {
 	// Update returns ErrBusy if nothing was committed and the same call may succeed later, ErrFull if nothing was committed
 	// for want of room, and ErrUnknown if it is not known whether the writes were committed.
 	Update(ctx context.Context, network string, fn func(Tx) error) error
+
+	// Scrub removes what is left of deleted and replaced rows from the files of the store. When it returns nil, no file has a
+	// byte of a row that an Update which was committed before Scrub was called has deleted or replaced. Other calls go on
+	// meanwhile. Scrub returns ErrBusy if others keep it from this for about a minute: the rows are deleted, a file still has
+	// copies, and the same call may succeed later. A store whose files are cleaned by other means, such as the vacuum of
+	// PostgreSQL, or that has no files, does nothing.
+	Scrub(ctx context.Context) error
 }
 
 // Reader is the reading half of a transaction on one network. It is used by one goroutine at a time.

@@ -30,8 +30,10 @@ type DB struct {
 	edits   *cache // the changes since those sets, each an edit
 	codec   *history.Codec
 	few     int // fewApps, except in tests
-	log     *checkpointer
-	changed changed
+	// scrubWait is how long Scrub waits for readers of the log: scrubWait, except in tests.
+	scrubWait time.Duration
+	log       *checkpointer
+	changed   changed
 
 	mu     sync.Mutex
 	closed bool
@@ -133,7 +135,7 @@ func start(path string, o Options) (_ *DB, err error) {
 	}
 	cache := newCache(o.Cache/2, w.now)
 	db := &DB{
-		path: path, watch: w, cache: cache, codec: codec, few: fewApps, writer: newWriter(c, cache, o.Busy, schema),
+		path: path, watch: w, cache: cache, codec: codec, few: fewApps, scrubWait: scrubWait, writer: newWriter(c, cache, o.Busy, schema),
 		results: newTimelessCache(o.Cache / 8 * 3), edits: newTimelessCache(o.Cache / 8),
 	}
 	page, err := c.value("PRAGMA page_size")

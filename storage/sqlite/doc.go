@@ -72,10 +72,11 @@
 // # Erasing
 //
 // Updates of reviews overwrite with zeros what they delete or replace (secure_delete), also in pages of the file that become
-// free. The log still has it until the log restarts and its old content is overwritten, or until the last process closes the
-// store, which removes the log. The file may keep a part of it: when SQLite moves rows to another page, the old page can keep a
-// copy of some bytes, which nothing overwrites when the rows are deleted later. [DB.Vacuum] writes the file anew, without any of
-// it, and empties the log.
+// free. Two kinds of copies are left by then: in the log, and in the free part of pages from which SQLite has moved rows to others.
+// The method Scrub of the store of reviews, which reviews.Service calls after each deletion, removes both: it overwrites the free
+// part of each page of reviews, and empties the log. It reads all pages of reviews for that, while others read and write. It waits
+// up to a minute for Views of other processes that read from the log, and updates wait for a quarter of a second out of each second
+// meanwhile.
 //
 // # Adding a domain
 //

@@ -15,6 +15,8 @@ var (
 	errClosed = fmt.Errorf("sqlite: %w", appsvc.ErrClosed)
 	// errUnknown wraps the error of a COMMIT after which the log may or may not hold the commit.
 	errUnknown = errors.New("the commit failed, and it is not known whether it was kept")
+	// errLogInUse is the error of Scrub if the log could not be emptied.
+	errLogInUse = errors.New("the log could not be emptied, since others read from it or write to it")
 )
 
 // sentinels are the errors of a domain: busy if a store cannot reach its data in time, full if it has no room,
@@ -40,6 +42,8 @@ func (s sentinels) wrap(err error) error {
 		return fmt.Errorf("%w: %w", s.busy, err)
 	case isBusy(err):
 		return fmt.Errorf("%w: another process keeps the file locked: %w", s.busy, err)
+	case errors.Is(err, errLogInUse):
+		return fmt.Errorf("%w: %w", s.busy, err)
 	case isFull(err):
 		return fmt.Errorf("%w: %w", s.full, err)
 	}

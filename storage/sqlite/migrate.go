@@ -29,6 +29,12 @@ func (c *conn) migrate() error {
 	if err != nil {
 		return err
 	}
+	// A step may move the rows of a table to another one. SQLite overwrites the old ones with zeros: they may be reviews, which
+	// are erased in the new table alone.
+	if err := c.script("PRAGMA secure_delete=ON"); err != nil {
+		return err
+	}
+	defer func() { _ = c.script("PRAGMA secure_delete=OFF") }()
 	for _, m := range steps {
 		if err := c.apply(m); err != nil {
 			return fmt.Errorf("migration %s: %w", m.Name, err)

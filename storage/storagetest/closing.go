@@ -31,7 +31,7 @@ var closingRules = []rule[Closer]{
 	// transaction with its first statement, may not notice that it was closed.
 	{"a closed store of apps returns ErrClosed from View and Update", closedAppsRefuse},
 	{"a closed store of assets returns ErrClosed from View and Update, and Libraries yields it once", closedAssetsRefuse},
-	{"a closed store of reviews returns ErrClosed from View and Update, and Networks yields it once", closedReviewsRefuse},
+	{"a closed store of reviews returns ErrClosed from View, Update and Scrub, and Networks yields it once", closedReviewsRefuse},
 	{"Close closes the channels of Changed, and later channels are closed from the start", closingWakes},
 	{"Close ends the requests that wait for changes of apps", closingEndsFollowers},
 }
@@ -99,6 +99,7 @@ func closedReviewsRefuse(t *testing.T, closer Closer) {
 		err = s.Update(ctx, network, func(reviewTx) error { return nil })
 		checkClosed(t, err, "Update of network %q that does nothing", network)
 	}
+	checkClosed(t, s.Scrub(ctx), "Scrub")
 	checkClosedList(t, s.Networks(ctx), "Networks")
 	checkClosedList(t, before, "Networks, called before Close")
 }

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -24,6 +25,18 @@ var reviewEraseRules = []reviewRule{
 		checkReviews(t, s, a.Key)
 		putReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
 		checkReviews(t, s, a.Key, newReview("3", "new"), newReview("0", "new"))
+	}},
+	// It removes copies from files, which the suite cannot see.
+	{"Scrub changes nothing that can be read, and returns the error of a context that is done", func(t *testing.T, s oneNetwork) {
+		k := key("s", "a")
+		putCollections(t, s, newCollection(k, ""))
+		putReviews(t, s, k, many(0, 6, "")...)
+		updateReviews(t, s, func(w reviewTx) error { return w.DeleteReviews(ctx, k, []string{"4", "1"}) })
+		checkError(t, s.all.Scrub(ctx), nil, "Scrub")
+		checkReviews(t, s, k, newReview("0", ""), newReview("2", ""), newReview("3", ""), newReview("5", ""))
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		checkError(t, s.all.Scrub(done), context.Canceled, "Scrub with a context that is done")
 	}},
 	// Ids that are absent or given twice are ignored. The collection stays, even without reviews.
 	{"deleting reviews keeps the order of the others, and one that is put again later comes last", func(t *testing.T, s oneNetwork) {

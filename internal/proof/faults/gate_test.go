@@ -384,6 +384,10 @@ func (g reviewGate) Update(ctx context.Context, network string, fn func(reviews.
 		func(tx reviews.Tx) error { return fn(reviewWrites{reviewReads{g.gate, tx}, tx}) })
 }
 
+func (g reviewGate) Scrub(ctx context.Context) error {
+	return through(g.gate, ofReviews, func() error { return g.below.Scrub(ctx) })
+}
+
 type reviewReads struct {
 	*gate
 	r reviews.Reader
