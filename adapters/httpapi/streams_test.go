@@ -383,20 +383,22 @@ func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 func TestAStreamReadsSmallPages(t *testing.T) {
 	s := newStreaming(t, func(c *httpapi.Config) { c.Assets = assets.New(memory.New().Assets(), nil) })
 	var ids []string
-	var add []string
-	for i := range 2000 {
-		add = append(add, fmt.Sprintf(`{"id":"p%d","generator":{"id":"g"},"content":{"content":"x"}}`, i))
-	}
-	var made struct{ Added []struct{ ID string } }
-	s.by("editor", "POST", library+"/assets", `{"add":[`+strings.Join(add, ",")+`]}`).want(200).read(&made)
-	for _, a := range made.Added {
-		ids = append(ids, strconv.Quote(a.ID))
+	for part := range 2 { // of as many as a request may add
+		var add []string
+		for i := range 1000 {
+			add = append(add, fmt.Sprintf(`{"id":"p%d","generator":{"id":"g"},"content":{"content":"x"}}`, 1000*part+i))
+		}
+		var made struct{ Added []struct{ ID string } }
+		s.by("editor", "POST", library+"/assets", `{"add":[`+strings.Join(add, ",")+`]}`).want(200).read(&made)
+		for _, a := range made.Added {
+			ids = append(ids, strconv.Quote(a.ID))
+		}
 	}
 	for i := range 10 {
 		s.by("editor", "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%s],"add":[{"key":"k","value":"%d"}]}`, strings.Join(ids, ","), i)).want(200)
 	}
 	e := s.openAt(t, "editor", library+"/changes").began()
-	for range 11 {
+	for range 12 {
 		if _, kind, data, ok := e.next(); !ok || kind != "assets.changed" || len(data) < 20<<10 {
 			t.Fatalf("%s of %d bytes", kind, len(data))
 		}
