@@ -71,11 +71,12 @@ func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (Ch
 		return ChangesPage{}, err
 	}
 	for _, t := range in.Types {
-		if t != AppLeft && !slices.Contains(storedTypes, t) {
-			return ChangesPage{}, invalidParameter("types", "there is no type %q: want some of %q", t, append(slices.Clone(storedTypes), AppLeft))
+		if !slices.Contains(allTypes, t) {
+			return ChangesPage{}, invalidParameter("types", "there is no type %q: want some of %q", t, allTypes)
 		}
 	}
 	var out ChangesPage
+	wanted := setOf(in.Types)
 	err = s.store.View(ctx, func(r Reader) error {
 		out = ChangesPage{Changes: []Event{}}
 		v := viewer{r: r, by: by, heads: map[string]*Head{}}
@@ -85,7 +86,7 @@ func (s *Service) Changes(ctx context.Context, by Caller, in ChangesRequest) (Ch
 			}
 			// The type is compared after sees, which may have made the change an AppLeft.
 			event, ok, err := v.sees(ctx, change)
-			if err != nil || !ok || in.Types != nil && !slices.Contains(in.Types, event.Type) {
+			if err != nil || !ok || !wanted.has(event.Type) {
 				return false, err
 			}
 			event.Cursor = cursor()

@@ -37,6 +37,29 @@ func recordOf(by Caller, c Change, at int64) record {
 // for another type.
 var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted}
 
+// allTypes are the types that a request can ask for.
+var allTypes = append(slices.Clone(storedTypes), AppLeft)
+
+// typeSet is a set of types of changes: bit i stands for allTypes[i]. A request may name a type thousands of times, and every
+// entry of the feed is compared with what it asks for.
+type typeSet uint16
+
+// setOf returns the set of the known types of a list; nil stands for all.
+func setOf(types []ChangeType) (set typeSet) {
+	if types == nil {
+		return ^set
+	}
+	for _, t := range types {
+		if i := slices.Index(allTypes, t); i >= 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// has reports whether a type that is known is in the set.
+func (s typeSet) has(t ChangeType) bool { return s&setOf([]ChangeType{t}) != 0 }
+
 // The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
 //
 //	1 byte            index of the type in storedTypes, plus hasUUID if the id of the app is a UUID

@@ -35,11 +35,12 @@ const (
 
 // Watch waits for changes that a follower of the feed may see: see Service.Watch. Its methods are safe for concurrent use,
 // but one follower has one Watch: each Next takes over from the one before. It lives from Service.Watch to Close. Its fields after
-// in are guarded by watches.mu.
+// types are guarded by watches.mu.
 type Watch struct {
-	all *watches
-	by  Caller
-	in  ChangesRequest
+	all   *watches
+	by    Caller
+	appID string // only changes of this app; "" = all
+	types typeSet
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by Next
 	rung bool          // wake is closed
@@ -53,7 +54,7 @@ type Watch struct {
 // watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
 // with each watch: byApp and byURN lead from the app, its owner and its groups to the watches that it may concern.
 //
-// The mutex guards all fields after it, and the fields of each Watch after in. It is not held while the goroutine reads the store.
+// The mutex guards all fields after it, and the fields of each Watch after types. It is not held while the goroutine reads the store.
 type watches struct {
 	store Store
 
@@ -91,8 +92,8 @@ func newWatches(store Store) *watches {
 //		}
 //	}
 func (s *Service) Watch(by Caller, in ChangesRequest) *Watch {
-	by.Moderates, by.Reads, in.Types = slices.Clone(by.Moderates), slices.Clone(by.Reads), slices.Clone(in.Types)
-	w := &Watch{all: s.watches, by: by, in: in, wake: make(chan struct{}), unknown: true}
+	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
+	w := &Watch{all: s.watches, by: by, appID: in.AppID, types: setOf(in.Types), wake: make(chan struct{}), unknown: true}
 	a := w.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,8 +173,8 @@ func ownerKey(user string) string { return "owner " + user }
 // otherwise byURN with the caller as an owner and with each group that the caller moderates or reads. Watch adds the watch under
 // these keys, and Close removes it.
 func (a *watches) index(w *Watch, each func(in map[string]map[*Watch]struct{}, key string)) {
-	if w.in.AppID != "" {
-		each(a.byApp, w.in.AppID)
+	if w.appID != "" {
+		each(a.byApp, w.appID)
 		return
 	}
 	each(a.byURN, ownerKey(w.by.URN))
@@ -343,10 +344,10 @@ func (a *watches) wakeFor(e watchedEntry) {
 // concerns reports whether the caller could see the entry when it was written, and asks for it. It goes by the owner of the
 // app and by the groups that the app had then, so it reads no store. Changes decides what the caller sees.
 func (w *Watch) concerns(e watchedEntry) bool {
-	if w.in.AppID != "" && w.in.AppID != e.AppID {
+	if w.appID != "" && w.appID != e.AppID {
 		return false
 	}
-	if w.in.Types != nil && !slices.Contains(w.in.Types, e.Type) && !(slices.Contains(w.in.Types, AppLeft) && len(e.left) > 0) {
+	if !w.types.has(e.Type) && !(w.types.has(AppLeft) && len(e.left) > 0) {
 		return false
 	}
 	return e.AppID == "" || e.owner == w.by.URN || w.by.readsOneOf(e.groups) || w.by.readsOneOf(e.left)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -45,6 +46,8 @@ func (a appRoutes) changes(c *call) (err error) {
 		for name := range strings.SplitSeq(types, ",") {
 			in.Types = append(in.Types, appsvc.ChangeType(name))
 		}
+		slices.Sort(in.Types)
+		in.Types = slices.Clone(slices.Compact(in.Types)) // each once, since a stream keeps them and asks for many pages
 	}
 	// The stream asks the function below for one page after another, each after the cursor that it has come to. Unless
 	// the request has a limit, its pages are smaller than those of a list, since a page waits in memory until the client has read it.
