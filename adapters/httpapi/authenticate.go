@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -104,7 +105,6 @@ func (p *provenance) ambient(r *http.Request) bool {
 // is logged: it is 503 if it has Tags without TagsOnly, whatever else is wrong with it, else 401. A Principal without a URN is no
 // mistake, unless it has Tags without TagsOnly: nobody was recognised, so it is 401, and not logged as one.
 func (h *handler) authenticate(c *call) error {
-	c.secrets = secretsOf(c.r)
 	from := &provenance{limit: h.Limits.Token}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint
@@ -179,10 +179,39 @@ func secretsOf(r *http.Request) []string {
 	return secrets
 }
 
-// withoutSecrets cuts the tokens of the request out of a text, whatever brought them there.
+// hiddenToken stands where a token was.
+const hiddenToken = "[token]"
+
+// likeToken finds what looks like a token wherever a client may have put it by mistake: what follows svctoken or Bearer as
+// it would in a query, a header or a path, and a JSON Web Token, also one that was cut off. Any character may be escaped,
+// also more than once.
+var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") + `)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
+	`|` + escapable("eyJ") + `[\w%=-]*(?:(?:\.|%(?:25)*2[eE])[\w.%=-]+|$|…)`)
+
+// escapable returns a pattern for a word of letters, each as it is or escaped.
+func escapable(word string) string {
+	var b strings.Builder
+	for _, letter := range []byte(word) {
+		fmt.Fprintf(&b, "(?:%c|%%(?:25)*(?i:%02x|%02x))", letter, letter, letter^0x20) // of either case: an escape hides it
+	}
+	return b.String()
+}
+
+// withoutSecrets cuts the tokens of the request, and whatever else looks like one, out of a text.
 func (c *call) withoutSecrets(text string) string {
+	return likeToken.ReplaceAllString(c.withoutOwn(text), hiddenToken)
+}
+
+// briefly is withoutSecrets for a text that is also cut to the length that a line of the log may have. It is cut before it is
+// searched, so that a long path costs no time, but after the request's own tokens are out, so that no part of one stays.
+func (c *call) briefly(text string) string {
+	return likeToken.ReplaceAllString(bounded(c.withoutOwn(text)), hiddenToken)
+}
+
+// withoutOwn cuts out the tokens that the request carries where tokens belong.
+func (c *call) withoutOwn(text string) string {
 	for _, secret := range c.secrets {
-		text = strings.ReplaceAll(text, secret, "[token]")
+		text = strings.ReplaceAll(text, secret, hiddenToken)
 	}
 	return text
 }

@@ -65,7 +65,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}
-	c.query = parseQuery(r.URL.RawQuery)
+	c.query, c.secrets = parseQuery(r.URL.RawQuery), secretsOf(r)
 	c.setCommonHeaders()
 	return c
 }
@@ -106,7 +106,7 @@ func (c *call) log(what string, cause any, more ...any) {
 
 // logged returns what every error line has. The path is there without the query, where a token may be.
 func (c *call) logged(cause any) []any {
-	return []any{"request", c.id, "method", c.r.Method, "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}
+	return []any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}
 }
 
 // address is where the request comes from, without the port. Behind a proxy it is the proxy, unless the server has set

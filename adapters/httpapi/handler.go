@@ -169,7 +169,7 @@ func (h *handler) end(c *call) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
 	}
-	c.log("panic", cause, "stack", string(debug.Stack()))
+	c.log("panic", cause, "stack", c.withoutSecrets(string(debug.Stack())))
 	if c.sent {
 		panic(http.ErrAbortHandler)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -21,7 +20,7 @@ type Exchange struct {
 	ID       string        // X-Request-Id of the answer
 	Method   string        // "GET"; "other" for a method that HTTP does not define
 	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
-	Path     string        // as it was sent, escaped; at most 1,000 bytes
+	Path     string        // as it was sent, escaped; at most 1,000 bytes; "[token]" for what looks like a token
 	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
 	Caller   string        // URN; "" if the endpoint needs no token, or if it is not known
 	Status   int           // 0 when the connection was dropped without an answer
@@ -61,12 +60,5 @@ func (h *handler) observe(c *call) {
 	h.Observer(c.ctx(), e)
 }
 
-// path is the path of the request as it may be logged. A token that a client put there by mistake is replaced by "*",
-// before a long path is cut, so that no part of the token stays.
-func (c *call) path() string {
-	path := escapedPath(c.r.URL)
-	for _, secret := range c.secrets {
-		path = strings.ReplaceAll(path, secret, "*")
-	}
-	return bounded(path)
-}
+// path is the path of the request as it may be logged. Whatever looks like a token in it is replaced.
+func (c *call) path() string { return c.briefly(escapedPath(c.r.URL)) }

@@ -35,7 +35,7 @@ func (l *refusalLog) refused(c *call, r *refusal) {
 	}
 	l.log.LogAttrs(c.ctx(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
 		slog.String("path", c.path()), slog.Int("status", r.status), slog.String("address", c.address()),
-		slog.String("caller", c.caller()), slog.String("reason", bounded(c.withoutSecrets(reason))))
+		slog.String("caller", c.caller()), slog.String("reason", c.briefly(reason)))
 }
 
 // admit reports whether another line may be written now. The first request that gets none starts a timer, which
