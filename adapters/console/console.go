@@ -18,6 +18,8 @@ import (
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/css"
 	"github.com/tdewolff/minify/v2/js"
+
+	"github.com/vitrine-go/vitrine/internal/drain"
 )
 
 //go:embed static
@@ -134,7 +136,11 @@ func newFile(name string, text []byte) *file {
 	return &file{mediaType, text, zipped.Bytes(), `"` + hash + `"`, `"` + hash + `-gzip"`}
 }
 
+// mostDrained is how many bytes are read of a body that a request has though it needs none.
+const mostDrained = 256 << 10
+
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	drain.Body(w, r, mostDrained)
 	header := w.Header()
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")

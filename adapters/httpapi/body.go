@@ -2,14 +2,15 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/vitrine-go/vitrine/internal/drain"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -123,7 +124,7 @@ func (c *call) readBody() error {
 		case err != io.EOF:
 			return refuse(http.StatusBadRequest, "the body did not arrive whole")
 		}
-		c.body = body
+		c.body, c.drained, c.bodyEnded = body, true, true
 		return nil
 	}
 }
@@ -142,30 +143,28 @@ func (c *call) fill(buffer []byte, in io.Reader) ([]byte, error) {
 	return buffer, nil
 }
 
-// Bounds of what is read of a request after it has been refused.
-const (
-	drainedBodies = 4               // bytes, in multiples of Limits.Body
-	drainedFor    = 3 * time.Second // however slowly they come
-)
+// drainedBodies times Limits.Body is how many bytes are read of a body that is not used.
+const drainedBodies = 4
 
-// drain reads what a client is still sending after its request was refused. Many clients look at the response only when
-// they have sent everything, and report a broken connection if nobody reads it. The bytes and the time are bounded; a
-// client beyond them is disconnected, and nothing is read of a body whose Content-Length exceeds the bound. Nothing is
-// read either from a client that waits for "100 Continue", since it sends nothing, from one that was too slow or came to
-// an overloaded server, and over HTTP/2, where a response can arrive while the client sends.
-func (c *call) drain() {
+// drain reads the rest of the body before the response, once, and reports whether nothing is left of it: see package drain.
+// Nothing is read from a client that was too slow or came to an overloaded server.
+func (c *call) drain() (ended bool) {
+	if c.drained {
+		return c.bodyEnded
+	}
 	most := drainedBodies * c.h.Limits.Body
-	switch {
-	case c.r.Body == nil || c.r.Body == http.NoBody || c.r.ContentLength > most:
-		return
-	case c.r.ProtoMajor != 1 || c.r.Header["Expect"] != nil || c.room.cut || c.overloaded():
-		return
+	if c.room.cut || c.overloaded() {
+		most = 0
 	}
-	if http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(drainedFor)) != nil {
-		return // nothing would bound the time
-	}
-	_, _ = io.CopyN(io.Discard, c.r.Body, most)
+	c.drained, c.bodyEnded = true, drain.Body(c.w, c.r, most)
+	return c.bodyEnded
 }
+
+// Draining returns a context for the requests of a connection. The handlers of this package and of package console call waits
+// with true when all that keeps them from answering is a body that they do not need and that the client has not sent. They
+// call it with false if the body has come within a second. Otherwise the connection is closed after the response. A server that
+// has no room for a new connection can close such a one in its place, at any time after waits(true).
+func Draining(ctx context.Context, waits func(bool)) context.Context { return drain.Notify(ctx, waits) }
 
 // decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not deeper
 // than 64 levels, without U+0000. Anything else is a 400 with the pointer of the place.

@@ -37,6 +37,9 @@ type call struct {
 	body    []byte
 	key     string // Idempotency-Key
 
+	drained   bool // nothing more is read of the body
+	bodyEnded bool // it was read to its end; set with drained
+
 	// The response:
 	status   int
 	code     string    // of an error

@@ -120,7 +120,7 @@
 // not freed yet, 1 to 20 MiB for each upload, about 60 MiB for each that stores a large review, and 16 bytes for
 // each collection of an upload and each review of its longest line. Set GOMEMLIMIT, or
 // [runtime/debug.SetMemoryLimit] as examples/vitrine does. Bound the number of connections too, and mark what is
-// beyond it with [Overloaded].
+// beyond it with [Overloaded]. Close connections that [Draining] names first.
 //
 // /healthz is answered within a second: [Config.Ready] is asked once at a time and has 800 milliseconds.
 //
@@ -143,9 +143,11 @@
 // it cannot read (malformed ones, headers over its limit, an unknown Expect), in plain text and without the headers of
 // other responses. On a listener of [NewListener] these refusals have the form of all other errors.
 //
-// If a request is refused while its client is still sending, the handler reads up to four times [Limits.Body] of the
-// rest, for 3 seconds at most, since many clients read the response only after they have sent everything. Of a body whose
-// Content-Length is larger than that it reads nothing. Timeouts belong to the [http.Server]. The handler changes the
+// If an endpoint does not need the body of a request, or refuses the request before the body is read, the handler reads up to
+// four times [Limits.Body] of it before it answers, for a second at most, since many clients read the response only after they
+// have sent everything. Of a body whose Content-Length is larger than that it reads nothing. If the body has not come by then,
+// the connection is closed after the response. Event streams and exports answer 400 then. [Draining] tells a server which
+// connections wait for such a body. Timeouts belong to the [http.Server]. The handler changes the
 // deadlines of a connection only for this, to disconnect a slow client, and during imports and exports of reviews and event
 // streams. These have no limit of time as a whole, but their clients may be disconnected as described above.
 //

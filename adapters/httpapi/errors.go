@@ -126,6 +126,7 @@ var (
 	errNoMethod    = &refusal{status: http.StatusMethodNotAllowed, text: "this path does not know the method: see the header Allow"}
 	errNoIdentity  = &refusal{status: http.StatusServiceUnavailable, text: "it cannot be found out at the moment who asks: try again"}
 	errCrossOrigin = &refusal{status: http.StatusForbidden, text: "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization"}
+	errBodyMissing = &refusal{status: http.StatusBadRequest, text: "the body did not arrive whole, and this request needs none"}
 	errNoToken     = &refusal{status: http.StatusUnauthorized, text: "one valid token is required, in the header Authorization: svctoken <token> or in the query parameter svctoken"}
 )
 

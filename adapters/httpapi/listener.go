@@ -44,13 +44,15 @@ type refusingConn struct{ net.Conn }
 func (c refusingConn) NetConn() net.Conn { return c.Conn }
 
 // Write sends p, or what refused returns in its place. net/http writes a refusal with one call of Write, so p is the whole of
-// it. For a refusal the number returned is the length of p, as the caller expects, and not of what was sent.
+// it. For a refusal the number returned is the length of p, as the caller expects, and not of what was sent. After one with the
+// status 417 net/http reads the body of the request; the deadline keeps it from waiting for a body that does not come.
 func (c refusingConn) Write(p []byte) (int, error) {
 	own := refused(p)
 	if own == nil {
 		return c.Conn.Write(p)
 	}
 	_, err := c.Conn.Write(own)
+	_ = c.SetReadDeadline(time.Now())
 	return len(p), err
 }
 

@@ -12,11 +12,9 @@ import (
 
 // send writes the response: the headers set so far, the status, and out, compressed or not. Nothing may be sent after
 // it. A 204 and a 304 have neither a body nor the headers that describe one. HEAD has the headers of GET, with the length
-// of the body that is left out. Before an error is sent, the rest of the request is read: see drain.
+// of the body that is left out. What the endpoint has not read of the request is read before: see drain.
 func (c *call) send() {
-	if c.status >= http.StatusBadRequest {
-		c.drain()
-	}
+	c.drain()
 	c.body = nil
 	body := c.choose()
 	c.sent = true

@@ -185,6 +185,9 @@ func (v reviewRoutes) export(c *call) error {
 	if err != nil {
 		return err
 	}
+	if !c.drain() {
+		return errBodyMissing
+	}
 	d := newDownload(c, recordsType)
 	if c.r.Method != http.MethodHead {
 		if err := c.h.exports.enter(c); err != nil {

@@ -147,6 +147,9 @@ const (
 // changed is called before each read. It returns the cursor to read from, which is after or a later one, and a channel
 // that is closed when there may be more.
 func (c *call) stream(after string, changed func(after string) (from string, wake <-chan struct{}), page feedPage) error {
+	if !c.drain() {
+		return errBodyMissing
+	}
 	// A delivery token reads no feed, so each stream has a caller with a name.
 	all, caller := c.h.Streams, c.by.URN
 	s := &stream{call: c, control: http.NewResponseController(c.w), next: after, sentID: after}

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // net/http writes a response to its connection in pieces, as large as its buffer of 4 KB. Each piece is a system call and
@@ -55,6 +56,10 @@ func (c *pieceConn) release(p []byte) error {
 	return err
 }
 
+// flushedFor is how long the client may take to receive a delayed piece. No timeout of the server bounds it, since the response
+// has ended for net/http.
+const flushedFor = 10 * time.Second
+
 // flush sends the delayed piece, unless a write is running, which sends it.
 func (c *pieceConn) flush() error {
 	if !c.mu.TryLock() {
@@ -64,6 +69,8 @@ func (c *pieceConn) flush() error {
 	if c.held == nil {
 		return nil
 	}
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(flushedFor))
+	defer func() { _ = c.Conn.SetWriteDeadline(time.Time{}) }()
 	return c.release(nil)
 }
 

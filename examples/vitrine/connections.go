@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
@@ -20,11 +21,18 @@ const mostConnections = 1000
 // on them, and other requests are told at once that the server is overloaded.
 const spareConnections = 16
 
-// connections bounds how many connections are open. When there are too many, the one that has been idle for the longest
-// is closed: it has no request under way, and its client may connect again. So a flood of idle connections displaces
-// only idle ones. If every connection has a request under way, a few more are accepted, on which only /healthz is
-// served. Beyond these, new connections wait until a request has ended; the timeouts of the server make sure that it
-// does.
+// stalledAfter is how long the server waits for the client of a request before the connection can be closed for a new one.
+const stalledAfter = time.Second
+
+// connections bounds how many connections are open. When there are too many, one is closed for each new one:
+//
+//  1. one whose request is as good as answered, and whose client has not sent the body that it has announced;
+//  2. else the one that has been idle for the longest: it has no request under way, and its client may connect again;
+//  3. else the one whose client has kept the server waiting for the longest, if that is more than stalledAfter: it does
+//     not send the body that an endpoint reads, or does not read the response.
+//
+// So a flood of connections displaces only those that nothing is done for. If the server works on a request of every
+// connection, a few more are accepted, on which only /healthz is served. Beyond these, new connections wait.
 type connections struct {
 	net.Listener
 	most   int
@@ -32,15 +40,16 @@ type connections struct {
 	secret bool // the connections are under TLS
 
 	mu     sync.Mutex
-	fewer  sync.Cond // a connection was closed or has become idle, or the listener is closed
+	fewer  sync.Cond // there may be room for one more, or the listener is closed
 	open   int
-	idle   list.List // of *connection, the longest idle first
+	each   map[*connection]struct{}
+	idle   list.List // of *connection: those of 1, the latest first, and then those of 2, the longest idle first
 	closed bool
 }
 
 // newConnections returns a listener for at most so many connections, and the spare ones.
 func newConnections(l net.Listener, most int) *connections {
-	all := &connections{Listener: l, most: most, spare: spareConnections}
+	all := &connections{Listener: l, most: most, spare: spareConnections, each: map[*connection]struct{}{}}
 	all.fewer.L = &all.mu
 	return all
 }
@@ -49,9 +58,10 @@ func newConnections(l net.Listener, most int) *connections {
 func (l *connections) serve(s *http.Server) error {
 	s.ConnState = l.state
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, connectionKey{}, connectionOf(c))
+		of := connectionOf(c)
+		return httpapi.Draining(context.WithValue(ctx, connectionKey{}, of), of.draining)
 	}
-	s.Handler = l.unlessCrowded(s.Handler)
+	s.Handler = l.watch(s.Handler)
 	if s.TLSConfig != nil {
 		l.secret = true
 		return s.ServeTLS(l, "", "")
@@ -67,12 +77,22 @@ func connectionOf(c net.Conn) *connection {
 // connectionKey is the key of the *connection in the context of a request.
 type connectionKey struct{}
 
-// unlessCrowded marks the requests that come over a spare connection as long as more than most are open. httpapi answers
-// these with 503.
-func (l *connections) unlessCrowded(h http.Handler) http.Handler {
+// watch notes when the server waits for the client of a request. It also marks the requests that come over a spare
+// connection as long as more than most are open. httpapi answers these with 503.
+func (l *connections) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := r.Context().Value(connectionKey{}).(*connection); c.extra.Load() && l.crowded(c) {
+		c := r.Context().Value(connectionKey{}).(*connection)
+		if c.extra.Load() && l.crowded(c) {
 			r = r.WithContext(httpapi.Overloaded(r.Context()))
+		}
+		c.waits.add(1, 0)
+		defer c.waits.add(-1, 0)
+		if r.Body != http.NoBody {
+			r = r.WithContext(r.Context()) // a copy, since net/http looks at the body of its own
+			r.Body = watchedBody{r.Body, c}
+		}
+		if r.ProtoMajor > 1 { // over HTTP/1 a write waits in (*connection).Write
+			w = watchedWriter{w, c}
 		}
 		h.ServeHTTP(w, r)
 	})
@@ -97,36 +117,56 @@ func (l *connections) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra, open := l.admit()
+	c := &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l}
+	extra, open := l.admit(c)
 	if !open {
 		_ = raw.Close()
 		return nil, net.ErrClosed
 	}
-	c := &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l}
 	c.extra.Store(extra)
 	return c, nil
 }
 
-// admit waits until there is room for one more connection, and makes room by closing idle ones. extra is true if it is a
+// admit waits until there is room for one more connection, and makes room by closing others. extra is true if c is a
 // spare one, and open is false if the listener was closed.
-func (l *connections) admit() (extra, open bool) {
+func (l *connections) admit(c *connection) (extra, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.open >= l.most && !l.closed {
-		if longest := l.idle.Front(); longest != nil {
-			l.leave(longest.Value.(*connection))
+		if victim := l.victim(time.Now()); victim != nil {
+			l.leave(victim)
 		} else if l.open < l.most+l.spare {
 			break
 		} else {
+			again := time.AfterFunc(stalledAfter/10, l.fewer.Signal) // one may be stalled by then
 			l.fewer.Wait()
+			again.Stop()
 		}
 	}
 	l.open++
+	l.each[c] = struct{}{}
 	return l.open > l.most, !l.closed
 }
 
-// leave closes a connection that has no request under way. The read of the goroutine that serves it then fails. Callers
-// hold mu.
+// victim returns the connection that is closed for a new one, nil if there is none. Callers hold mu.
+func (l *connections) victim(now time.Time) *connection {
+	if first := l.idle.Front(); first != nil {
+		return first.Value.(*connection)
+	}
+	var longest *connection
+	since := now.Add(-stalledAfter)
+	for c := range l.each {
+		if c.open > 0 {
+			continue // it is not counted: closing it makes no room
+		}
+		if at, waits := c.stalled(); waits && at.Before(since) {
+			longest, since = c, at
+		}
+	}
+	return longest
+}
+
+// leave closes a connection. The read or write of the goroutine that serves it then fails. Callers hold mu.
 func (l *connections) leave(c *connection) {
 	l.forget(c)
 	_ = c.Conn.Close()
@@ -137,6 +177,7 @@ func (l *connections) forget(c *connection) {
 	l.busy(c)
 	if !c.gone {
 		c.gone = true
+		delete(l.each, c)
 		if c.open == 0 {
 			l.open--
 		}
@@ -159,9 +200,11 @@ func (l *connections) busy(c *connection) {
 	}
 }
 
-// state is for http.Server.ConnState. A connection counts as idle until the headers of its next request are complete.
+// state is for http.Server.ConnState. A connection counts as idle until the headers of its next request are complete. While it is
+// active and no handler runs for it, net/http waits for its client.
 func (l *connections) state(raw net.Conn, state http.ConnState) {
 	c := connectionOf(raw)
+	c.waits.add(0, 0)
 	if state == http.StateIdle {
 		_ = c.flush() // the response has ended; if the client has gone, the next read fails
 	}
@@ -190,6 +233,8 @@ type connection struct {
 	place *list.Element // among the idle ones; nil while it is not idle
 	gone  bool          // closed
 	extra atomic.Bool   // it is a spare one, accepted when all others had a request under way
+	waits waits
+	write atomic.Int64 // since when a write waits, in nanoseconds since the epoch; 0 = none does
 
 	open int // event streams that are open on it; while there are some, it is not counted in connections.open
 }
@@ -220,6 +265,19 @@ func (c *connection) addStreams(n int) {
 		l.fewer.Signal()
 	case c.open == 0:
 		l.open++
+	}
+}
+
+// draining notes that a request of the connection is as good as answered, and whether it still waits for the rest of its
+// body, which is not needed. See httpapi.Draining.
+func (c *connection) draining(waits bool) {
+	l := c.all
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy(c)
+	if waits && !c.gone {
+		c.place = l.idle.PushFront(c)
+		l.fewer.Signal()
 	}
 }
 

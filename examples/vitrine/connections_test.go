@@ -284,7 +284,7 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := all.unlessCrowded(api)
+	handler := all.watch(api)
 	var requests sync.WaitGroup
 	for range 2 {
 		requests.Go(func() {

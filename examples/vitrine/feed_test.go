@@ -183,7 +183,7 @@ func (s *server) streamAnswers(token, path, last string, want int) {
 func TestStreamsTakeNoConnectionOfOthers(t *testing.T) {
 	all := newConnections(nil, 2)
 	c := &connection{all: all}
-	if extra, open := all.admit(); extra || !open {
+	if extra, open := all.admit(c); extra || !open {
 		t.Fatal(extra, open)
 	}
 	c.addStreams(1)

@@ -1,0 +1,58 @@
+// Package drain reads what is left of the body of a request before the request is answered.
+//
+// net/http does so by itself, since many clients look at the response only when they have sent everything. But it waits for the
+// body as long as the server's ReadTimeout allows, and keeps the response back meanwhile. A client that announces a body and
+// sends none would hold its connection for that long, whatever it has asked for.
+package drain
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Patience is how long a response waits for the rest of the body, however slowly it comes.
+const Patience = time.Second
+
+// notifyKey is the key of the function of Notify in a context.
+type notifyKey struct{}
+
+// Notify returns a context for requests. Body calls waits with true before it reads, and with false if the body has come to its
+// end. Otherwise net/http closes the connection after the response, and waits is not called again.
+func Notify(ctx context.Context, waits func(bool)) context.Context {
+	return context.WithValue(ctx, notifyKey{}, waits)
+}
+
+// Body reads and drops the rest of the body of r, up to most bytes and for Patience. It reports whether there is nothing left of
+// the body. If something is left, net/http does not wait for it either, and closes the connection after the response.
+//
+// Nothing is read if Content-Length is more than most, so most may be 0 for a client that is not to be waited for. Nothing is
+// read either from a client that waits for "100 Continue", since reading would tell it to send the body, and over
+// HTTP/2, where a response does not wait for the body.
+func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
+	if r.Body == nil || r.Body == http.NoBody || r.ProtoMajor != 1 {
+		return true
+	}
+	var patience time.Duration
+	if most > 0 && r.ContentLength <= most && r.Header["Expect"] == nil {
+		patience = Patience
+	}
+	// The deadline stays, so it also bounds what net/http reads when the handler has returned.
+	if http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) != nil {
+		return true // w is no connection: nothing can be waited for
+	}
+	waits, _ := r.Context().Value(notifyKey{}).(func(bool))
+	if waits == nil {
+		waits = func(bool) {}
+	}
+	waits(true)
+	if patience == 0 {
+		return false
+	}
+	if _, err := io.CopyN(io.Discard, r.Body, most); err == io.EOF || err == http.ErrBodyReadAfterClose {
+		waits(false)
+		return true
+	}
+	return false
+}
