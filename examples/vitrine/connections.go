@@ -118,6 +118,7 @@ func (l *connections) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &connection{pieceConn: pieceConn{Conn: raw, whole: l.secret}, all: l}
+	c.waits.add(0, 0) // begins now
 	extra, open := l.admit(c)
 	if !open {
 		_ = raw.Close()

@@ -38,8 +38,9 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if most > 0 && r.ContentLength <= most && r.Header["Expect"] == nil {
 		patience = Patience
 	}
-	// The deadline stays, so it also bounds what net/http reads when the handler has returned.
-	if http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) != nil {
+	// If something is left, the deadline stays, so it also bounds what net/http reads when the handler has returned.
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(patience)) != nil {
 		return true // w is no connection: nothing can be waited for
 	}
 	waits, _ := r.Context().Value(notifyKey{}).(func(bool))
@@ -50,9 +51,10 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if patience == 0 {
 		return false
 	}
-	if _, err := io.CopyN(io.Discard, r.Body, most); err == io.EOF || err == http.ErrBodyReadAfterClose {
-		waits(false)
-		return true
+	if _, err := io.CopyN(io.Discard, r.Body, most+1); err != io.EOF && err != http.ErrBodyReadAfterClose {
+		return false
 	}
-	return false
+	_ = control.SetReadDeadline(time.Time{}) // net/http goes on reading, to see whether the client leaves
+	waits(false)
+	return true
 }

@@ -83,7 +83,7 @@ var table = []row{
 		why:   "an adapter knows what it adapts and the domain it serves",
 	}, {
 		dir: "adapters/console",
-		may: []string{"github.com/tdewolff/minify/v2"},
+		may: []string{"internal/drain", "github.com/tdewolff/minify/v2"},
 		why: "the console is files for a browser, which speaks to the API over HTTP",
 	}, {
 		dir: "adapters",

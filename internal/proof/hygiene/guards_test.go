@@ -20,7 +20,7 @@ var limits = []program.Edit{
 	{File: "examples/vitrine/serve.go", Old: "lastRequests = 30 * time.Second", New: "lastRequests = 3 * SECOND"},
 	{File: "examples/vitrine/connections.go", Old: "mostConnections = 1000", New: "mostConnections = 200"},
 	{File: "adapters/httpapi/limits.go", Old: "l.Pause = 30 * time.Second", New: "l.Pause = SECOND"},
-	{File: "adapters/httpapi/body.go", Old: "drainedFor    = 3 * time.Second", New: "drainedFor    = SECOND"},
+	{File: "internal/drain/drain.go", Old: "const Patience = time.Second", New: "const Patience = SECOND"},
 }
 
 // guards are the server's, each with how it is taken away: MUTANT stands for whether it is. DESCRIPTORS
@@ -41,9 +41,9 @@ var guards = []mutant.Mutant{
 	{Name: "bytes of headers", Edits: []program.Edit{{File: "examples/vitrine/serve.go",
 		Old: "MaxHeaderBytes:               256 << 10,",
 		New: "MaxHeaderBytes:               map[bool]int{false: 256 << 10, true: 64 << 20}[MUTANT],"}}},
-	{Name: "time to take a refusal", Edits: []program.Edit{{File: "adapters/httpapi/body.go",
-		Old: "SetReadDeadline(time.Now().Add(drainedFor))",
-		New: "SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: drainedFor, true: time.Hour}[MUTANT]))"}}},
+	{Name: "time to take a refusal", Edits: []program.Edit{{File: "internal/drain/drain.go",
+		Old: "patience = Patience",
+		New: "patience = map[bool]time.Duration{false: Patience, true: time.Hour}[MUTANT]"}}},
 	{Name: "pause of an upload", Edits: []program.Edit{{File: "adapters/httpapi/uploads.go",
 		Old: "_ = u.control.SetReadDeadline(time.Now().Add(u.pace.period))",
 		New: "_ = u.control.SetReadDeadline(time.Now().Add(map[bool]time.Duration{false: u.pace.period, true: time.Hour}[MUTANT]))"}}},

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/console"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// small is a server with room for two connections, in a bubble. It gives a function that opens one and sends a text.
+func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
+	t.Helper()
+	api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New().Apps(), nil), Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", console.Before(api, "", console.New(console.Config{})))
+	mux.HandleFunc("/read", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	mux.HandleFunc("/work", func(http.ResponseWriter, *http.Request) { time.Sleep(30 * time.Second) })
+	l := make(pipeListener)
+	all = newConnections(l, 2)
+	all.spare = 0
+	s := newServer(mux, slog.New(slog.DiscardHandler))
+	go func() { _ = all.serve(s) }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		time.Sleep(5 * time.Minute) // until all that the server does has ended
+	})
+	return all, func(text string) net.Conn {
+		near, far := net.Pipe()
+		t.Cleanup(func() { _ = near.Close() })
+		l <- far // the server takes it when it has room
+		if _, err := io.WriteString(near, text); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		return near
+	}
+}
+
+// health asks over a new connection for /healthz, and returns after how long the answer has come.
+func health(t *testing.T, send func(string) net.Conn) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	conn := send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", answer, err)
+	}
+	return time.Since(begun)
+}
+
+// Connections whose requests announce a body that never comes make room at once, whatever they ask for.
+func TestABodyThatNeverComesHoldsNobodyUp(t *testing.T) {
+	const announced, chunked, waits = "Content-Length: 100000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n"
+	for _, line := range []string{"OPTIONS /apps", "GET /healthz", "HEAD /healthz", "GET /cors.html", "GET /openapi.json", "GET /", "GET /x/console/main.js",
+		"GET /x/console/none.js", "POST /x/console/main.js", "GET /apps/", "POST /apps/", "GET /nothing"} {
+		for _, rest := range []string{announced, chunked, waits, "Content-Length: 900000000\r\n\r\n"} {
+			request := line + " HTTP/1.1\r\nHost: x\r\n" + rest
+			synctest.Test(t, func(t *testing.T) {
+				_, send := small(t)
+				for range 4 {
+					send(request)
+				}
+				if took := health(t, send); took > 0 {
+					t.Errorf("behind %q another waits %s", request, took)
+				}
+			})
+		}
+	}
+}
+
+// Nor does one of a request that net/http refuses.
+func TestARefusedExpectationHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, send := small(t)
+		for range 2 {
+			conn := send("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nContent-Length: 100000\r\n\r\n")
+			if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != http.StatusExpectationFailed {
+				t.Fatalf("%v, %v", answer, err)
+			}
+		}
+		if took := health(t, send); took > time.Second {
+			t.Errorf("another waits %s", took)
+		}
+	})
+}
+
+// When the server waits for all clients, another gets the place of one of them soon, and of none for which the server works.
+func TestClientsThatKeepTheServerWaitingMakeRoom(t *testing.T) {
+	for name, request := range map[string]string{
+		"a body that is read":          "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
+		"a response that is not taken": "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			_, send := small(t)
+			send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
+			send(request)
+			if took := health(t, send); took == 0 || took > 2*stalledAfter {
+				t.Errorf("%s: another waits %s", name, took)
+			}
+		})
+		synctest.Test(t, func(t *testing.T) {
+			all, send := small(t)
+			for range 2 {
+				send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
+			}
+			time.Sleep(5 * stalledAfter)
+			all.mu.Lock()
+			defer all.mu.Unlock()
+			if victim := all.victim(time.Now()); victim != nil {
+				t.Error("a connection is closed though the server works on its request")
+			}
+		})
+	}
+}
+
+// A request whose body comes in time is answered and its connection kept, also where no body is needed.
+func TestABodyThatComesKeepsItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, send := small(t)
+		conn := send("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+		in := bufio.NewReader(conn)
+		for range 2 {
+			if _, err := io.WriteString(conn, "hello"); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(in, nil)
+			if err != nil || answer.StatusCode != http.StatusOK || answer.Close {
+				t.Fatalf("%v, %v", answer, err)
+			}
+			_, _ = io.Copy(io.Discard, answer.Body)
+			if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
