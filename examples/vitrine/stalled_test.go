@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
+// files serves the console.
+var files = sync.OnceValue(func() http.Handler { return console.New(console.Config{}) })
+
 // small is a server with room for two connections, in a bubble. It gives a function that opens one and sends a text.
 func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 	t.Helper()
@@ -24,7 +28,7 @@ func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", console.Before(api, "", console.New(console.Config{})))
+	mux.Handle("/", console.Before(api, "", files()))
 	mux.HandleFunc("/read", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	mux.HandleFunc("/work", func(http.ResponseWriter, *http.Request) { time.Sleep(30 * time.Second) })
 	l := make(pipeListener)

@@ -1,0 +1,92 @@
+package drain_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/drain"
+)
+
+// one is a listener for one connection.
+type one chan net.Conn
+
+func (l one) Accept() (net.Conn, error) {
+	if c, ok := <-l; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (l one) Close() error { close(l); return nil }
+func (one) Addr() net.Addr { return &net.TCPAddr{} }
+
+// most is how many bytes the server reads.
+const most = 10
+
+func TestBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		rest   string // of the request
+		after  time.Duration
+		waited []bool
+		kept   bool
+	}{
+		"none":                          {"\r\n", 0, nil, true},
+		"all of it":                     {"Content-Length: 10\r\n\r\n0123456789", 0, []bool{true, false}, true},
+		"all of it, in chunks":          {"Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n", 0, []bool{true, false}, true},
+		"a part":                        {"Content-Length: 10\r\n\r\n0", drain.Patience, []bool{true}, false},
+		"a chunk without an end":        {"Transfer-Encoding: chunked\r\n\r\n1\r\n0\r\n", drain.Patience, []bool{true}, false},
+		"too much":                      {"Content-Length: 11\r\n\r\n", 0, []bool{true}, false},
+		"too much in chunks":            {"Transfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n", 0, []bool{true}, false},
+		"of a client that asks whether": {"Expect: 100-continue\r\nContent-Length: 10\r\n\r\n", 0, []bool{true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waited []bool
+				l := make(one)
+				s := &http.Server{
+					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						begun := time.Now()
+						if ended := drain.Body(w, r, most); ended != c.kept || time.Since(begun) != c.after {
+							t.Errorf("%v after %s", ended, time.Since(begun))
+						}
+						if c.kept {
+							time.Sleep(time.Hour)
+							if r.Context().Err() != nil {
+								t.Error("a request with a body is given up because it takes long")
+							}
+						}
+					}),
+					ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+						return drain.Notify(ctx, func(w bool) { waited = append(waited, w) })
+					},
+				}
+				go func() { _ = s.Serve(l) }()
+				near, far := net.Pipe()
+				l <- far
+				go func() { _, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\n"+c.rest) }()
+				answer, err := http.ReadResponse(bufio.NewReader(near), nil)
+				if err != nil || answer.StatusCode != http.StatusOK || answer.Close == c.kept || !slices.Equal(waited, c.waited) {
+					t.Errorf("%+v, %v; waits were %v", answer, err, waited)
+				}
+				_, _ = near.Close(), s.Close()
+				time.Sleep(time.Minute) // until the server has closed its side, too
+			})
+		})
+	}
+}
+
+// A writer that is no connection is not read from, since nothing would bound the time.
+func TestBodyOfNoConnection(t *testing.T) {
+	body := strings.NewReader("hello")
+	if ended := drain.Body(httptest.NewRecorder(), httptest.NewRequest("POST", "/", body), most); !ended || body.Len() != 5 {
+		t.Errorf("%v, %d bytes are left", ended, body.Len())
+	}
+}
