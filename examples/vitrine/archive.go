@@ -55,7 +55,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("import: %s: %w", f.Arg(0), err)
 	}
 	defer a.Close()
-	n, err := importArchive(ctx, *db, a)
+	n, err := importArchive(ctx, *db, a, p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here"))
 	if err == nil {
 		fmt.Fprintf(p.stderr, "imported %s\n", n)
 	}
@@ -64,7 +64,8 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 
 // importArchive builds the store. A kill leaves none that can be opened: a SQLite file gets its name when it is complete, and in
 // PostgreSQL the store stays marked as unfinished until the next import begins anew.
-func importArchive(ctx context.Context, db string, a *archive.Archive) (n archive.Counts, err error) {
+// built is called when a SQLite store is complete, before it gets its name.
+func importArchive(ctx context.Context, db string, a *archive.Archive, built func() error) (n archive.Counts, err error) {
 	fill := func(s archive.Stores) error {
 		var err error
 		n, err = a.Import(ctx, s)
@@ -72,7 +73,10 @@ func importArchive(ctx context.Context, db string, a *archive.Archive) (n archiv
 	}
 	if inFile(db) {
 		err = sqlite.Build(db, func(s *sqlite.DB) error {
-			return fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()})
+			if err := fill(archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}); err != nil {
+				return err
+			}
+			return built()
 		})
 		return n, err
 	}

@@ -87,7 +87,7 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		count = benchFollowers
 	}
 	db, beside := strings.CutPrefix(db, besideOther)
-	s, err := openStore(context.Background(), db)
+	s, err := openStore(context.Background(), db, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -121,10 +121,10 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 func TestACommandRunsByItsEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	environment := []string{"VITRINE_DB=v.db", "VITRINE_URN=urn:vitrine:example.test:user=editor", "VITRINE_MODERATES=urn:vitrine:example.test"}
+	s := start(t, dir, environment)
 	out := run(t, dir, environment, "token")
 	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
 		t.Fatalf("token: %+v", out)
 	}
-	s := start(t, dir, environment)
 	s.do(strings.TrimSpace(out.stdout), "GET", "/apps/", "", 200)
 }

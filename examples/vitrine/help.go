@@ -51,7 +51,7 @@ func (p *program) usage(w io.Writer, words string) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", wrapped(`Flags may stand before and after file names. Each can also be given in the environment: VITRINE_BASE_PATH stands for -base-path. A flag wins over its variable.`, 0))
-	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made on its first use, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
+	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made with it, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
 }
 
 // usageLine returns the line of usage for the command that words name or, if several begin with words, for all of them.

@@ -18,17 +18,10 @@ import (
 const keyVariable = "VITRINE_KEY"
 
 // keyUsage says what -key-file wants.
-const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made on its first use)"
+const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made with the store)"
 
 // errNoKey is the error for a store that has no key file beside it, when no key is given either.
 var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name a key file with -key-file, or set " + keyVariable)}
-
-// signer returns what signs and verifies tokens. The keys come from -key-file, else from the environment, else from the
-// file beside the store. Only that file is made if it does not exist, so check db before you call signer: a -key-file
-// that does not exist may be misspelt.
-func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
-	return p.signerBy(db, file, p.keyBeside)
-}
 
 // keyIsBeside reports whether the keys are in the file beside the store: neither -key-file nor the environment names
 // others.
@@ -36,14 +29,10 @@ func (p *program) keyIsBeside(db, file string) bool {
 	return file == "" && p.getenv(keyVariable) == "" && inFile(db)
 }
 
-// signerAgain is signer for a server that is running: it makes no key.
-func (p *program) signerAgain(db, file string) (*httpapi.Tokens, error) {
-	return p.signerBy(db, file, func(db string) ([]byte, error) { return ownKey(db + ".key") })
-}
-
-// signerBy is signer, with a function that reads the key file beside the store. The error of a key that was given by a
-// flag or the environment is a usageError.
-func (p *program) signerBy(db, file string, beside func(db string) ([]byte, error)) (*httpapi.Tokens, error) {
+// signer returns what signs and verifies tokens. The keys come from -key-file, else from the environment, else from the
+// file beside the store. It makes no key: only who builds a store does, see keyMaker. The error of a key that was given
+// by a flag or the environment is a usageError.
+func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	variable := p.getenv(keyVariable)
 	var text []byte
 	var source string
@@ -60,7 +49,10 @@ func (p *program) signerBy(db, file string, beside func(db string) ([]byte, erro
 		return nil, errNoKey
 	default:
 		source = "the key file " + db + ".key"
-		text, err = beside(db)
+		if text, err = ownKey(db + ".key"); errors.Is(err, fs.ErrNotExist) {
+			return nil, exitError{errors.New(source + " is gone, and only it verifies the tokens of the store: put it back, name another with -key-file, " +
+				"or start serve once with -new-keys, which makes a new one and ends all tokens"), exitUsage}
+		}
 	}
 	var keys [][]byte
 	if err == nil {
@@ -102,25 +94,23 @@ func (p *program) keyIn(file string) ([]byte, error) {
 	return text, err
 }
 
-// keyBeside returns the key file beside a store, and makes it if it does not exist.
-func (p *program) keyBeside(db string) ([]byte, error) {
-	file := db + ".key"
-	text, err := ownKey(file)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return text, err
-	}
-	made, err := makeKey(file)
-	if err != nil {
-		return nil, fmt.Errorf("making it: %w", err)
-	}
-	if made {
-		there := ""
-		if absent(db) {
-			there = "; there is no store beside it yet"
+// keyMaker returns a function that makes the key file beside a store unless it is there. Who builds a store calls it
+// before the store gets its name, so that there is never a store without its key. It does nothing if the keys are
+// elsewhere. note is what the operator has to know of a key that was made, "" if that is nothing.
+func (p *program) keyMaker(db, file, note string) func() error {
+	return func() error {
+		if !p.keyIsBeside(db, file) {
+			return nil
 		}
-		fmt.Fprintf(p.stderr, "vitrine: made the key file %s%s\n", file, there)
+		made, err := makeKey(db + ".key")
+		if err != nil {
+			return fmt.Errorf("making the key file %s.key: %w", db, err)
+		}
+		if made {
+			fmt.Fprintf(p.stderr, "vitrine: made the key file %s.key%s\n", db, note)
+		}
+		return nil
 	}
-	return ownKey(file)
 }
 
 // ownKey reads a key file that this program has made. It returns an error if others than its owner may read it.

@@ -2,23 +2,35 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
 
 func TestSigningKeys(t *testing.T) {
 	t.Run("the file is made once, for its owner only", func(t *testing.T) {
-		dir := t.TempDir()
-		var made sync.WaitGroup
+		dir := reviewFiles(t)
+		var told atomic.Int64
+		var building sync.WaitGroup
 		for range 8 {
-			made.Go(func() { newToken(t, dir, nil, "-db", "v.db") })
+			building.Go(func() {
+				out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good")
+				if out.status != 0 {
+					t.Errorf("%+v", out)
+				}
+				told.Add(int64(strings.Count(out.stderr, "vitrine: made the key file v.db.key\n")))
+			})
 		}
-		made.Wait()
+		building.Wait()
+		if told.Load() != 1 {
+			t.Errorf("making it is told %d times", told.Load())
+		}
 		first, err := os.ReadFile(filepath.Join(dir, "v.db.key"))
 		if err != nil {
 			t.Fatal(err)
@@ -27,16 +39,61 @@ func TestSigningKeys(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
-		files, err := os.ReadDir(dir)
-		if err != nil || len(files) != 1 {
-			t.Errorf("left beside the key: %v, %v", files, err)
+		if left, err := filepath.Glob(filepath.Join(dir, "v.db.key?*")); err != nil || len(left) != 0 {
+			t.Errorf("left beside the key: %v, %v", left, err)
 		}
 		token := newToken(t, dir, nil, "-db", "v.db")
+		s := start(t, dir, nil, "-db", "v.db", "-new-keys")
+		s.do(token, "GET", "/apps/", "", 200)
 		if second, _ := os.ReadFile(filepath.Join(dir, "v.db.key")); !bytes.Equal(first, second) {
 			t.Error("the key changed")
 		}
-		s := start(t, dir, nil, "-db", "v.db")
-		s.do(token, "GET", "/apps/", "", 200)
+	})
+	t.Run("it belongs to a store", func(t *testing.T) {
+		dir := t.TempDir()
+		refused := func(says string, args ...string) {
+			t.Helper()
+			out := run(t, dir, nil, args...)
+			if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, says) {
+				t.Errorf("%v: %+v", args, out)
+			}
+		}
+		sign, serve := append([]string{"token", "-db", "v.db"}, editor...), []string{"serve", "-db", "v.db", "-addr", "127.0.0.1:0"}
+		refused("there is no store at v.db", sign...)
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+			t.Errorf("token left %v, %v", files, err)
+		}
+		start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
+		old := newToken(t, dir, nil, "-db", "v.db")
+		if err := os.Remove(filepath.Join(dir, "v.db.key")); err != nil {
+			t.Fatal(err)
+		}
+		refused("v.db.key is gone", sign...)
+		refused("-new-keys", serve...)
+		if _, err := os.Stat(filepath.Join(dir, "v.db.key")); err == nil {
+			t.Error("a key was made for a store that had one")
+		}
+		s := start(t, dir, nil, "-db", "v.db", "-new-keys")
+		s.do(old, "GET", "/apps/", "", 401)
+		s.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/apps/", "", 200)
+		for _, elsewhere := range [][]string{{"-key-file", "v.db.key"}, {"-db", "memory:"}} {
+			out := run(t, dir, nil, append(append(serve, "-new-keys"), elsewhere...)...)
+			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-new-keys makes") {
+				t.Errorf("%v: %+v", elsewhere, out)
+			}
+		}
+	})
+	t.Run("who has keys elsewhere gets none beside the store", func(t *testing.T) {
+		dir := reviewFiles(t)
+		for i, env := range []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef", "VITRINE_KEY_FILE=elsewhere"} {
+			db := fmt.Sprintf("v%d.db", i)
+			if out := run(t, dir, []string{env}, "reviews", "import", "-db", db, "good"); out.status != 0 {
+				t.Errorf("%+v", out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, db+".key")); err == nil {
+				t.Errorf("%s: a key was made", env)
+			}
+		}
 	})
 	t.Run("a variable or a file may hold it", func(t *testing.T) {
 		dir := t.TempDir()
@@ -47,7 +104,10 @@ func TestSigningKeys(t *testing.T) {
 		s := start(t, dir, variable, "-db", "memory:")
 		s.do(newToken(t, dir, variable), "GET", "/apps/", "", 200)
 		s.do(newToken(t, dir, nil, "-key-file", "k", "-db", "memory:"), "GET", "/apps/", "", 200)
-		s.do(newToken(t, dir, nil, "-db", "v.db"), "GET", "/apps/", "", 401)
+		if err := os.WriteFile(filepath.Join(dir, "other"), []byte("another key that is 32 bytes long\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.do(newToken(t, dir, nil, "-key-file", "other", "-db", "memory:"), "GET", "/apps/", "", 401)
 		out := run(t, dir, variable, append([]string{"token", "-key-file", "k"}, editor...)...)
 		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "VITRINE_KEY") {
 			t.Errorf("both: %+v", out)
@@ -72,7 +132,6 @@ func TestSigningKeys(t *testing.T) {
 	})
 	t.Run("others than the owner may not have to do with it", func(t *testing.T) {
 		dir := t.TempDir()
-		newToken(t, dir, nil, "-db", "v.db")
 		start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
 		file := filepath.Join(dir, "v.db.key")
 		for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o601, 0o644} {
@@ -133,22 +192,6 @@ func TestSigningKeys(t *testing.T) {
 			t.Error("a key file was made by a name that was given")
 		}
 	})
-	t.Run("making it is told once", func(t *testing.T) {
-		dir := t.TempDir()
-		made := func(args ...string) bool {
-			out := run(t, dir, nil, append(append([]string{"token"}, editor...), args...)...)
-			if strings.Count(out.stdout, "\n") != 1 {
-				t.Errorf("%+v", out)
-			}
-			return strings.Count(out.stderr, "\n") == 2 && strings.Contains(out.stderr, "made the key file v.db.key; there is no store beside it yet")
-		}
-		if !made("-db", "v.db") {
-			t.Error("a new key is not told")
-		}
-		if made("-db", "v.db") {
-			t.Error("a key that was there is told")
-		}
-	})
 }
 
 func TestTokensExpire(t *testing.T) {
@@ -162,7 +205,7 @@ func TestTokensExpire(t *testing.T) {
 // A right over the whole store is signed knowingly.
 func TestATokenOfTheWholeStoreIsToldSo(t *testing.T) {
 	dir := t.TempDir()
-	newToken(t, dir, nil, "-db", "v.db")
+	start(t, dir, nil, "-db", "v.db").stop(syscall.SIGTERM)
 	out := run(t, dir, nil, append([]string{"token", "-db", "v.db"}, editor...)...)
 	if !strings.Contains(out.stderr, "whole store") || out.status != 0 || strings.Count(out.stdout, "\n") != 1 {
 		t.Errorf("with -components: %+v", out)

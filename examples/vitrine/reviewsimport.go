@@ -32,7 +32,7 @@ func importReviews(ctx context.Context, p *program, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.close()) }()
-	open, done := openToFill, "imported"
+	open, done := p.openToFill, "imported"
 	if *dryRun {
 		open, done = openToCompare, "compared, nothing stored"
 	}

@@ -35,7 +35,7 @@ type serveFlags struct {
 	tlsCert, tlsKey, trustProxy, log     string
 	webhooks, webhooksAllow              string
 	protectTags, metricsAddr             string
-	demo, accessLog                      bool
+	demo, accessLog, newKeys             bool
 	keepChanges                          lifetime
 }
 
@@ -46,6 +46,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.basePath, "base-path", "/", "`path` below which the app service lies")
 	f.StringVar(&o.baseURL, "base-url", "", "`URL` of that path as clients know it (default: as each request names the host)")
 	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
+	f.BoolVar(&o.newKeys, "new-keys", false, "make a new key file beside a store whose own is gone: tokens signed before are not valid any more")
 	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and its intermediate certificates, in PEM; read again at SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM; read again at SIGHUP")
 	f.StringVar(&o.trustProxy, "trust-proxy", "", "`networks` of proxies, separated by commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
@@ -101,7 +102,8 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 		defer func() { _ = scraped.Close() }()
 	}
-	s, err := openStore(ctx, o.db)
+	makeKey := p.keyMaker(o.db, o.keyFile, "")
+	s, err := openStore(ctx, o.db, makeKey)
 	if err != nil {
 		return err
 	}
@@ -113,7 +115,12 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
-	if set.signer == nil { // the key is beside the store, and is made only now that the store is open
+	if set.signer == nil { // the key is beside the store
+		if o.newKeys {
+			if err = makeKey(); err != nil {
+				return err
+			}
+		}
 		if set.signer, err = o.tokens(p); err != nil {
 			return err
 		}
@@ -153,7 +160,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	// What SIGHUP reads again, and what runs beside the server.
 	reloads := []reload{{"the keys", func() error {
 		defer streams.Recheck()
-		return tokens.read(func() (*httpapi.Tokens, error) { return p.signerAgain(o.db, o.keyFile) })
+		return tokens.read(func() (*httpapi.Tokens, error) { return p.signer(o.db, o.keyFile) })
 	}}}
 	if set.cert != nil {
 		server.TLSConfig, scheme = set.cert.config(), "https"
@@ -221,6 +228,9 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 		return set, err
 	}
 	if !p.keyIsBeside(o.db, o.keyFile) {
+		if o.newKeys {
+			return set, usageError{errors.New("serve: -new-keys makes a key file beside a SQLite file: not with -key-file, " + keyVariable + " or another store")}
+		}
 		set.signer, err = o.tokens(p)
 	}
 	return set, err

@@ -70,8 +70,9 @@ func newMemory() *store {
 	return &store{archive.Stores{Apps: s.Apps(), Assets: s.Assets(), Reviews: s.Reviews()}, s.Webhooks(), s.Ping, s.Close, s.ResetFeed, s}
 }
 
-// openStore opens the store, and builds it if it does not exist. serve uses it, and openToFill.
-func openStore(ctx context.Context, db string) (*store, error) {
+// openStore opens the store, and builds it if it does not exist. A SQLite store that it builds gets its name only after
+// built has returned nil. serve uses it, and openToFill.
+func openStore(ctx context.Context, db string, built func() error) (*store, error) {
 	if err := checkDB(db); err != nil {
 		return nil, err
 	}
@@ -80,6 +81,12 @@ func openStore(ctx context.Context, db string) (*store, error) {
 		return newMemory(), nil
 	case inPostgres(db):
 		return openPostgres(ctx, db, nil)
+	}
+	if absent(db) {
+		err := sqlite.Build(db, func(*sqlite.DB) error { return built() })
+		if err != nil && !errors.Is(err, fs.ErrExist) { // another process may have been faster
+			return nil, err
+		}
 	}
 	return openSQLite(db)
 }
@@ -132,12 +139,12 @@ func openToCompare(ctx context.Context, db string) (*store, error) {
 	return s, err
 }
 
-// openToFill opens a store for a command that adds data, and builds it if it does not exist.
-func openToFill(ctx context.Context, db string) (*store, error) {
+// openToFill opens a store for a command that adds data, and builds it, with its key, if it does not exist.
+func (p *program) openToFill(ctx context.Context, db string) (*store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
-	return openStore(ctx, db)
+	return openStore(ctx, db, p.keyMaker(db, p.getenv(variable("key-file")), ""))
 }
 
 // checkReached is checkDB for commands that open a store and are not serve. It also refuses memory:, since only the process
@@ -167,11 +174,13 @@ func checkDB(db string) error {
 	return nil
 }
 
-// checkFile is checkDB, and also returns an error for a SQLite file that exists and is no store. A file that does not
-// exist is no error: the store may be built later.
+// checkFile is checkDB for a SQLite file, and also returns an error for one that does not exist or is no store.
 func checkFile(db string) error {
-	if err := checkDB(db); err != nil || !inFile(db) || absent(db) {
+	if err := checkDB(db); err != nil {
 		return err
+	}
+	if absent(db) {
+		return exitError{fmt.Errorf("%w at %s, whose key would sign: name the store with -db (serve builds one), or a key file with -key-file", errNoStore, db), exitUsage}
 	}
 	s, err := sqlite.Open(db, nil)
 	if err != nil {

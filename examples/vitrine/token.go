@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// token is the command token: it prints a signed token for the user that its flags describe. It makes the key file
-// beside a SQLite store if there is none yet, and needs no store.
+// token is the command token: it prints a signed token for the user that its flags describe. It makes no
+// key: one that no store has would sign tokens that are good for nothing.
 func token(_ context.Context, p *program, args []string) error {
 	f := flags("token")
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
