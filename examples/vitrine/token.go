@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // token is the command token: it prints a signed token for the user that its flags describe. It makes no
@@ -39,6 +40,11 @@ func token(_ context.Context, p *program, args []string) error {
 	})
 	if who.TagsOnly && len(who.Tags) == 0 {
 		return usageError{errors.New("token: -tags names no tag, so the token would be good for nothing: want names such as production")}
+	}
+	for _, name := range who.Tags {
+		if !appsvc.ValidTagName(name) {
+			return usageError{fmt.Errorf("token: -tags: %q cannot name a tag: want names such as production, without patterns", name)}
+		}
 	}
 	if err := who.Check(); err != nil {
 		return usageError{fmt.Errorf("token: %s", namesClaims.Replace(err.Error()))}

@@ -58,6 +58,7 @@ func TestTokenFlags(t *testing.T) {
 		"-ttl soon":          "-ttl",
 		"-tags ,":            "-tags names no tag",
 		"-tags=":             "-tags names no tag",
+		"-tags x,preview-*":  `"preview-*" cannot name a tag`,
 		"-reads urn:x":       "-reads",
 		"-reads " + user:     "-reads",
 		"-moderates " + user: "-moderates",
