@@ -55,7 +55,7 @@ func importStore(ctx context.Context, p *program, args []string) (err error) {
 		return fmt.Errorf("import: %s: %w", f.Arg(0), err)
 	}
 	defer a.Close()
-	n, err := importArchive(ctx, *db, a, p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here"))
+	n, err := importArchive(ctx, *db, a, p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here\n"))
 	if err == nil {
 		fmt.Fprintf(p.stderr, "imported %s\n", n)
 	}

@@ -96,8 +96,8 @@ func (p *program) keyIn(file string) ([]byte, error) {
 
 // keyMaker returns a function that makes the key file beside a store unless it is there. Who builds a store calls it
 // before the store gets its name, so that there is never a store without its key. It does nothing if the keys are
-// elsewhere. note is what the operator has to know of a key that was made, "" if that is nothing.
-func (p *program) keyMaker(db, file, note string) func() error {
+// elsewhere. told ends the line that tells the operator of a key that was made. If it is "", there is no such line.
+func (p *program) keyMaker(db, file, told string) func() error {
 	return func() error {
 		if !p.keyIsBeside(db, file) {
 			return nil
@@ -106,8 +106,8 @@ func (p *program) keyMaker(db, file, note string) func() error {
 		if err != nil {
 			return fmt.Errorf("making the key file %s.key: %w", db, err)
 		}
-		if made {
-			fmt.Fprintf(p.stderr, "vitrine: made the key file %s.key%s\n", db, note)
+		if made && told != "" {
+			fmt.Fprintf(p.stderr, "vitrine: made the key file %s.key%s", db, told)
 		}
 		return nil
 	}

@@ -102,7 +102,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 		}
 		defer func() { _ = scraped.Close() }()
 	}
-	makeKey := p.keyMaker(o.db, o.keyFile, "")
+	makeKey := p.keyMaker(o.db, o.keyFile, "\n")
 	s, err := openStore(ctx, o.db, makeKey)
 	if err != nil {
 		return err
