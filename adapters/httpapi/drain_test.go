@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -129,6 +130,39 @@ func TestAnOverloadedServerDrainsNothing(t *testing.T) {
 		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 503 || time.Since(begun) > 0 {
 			t.Errorf("after %s: %v, %v", time.Since(begun), answer, err)
 		}
+	})
+}
+
+// A client that asks before it sends a file, and has sent all of it, goes on with the same connection.
+func TestAConnectionOutlivesAnImport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		known := &people{named: map[string]httpapi.Principal{"editor": editor}}
+		conn := dialer(t, httpapi.Config{Reviews: reviews.New(memory.New().Reviews(), nil), Authenticate: known.authenticate})()
+		reader := bufio.NewReader(conn)
+		for range 2 {
+			file := record("YQ==")
+			sent := make(chan error)
+			go func() {
+				_, err := fmt.Fprintf(conn, "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken editor\r\nContent-Type: application/x-ndjson\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n%s", len(file), file)
+				sent <- err
+			}()
+			if answer, err := http.ReadResponse(reader, nil); err != nil || answer.StatusCode != http.StatusContinue {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			answer, err := http.ReadResponse(reader, nil)
+			if err != nil || answer.StatusCode != http.StatusOK || answer.Close {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // the server waits for the next request
+		}
+		conn.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
 	})
 }
 

@@ -95,6 +95,7 @@ func (v reviewRoutes) load(c *call) error {
 	report, err := v.svc.Import(context.WithoutCancel(c.ctx()), v.caller(c), reviews.ImportRequest{
 		Network: network, File: file, DryRun: dryRun, Options: reviews.Options{Spool: v.spool, Gate: v.gate},
 	})
+	c.drained, c.bodyEnded = file.whole, file.whole
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.header()["Connection"] = closeConnection
 		return c.json(report.WithoutEmail())

@@ -46,6 +46,7 @@ type upload struct {
 	control         *http.ResponseController
 	server          *http.Server // nil where the handler is not called by one
 	failed          error        // of the body; it stays
+	whole           bool         // the body was read to its end
 
 	// Under the lock of all:
 	waits  bool          // for the client
@@ -195,7 +196,8 @@ func (u *upload) readBody(p []byte) (int, error) {
 	if slow := u.took(n, err); slow != nil {
 		err = slow
 	}
-	if err != io.EOF {
+	u.whole = err == io.EOF
+	if !u.whole {
 		u.failed = err
 	}
 	return n, err

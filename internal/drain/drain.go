@@ -49,6 +49,9 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	}
 	waits(true)
 	if patience == 0 {
+		// net/http closes by itself if something is left. If nothing is, it waits for the next request already, and the
+		// deadline has ended the context of all that follow.
+		w.Header()["Connection"] = []string{"close"}
 		return false
 	}
 	if _, err := io.CopyN(io.Discard, r.Body, most+1); err != io.EOF && err != http.ErrBodyReadAfterClose {

@@ -83,6 +83,30 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// A handler that has read the body of a client that asked whether to send it is not told so by net/http.
+func TestBodyThatWasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(one)
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			drain.Body(w, r, most)
+		})}
+		go func() { _ = s.Serve(l) }()
+		near, far := net.Pipe()
+		l <- far
+		go func() {
+			_, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n0123456789")
+		}()
+		reader := bufio.NewReader(near)
+		_, _ = http.ReadResponse(reader, nil) // 100 Continue
+		if answer, err := http.ReadResponse(reader, nil); err != nil || answer.StatusCode != http.StatusOK || !answer.Close {
+			t.Errorf("%+v, %v: the deadline for the body would end the requests that follow", answer, err)
+		}
+		_, _ = near.Close(), s.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
+}
+
 // A writer that is no connection is not read from, since nothing would bound the time.
 func TestBodyOfNoConnection(t *testing.T) {
 	body := strings.NewReader("hello")
