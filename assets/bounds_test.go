@@ -285,3 +285,53 @@ func deepest(parent []int) (levels int) {
 	}
 	return levels
 }
+
+func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
+	store := memory.New().Assets()
+	d := &desk{t: t, Service: assets.New(store, &assets.Options{Limits: assets.Limits{AllPermissions: 5}})}
+	roles := func(from, to int) (out []assets.Permission) {
+		for i := from; i < to; i++ {
+			out = append(out, assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: fmt.Sprint(i)}})
+		}
+		return out
+	}
+	create := func(where assets.Library, n int) (folder string, err error) {
+		out, err := d.ChangeFolders(ctx, moderator, where, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, n)}}})
+		if err != nil {
+			return "", err
+		}
+		return out[0].ID, nil
+	}
+	change := func(folder string, create, remove []assets.Permission) error {
+		_, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: create, Remove: remove})
+		return err
+	}
+	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, 3)}, {Label: "x", Permissions: roles(0, 3)}}})
+	if got := at(err); got != "/create/1/permissions too large" {
+		t.Errorf("two folders with 3: %s", got)
+	}
+	first, err := create(lib, 3)
+	d.want("a folder with 3", err, "ok")
+	second, err := create(lib, 1)
+	d.want("a folder with 1", err, "ok")
+	_, err = create(lib, 2)
+	if got := at(err); got != "/create/0/permissions too large" || !strings.Contains(err.Error(), "the folders of the library would have 6 permissions, at most 5 are allowed") {
+		t.Errorf("a folder with 2 beside 4: %s, %v", got, err)
+	}
+	if got := at(change(second, roles(1, 3), nil)); got != "/create too large" {
+		t.Errorf("2 more on a folder: %s", got)
+	}
+	d.want("1 more", change(second, roles(1, 2), nil), "ok")
+	d.want("2 others in the place of 2", change(first, roles(3, 5), roles(0, 2)), "ok")
+	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{second}})
+	d.want("deleting a folder", err, "ok")
+	_, err = create(lib, 1)
+	d.want("1 more, with a folder deleted", err, "too large")
+	_, err = create(assets.Library{Network: lib.Network, ID: "other"}, 5)
+	d.want("in another library", err, "ok")
+	// A library that has more than a lowered limit can have as many, and not more.
+	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{AllPermissions: 2}})
+	d.want("another in the place of 1", change(first, roles(5, 6), roles(2, 3)), "ok")
+	d.want("2 in the place of 1", change(first, roles(6, 8), roles(5, 6)), "too large")
+	d.want("1 less", change(first, nil, roles(5, 6)), "ok")
+}

@@ -57,7 +57,8 @@ type FolderChange struct {
 //   - ErrInvalid if a field is malformed, the request has more than Limits.Items, the library would
 //     have more than Limits.Folders, a folder would be moved below itself, restored while a folder
 //     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
-//     Limits.Permissions, or if the response would be longer than Limits.PageBytes.
+//     Limits.Permissions, or if the response would be longer than Limits.PageBytes;
+//   - ErrTooLarge if the library would have more than Limits.AllPermissions.
 func (s *Service) ChangeFolders(ctx context.Context, by Caller, lib Library, in ChangeFoldersRequest) ([]Folder, error) {
 	var out []Folder
 	err := s.update(ctx, by, lib, in.size(s.limits), func(req *request) error {
@@ -158,7 +159,7 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if f.Permissions, err = req.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
 		return nil, err
 	}
-	if err := checkPermissionCount(at+"/permissions", len(f.Permissions), 0, req.limits); err != nil {
+	if err := req.checkPermissionCount(at+"/permissions", len(f.Permissions), 0); err != nil {
 		return nil, err
 	}
 	if len(req.tree.nodes) >= req.limits.Folders {

@@ -47,7 +47,7 @@ func (s *Service) Permissions(ctx context.Context, by Caller, lib Library, folde
 // It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
 // ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, the
 // request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
-// than it had.
+// than it had, and ErrTooLarge if that is so for the library and Limits.AllPermissions.
 func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
 	var out []Permission
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
@@ -64,7 +64,7 @@ func (s *Service) ChangePermissions(ctx context.Context, by Caller, lib Library,
 		if f.Permissions, err = req.grant("/create", f.ID, f.Permissions, in.Create); err != nil {
 			return err
 		}
-		if err := checkPermissionCount("/create", len(f.Permissions), len(n.Permissions), req.limits); err != nil {
+		if err := req.checkPermissionCount("/create", len(f.Permissions), len(n.Permissions)); err != nil {
 			return err
 		}
 		if len(f.Permissions) == 0 && len(n.Permissions) > 0 {
@@ -136,11 +136,15 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 }
 
 // checkPermissionCount returns ErrInvalid if a folder would have n permissions of its own, had
-// before, and n is more than Limits.Permissions permits. at is the pointer to the permissions in the
-// request.
-func checkPermissionCount(at string, n, before int, lim Limits) error {
-	if !withinLimit(n, before, lim.Permissions) {
-		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, lim.Permissions)
+// before, and n is more than Limits.Permissions permits. It returns ErrTooLarge if the library would
+// have more than Limits.AllPermissions. at is the pointer to the permissions in the request.
+func (req *request) checkPermissionCount(at string, n, before int) error {
+	if !withinLimit(n, before, req.limits.Permissions) {
+		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, req.limits.Permissions)
+	}
+	if all := req.tree.permissions; !withinLimit(all-before+n, all, req.limits.AllPermissions) {
+		return newError(ErrTooLarge, CodeTooLarge, at, "the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder above, or to a role or a group",
+			all-before+n, req.limits.AllPermissions)
 	}
 	return nil
 }

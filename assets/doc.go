@@ -175,7 +175,7 @@
 //     of folders has up to 100 ids and 100 paths.
 //   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of
 //     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
-//     own.
+//     own, and all folders of a library together 100,000; more is [ErrTooLarge].
 //   - The content of an asset has at most 256 KiB as it is sent; longer content is [ErrTooLarge].
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
 //     [ErrInvalid].

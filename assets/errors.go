@@ -15,7 +15,8 @@ var (
 	// ErrInvalid means that the request is malformed or breaks a limit. The same request fails
 	// again.
 	ErrInvalid = errors.New("invalid input")
-	// ErrTooLarge means that the content of an asset is longer than Limits.Content.
+	// ErrTooLarge means that the content of an asset is longer than Limits.Content, or that the folders
+	// of a library would have more permissions than Limits.AllPermissions.
 	ErrTooLarge = errors.New("too large")
 	// ErrConflict means that the asset to add exists, or is added by an earlier item of the request.
 	// It is in a folder that the item leaves out, and the item names one that it is not in.

@@ -46,8 +46,11 @@ type Limits struct {
 
 	Folders     int // folders of a library, deleted ones included; 10,000
 	Permissions int // permissions of a folder itself, without those that it inherits; 1,000
-	Depth       int // levels of folders; 64
-	IDs         int // ids, and likewise paths, that a list of folders asks for; 100
+	// AllPermissions is the number of permissions of the folders of a library, deleted ones included,
+	// added up. Every request works on all of them. More is ErrTooLarge. 100,000.
+	AllPermissions int
+	Depth          int // levels of folders; 64
+	IDs            int // ids, and likewise paths, that a list of folders asks for; 100
 
 	Query            int // bytes of the text of a search; 512
 	Words            int // words of the text of a search; 16
@@ -69,7 +72,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
 		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
-		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},
+		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000}, {&l.AllPermissions, 100_000},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value

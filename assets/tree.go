@@ -18,9 +18,10 @@ import (
 // Requests share trees through a cache. So a tree does not change, except in the request that has
 // cloned it.
 type tree struct {
-	nodes   map[string]*node // by id
-	top     []*node          // the folders at the top level
-	deleted int              // the number of folders that were deleted themselves
+	nodes       map[string]*node // by id
+	top         []*node          // the folders at the top level
+	deleted     int              // the number of folders that were deleted themselves
+	permissions int              // the number of permissions of all folders
 }
 
 // node is a folder in a tree. The children of a node, and the top level, are sorted by compareNodes
@@ -53,6 +54,7 @@ func newTree(folders iter.Seq2[FolderRecord, error]) (*tree, error) {
 			return nil, err
 		}
 		t.nodes[f.ID] = &node{FolderRecord: f, order: foldLabel(f.Label)}
+		t.permissions += len(f.Permissions)
 		if f.Deleted {
 			t.deleted++
 		}
@@ -103,7 +105,7 @@ func (t *tree) checkCycles() error {
 // clone returns a copy of the tree that can be changed without changing t. The nodes are new. They
 // share the permissions, which a change replaces as a whole.
 func (t *tree) clone() *tree {
-	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted}
+	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted, permissions: t.permissions}
 	for id, n := range t.nodes {
 		c.nodes[id] = &node{FolderRecord: n.FolderRecord, order: n.order, heights: slices.Clone(n.heights)}
 	}
@@ -148,7 +150,7 @@ func (t *tree) detach(n *node) {
 func (t *tree) put(f FolderRecord) *node {
 	n := t.nodes[f.ID]
 	if n == nil {
-		n = &node{FolderRecord: f}
+		n = &node{FolderRecord: FolderRecord{ID: f.ID, Parent: f.Parent}} // the rest follows below
 		t.nodes[f.ID] = n
 		t.attach(n)
 		n.parent.resize(0, n.height())
@@ -159,6 +161,7 @@ func (t *tree) put(f FolderRecord) *node {
 	if f.Deleted {
 		t.deleted++
 	}
+	t.permissions += len(f.Permissions) - len(n.Permissions)
 	// A folder that moves leaves its siblings before its record changes, and joins the new ones after.
 	moved := n.Parent != f.Parent // not for a new node, which attach has put in its place
 	if moved {

@@ -14,10 +14,15 @@ type knownTree struct {
 	number int64         // State.Tree of the snapshot that the tree is read in
 	done   chan struct{} // closed when the tree was read, or reading it has failed
 	tree   *tree         // set before done is closed; nil if reading it has failed
+	size   int           // how much of maxCached it takes; guarded by Service.mu
 }
 
-// maxTrees is the number of libraries whose trees a Service caches.
-const maxTrees = 256
+// The trees that a Service caches have at most maxCached folders and permissions together, which are some 300 bytes
+// each. A small tree counts as one with minCached, so there are at most 256 trees.
+const (
+	maxCached = 1 << 19
+	minCached = maxCached / 256
+)
 
 // treeOf returns the tree of a library, of which the caller has read the number in the transaction
 // of r. Requests that need the same tree at the same time read it once: the first one reads it, and
@@ -49,11 +54,32 @@ func (s *Service) fill(ctx context.Context, lib Library, known *knownTree, r Rea
 	}()
 	t, err := readTree(ctx, r)
 	known.tree = t // nil with an error
+	if err == nil {
+		s.makeRoom(lib, known, len(t.nodes)+t.permissions)
+	}
 	return t, err
 }
 
+// makeRoom notes the size of a tree that was read, and takes the trees of arbitrary other libraries out of the cache until the
+// others fit beside it.
+func (s *Service) makeRoom(lib Library, known *knownTree, size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known.size = max(size, minCached)
+	all := 0
+	for _, k := range s.trees {
+		all += k.size
+	}
+	for other, k := range s.trees {
+		if all > maxCached && other != lib {
+			delete(s.trees, other)
+			all -= k.size
+		}
+	}
+}
+
 // recall returns the tree with this number. If it is neither cached nor on the way, first is true and the
-// caller must fill it. When the cache is full, recall evicts the tree of an arbitrary other library.
+// caller must fill it.
 func (s *Service) recall(lib Library, number int64) (known *knownTree, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,13 +87,7 @@ func (s *Service) recall(lib Library, number int64) (known *knownTree, first boo
 	if found && known.number == number {
 		return known, false
 	}
-	if !found && len(s.trees) >= maxTrees {
-		for other := range s.trees {
-			delete(s.trees, other)
-			break
-		}
-	}
-	known = &knownTree{number: number, done: make(chan struct{})}
+	known = &knownTree{number: number, done: make(chan struct{}), size: minCached}
 	s.trees[lib] = known
 	return known, true
 }

@@ -3,6 +3,7 @@ package assets_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -22,6 +23,8 @@ type slowStore struct {
 
 	reads   atomic.Int32
 	failing int32 // the number of reads of the folders that fail, the first ones
+
+	permissions []assets.Permission // of each folder as it is read
 }
 
 var errRead = errors.New("the folders cannot be read")
@@ -56,7 +59,14 @@ func (r slowReader) Folders(ctx context.Context) iter.Seq2[assets.FolderRecord, 
 			yield(assets.FolderRecord{}, err)
 			return
 		}
-		r.Reader.Folders(ctx)(yield)
+		for f, err := range r.Reader.Folders(ctx) {
+			if r.s.permissions != nil {
+				f.Permissions = r.s.permissions
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -150,6 +160,49 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The folders that are kept in memory are bounded, however many libraries there are and however large they are.
+func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		libraries   int
+		permissions int   // of each of them
+		again       int   // how many of the libraries are listed again
+		least, most int32 // how often folders are read for that
+	}{
+		{256, 0, 255, 0, 0},
+		{300, 0, 299, 44, 299},
+		{2, 250_000, 1, 0, 0},
+		{3, 250_000, 2, 1, 2},
+		{1, 600_000, 0, 0, 0},
+	} {
+		memory := memory.New().Assets()
+		store := &slowStore{Store: memory, permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}, c.permissions)}
+		filling, svc := assets.New(memory, nil), assets.New(store, nil)
+		library := func(i int) assets.Library { return assets.Library{Network: lib.Network, ID: fmt.Sprint(i)} }
+		list := func(i int) {
+			if _, err := svc.ListFolders(ctx, member, library(i), assets.ListFoldersRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range c.libraries {
+			if _, err := filling.ChangeFolders(ctx, moderator, library(i), assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f"}}}); err != nil {
+				t.Fatal(err)
+			}
+			list(i)
+		}
+		list(c.libraries - 1)
+		if got := store.reads.Load(); got != int32(c.libraries) {
+			t.Errorf("%+v: the folders were read %d times: the latest ones are not kept", c, got)
+		}
+		store.reads.Store(0)
+		for i := range c.again {
+			list(i)
+		}
+		if got := store.reads.Load(); got < c.least || got > c.most {
+			t.Errorf("%+v: the folders were read again %d times", c, got)
+		}
 	}
 }
 
