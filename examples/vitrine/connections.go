@@ -24,10 +24,14 @@ const spareConnections = 16
 // stalledAfter is how long the server waits for the client of a request before the connection can be closed for a new one.
 const stalledAfter = time.Second
 
+// freshFor is how long a new connection is not closed for another one, so that its first request can arrive and be read.
+const freshFor = stalledAfter / 4
+
 // connections bounds how many connections are open. When there are too many, one is closed for each new one:
 //
 //  1. one whose request is as good as answered, and whose client has not sent the body that it has announced;
-//  2. else the one that has been idle for the longest: it has no request under way, and its client may connect again;
+//  2. else the one that has been idle for the longest: it has no request under way, and its client may connect again. A
+//     new one has freshFor to send its first request;
 //  3. else the one whose client has kept the server waiting for the longest, if that is more than stalledAfter: it does
 //     not send the body that an endpoint reads, or does not read the response.
 //
@@ -78,7 +82,7 @@ func connectionOf(c net.Conn) *connection {
 type connectionKey struct{}
 
 // watch notes when the server waits for the client of a request. It also marks the requests that come over a spare
-// connection as long as more than most are open. httpapi answers these with 503.
+// connection, as long as more than most are open and none of them can be closed. httpapi answers these with 503.
 func (l *connections) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := r.Context().Value(connectionKey{}).(*connection)
@@ -98,16 +102,20 @@ func (l *connections) watch(h http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether there are still more than most connections, so that a spare one must stay spare. Otherwise the
-// connection becomes a usual one, for good.
+// crowded reports whether there are still more than most connections and no usual one can be closed, so that a spare one must
+// stay spare. Otherwise the connection becomes a usual one, for good.
 func (l *connections) crowded(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	crowded := l.open > l.most
-	if !crowded {
-		c.extra.Store(false)
+	if l.open > l.most {
+		victim := l.victim(time.Now())
+		if victim == nil || victim.extra.Load() {
+			return true
+		}
+		l.leave(victim)
 	}
-	return crowded
+	c.extra.Store(false)
+	return false
 }
 
 // Accept returns the next connection when there is room for it. Errors of the listener are passed on as they are: the
@@ -151,8 +159,11 @@ func (l *connections) admit(c *connection) (extra, open bool) {
 
 // victim returns the connection that is closed for a new one, nil if there is none. Callers hold mu.
 func (l *connections) victim(now time.Time) *connection {
-	if first := l.idle.Front(); first != nil {
-		return first.Value.(*connection)
+	for at := l.idle.Front(); at != nil; at = at.Next() {
+		c := at.Value.(*connection)
+		if since, _ := c.stalled(); !c.fresh || now.Sub(since) >= freshFor {
+			return c
+		}
 	}
 	var longest *connection
 	since := now.Add(-stalledAfter)
@@ -212,6 +223,7 @@ func (l *connections) state(raw net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.busy(c)
+	c.fresh = state == http.StateNew
 	if !c.gone && (state == http.StateNew || state == http.StateIdle) {
 		c.place = l.idle.PushBack(c)
 		l.fewer.Signal()
@@ -232,6 +244,7 @@ type connection struct {
 	pieceConn
 	all   *connections
 	place *list.Element // among the idle ones; nil while it is not idle
+	fresh bool          // no request has come yet
 	gone  bool          // closed
 	extra atomic.Bool   // it is a spare one, accepted when all others had a request under way
 	waits waits

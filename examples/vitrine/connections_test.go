@@ -120,6 +120,11 @@ func TestTheLongestIdleConnectionMakesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wait(3, 3)
+	b.all.mu.Lock()
+	for c := range b.all.each {
+		c.fresh = false // their time for the first request is over
+	}
+	b.all.mu.Unlock()
 	first := b.dial()
 	b.closed(silent)
 	b.ask(first, "/")
@@ -309,6 +314,42 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	all.open = 2
 	if status := over(c, handler); status != http.StatusUnauthorized {
 		t.Errorf("when others were opened, a request over the connection is answered with %d, want 401", status)
+	}
+}
+
+// A request over a spare connection is served if a usual connection can be closed for it.
+func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
+	api, err := httpapi.New(httpapi.Config{Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		waited time.Duration // how long the other connection has kept the server waiting
+		spare  bool          // the other one is spare too
+		status int
+	}{
+		{"one that is stalled", 2 * stalledAfter, false, http.StatusUnauthorized},
+		{"one that is not", stalledAfter / 2, false, http.StatusServiceUnavailable},
+		{"a spare one", 2 * stalledAfter, true, http.StatusServiceUnavailable},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			all := newConnections(nil, 1)
+			near, far := net.Pipe()
+			defer near.Close()
+			other, mine := &connection{all: all, pieceConn: pieceConn{Conn: far}}, &connection{all: all}
+			other.waits.add(0, 0)
+			other.extra.Store(c.spare)
+			mine.extra.Store(true)
+			all.open, all.each[other] = 2, struct{}{}
+			time.Sleep(c.waited)
+			if status := over(mine, all.watch(api)); status != c.status {
+				t.Errorf("beside %s: %d, want %d", c.name, status, c.status)
+			}
+			if closed := other.gone; closed != (c.status == http.StatusUnauthorized) {
+				t.Errorf("beside %s: that one is closed: %v", c.name, closed)
+			}
+		})
 	}
 }
 

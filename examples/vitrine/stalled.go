@@ -69,12 +69,5 @@ func (w watchedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// FlushError sends what was written.
-func (w watchedWriter) FlushError() error {
-	w.of.waits.add(0, 1)
-	defer w.of.waits.add(0, -1)
-	return http.NewResponseController(w.ResponseWriter).Flush()
-}
-
 // Unwrap is for http.ResponseController.
 func (w watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -31,10 +32,14 @@ func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 	mux.Handle("/", console.Before(api, "", files()))
 	mux.HandleFunc("/read", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	mux.HandleFunc("/work", func(http.ResponseWriter, *http.Request) { time.Sleep(30 * time.Second) })
+	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 16<<20)) })
 	l := make(pipeListener)
 	all = newConnections(l, 2)
 	all.spare = 0
 	s := newServer(mux, slog.New(slog.DiscardHandler))
+	s.Protocols = new(http.Protocols)
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = all.serve(s) }()
 	t.Cleanup(func() {
 		_ = s.Close()
@@ -124,6 +129,48 @@ func TestClientsThatKeepTheServerWaitingMakeRoom(t *testing.T) {
 			defer all.mu.Unlock()
 			if victim := all.victim(time.Now()); victim != nil {
 				t.Error("a connection is closed though the server works on its request")
+			}
+		})
+	}
+}
+
+// The client of a response over HTTP/2 says how much it takes. One that takes no more makes room too.
+func TestAResponseOverHTTP2ThatIsNotTakenMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, send := small(t)
+		send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
+		near := send("")
+		var http2 http.Protocols
+		http2.SetUnencryptedHTTP2(true)
+		client := &http.Transport{Protocols: &http2, DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+		r, _ := http.NewRequest("GET", "http://x/large", nil)
+		answer, err := client.RoundTrip(r)
+		if err != nil || answer.ProtoMajor != 2 {
+			t.Fatal(answer, err)
+		}
+		defer answer.Body.Close()
+		if took := health(t, send); took == 0 || took > 2*stalledAfter {
+			t.Errorf("another waits %s", took)
+		}
+	})
+}
+
+// A new connection is not closed before its request can come, and makes room if none comes.
+func TestANewConnectionHasTimeForItsRequest(t *testing.T) {
+	for _, c := range []struct{ after, took time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond}, {time.Hour, freshFor}} {
+		synctest.Test(t, func(t *testing.T) {
+			_, send := small(t)
+			send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
+			near := send("")
+			answered := time.AfterFunc(c.after, func() {
+				_, _ = io.WriteString(near, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+				if answer, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil || answer.StatusCode != http.StatusOK {
+					t.Errorf("the request of a new connection: %v, %v", answer, err)
+				}
+			})
+			defer answered.Stop()
+			if took := health(t, send); took < c.took || took > c.took+stalledAfter/10 {
+				t.Errorf("another waits %s", took)
 			}
 		})
 	}
