@@ -22,7 +22,7 @@ import { parse, stringify } from "./json.js";
 export class ApiError extends Error {
 	/**
 	 * @param {string} message
-	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, violations?: Violation[], requestID?: string, retryAfter?: number}} more
+	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, pointsTo?: string | null, violations?: Violation[], requestID?: string, retryAfter?: number}} more
 	 */
 	constructor(message, more) {
 		super(message);
@@ -33,8 +33,11 @@ export class ApiError extends Error {
 		this.pointer = more.pointer;
 		this.parameter = more.parameter;
 		this.version = more.version;
+		this.pointsTo = more.pointsTo;
 		this.violations = more.violations ?? [];
 		this.requestID = more.requestID ?? "";
+		/** @type {string | undefined} what a person is told, where the words for the code are too general */
+		this.words = undefined;
 		/** In seconds, if the service said when to try again. */
 		this.retryAfter = more.retryAfter;
 	}

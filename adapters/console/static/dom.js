@@ -172,6 +172,15 @@ export function labelled(label, control, help) {
 	return h("div", { class: "field" }, h("label", { for: id }, label), control, help && h("p", { class: "help", id: `${id}-help` }, help));
 }
 
+/** So many characters of a name are shown. */
+const longest = 200;
+
+/** A name that somebody has given. Its direction and its length do not change what stands around it. @param {string} text */
+export function named(text) {
+	const letters = [...text.slice(0, 2 * longest)];
+	return letters.length > longest || text.length > 2 * longest ? h("bdi", { title: text.slice(0, 2000) }, `${letters.slice(0, longest).join("")}…`) : h("bdi", null, text);
+}
+
 /** Puts the focus on the first control in an element. @param {Element | null | undefined} element */
 export function focusIn(element) {
 	/** @type {HTMLElement | null | undefined} */ (element?.querySelector("input, select, textarea, button"))?.focus();

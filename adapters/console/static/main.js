@@ -3,7 +3,7 @@
  * @module
  */
 import { button, fill, h, icon } from "./dom.js";
-import { show, trouble } from "./elements/dialog.js";
+import { sentence, show, trouble } from "./elements/dialog.js";
 import { Live } from "./live.js";
 import { match, to } from "./router.js";
 import { Session, shortURN, whoami } from "./session.js";
@@ -65,7 +65,7 @@ async function go() {
 
 /** @param {unknown} e */
 function failure(e) {
-	return notice(e instanceof Error ? e.message : String(e), button("Try again", () => location.reload()));
+	return h("div", { class: "empty" }, h("h1", null, "The page cannot be shown"), sentence(e), button("Try again", () => location.reload()));
 }
 
 /** @param {string} text @param {...Node} more */

@@ -4,7 +4,7 @@
  */
 import { Api, ApiError } from "./api.js";
 import { button, count, h, labelled } from "./dom.js";
-import { askWith, confirm, toast } from "./elements/dialog.js";
+import { askWith, confirm, sentence, toast } from "./elements/dialog.js";
 import { time } from "./elements/time.js";
 import { decode } from "./router.js";
 
@@ -131,7 +131,8 @@ export class Session {
 	 */
 	async #ask(refused) {
 		const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
-		const note = refused && h("p", { role: "alert", class: "note bad" }, refused.message);
+		if (refused?.status === 403) refused.words = "This token is for a page that shows an app. Nobody can sign in with it.";
+		const note = refused && h("div", { role: "alert", class: "note bad" }, sentence(refused));
 		const field = labelled("Token", input, ["It is kept until you close this tab, and goes to this server alone. ", h("code", null, "vitrine token"), " makes one."]);
 		const token = await askWith(this.me ? "Sign in again" : "Sign in", [note, field], "Sign in",
 			() => {

@@ -25,10 +25,10 @@ func TestHistoryAndDeployments(t *testing.T) {
 	t.Run("saves of one person fold", func(t *testing.T) {
 		p.See(`//button[@aria-expanded and contains(., "1–4")]`)
 		p.Click(`//button[@aria-expanded and contains(., "1–4")]`)
-		p.See(`//div[contains(@class, "line") and contains(., "changed question of element 1")]`)
-		p.See(`//div[contains(@class, "line") and contains(., "moved element 1")]`)
-		p.See(`//div[contains(@class, "line") and contains(., "added element 1")]`)
-		p.See(`//div[contains(@class, "line") and contains(., "removed element 3")]`)
+		p.See(`//div[contains(@class, "line") and contains(., "changed question of poll 1")]`)
+		p.See(`//div[contains(@class, "line") and contains(., "moved poll 1")]`)
+		p.See(`//div[contains(@class, "line") and contains(., "added countdown")]`)
+		p.See(`//div[contains(@class, "line") and contains(., "removed poll 2")]`)
 		p.See(`//div[contains(@class, "line") and contains(., "created the app")]`)
 	})
 	t.Run("words that differ", func(t *testing.T) {
@@ -38,15 +38,15 @@ func TestHistoryAndDeployments(t *testing.T) {
 	})
 	t.Run("any two versions", func(t *testing.T) {
 		p.Retype(`//label[.="to"]/following-sibling::input`, "4"+webdriver.Tab)
-		p.See(`//section[contains(@class, "added")]//h3[contains(., "Element 1")]`)
-		p.See(`//section[contains(@class, "removed")]//h3[contains(., "Element 1")]`)
+		p.See(`//section[contains(@class, "added")]//h3[contains(., "countdown")]`)
+		p.See(`//section[contains(@class, "removed")]//h3[contains(., "poll 1")]`)
 		var hash string
 		p.Run(&hash, `async () => location.hash`)
 		if hash != "#/apps/"+id+"/history?from=0&to=4" {
 			t.Errorf("the address of the comparison is %s", hash)
 		}
 		p.Open(w.url + "/" + hash)
-		p.See(`//section[contains(@class, "removed")]//h3[contains(., "Element 1")]`)
+		p.See(`//section[contains(@class, "removed")]//h3[contains(., "poll 1")]`)
 	})
 	t.Run("restore", func(t *testing.T) {
 		p.Click(named("Restore version 0"))

@@ -30,6 +30,7 @@ func TestModules(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+	t.Setenv("VITRINE_OPENAPI", api)
 	args := []string{"--test"}
 	// Before its version 21, node has JSON.rawJSON behind a flag.
 	if _, err := run(dir, "node", "-e", "JSON.rawJSON('1')"); err != nil {

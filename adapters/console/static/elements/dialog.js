@@ -2,7 +2,9 @@
  * Dialogs: a question, a form, or anything that is shown above the page.
  * @module
  */
+import { ApiError } from "../api.js";
 import { button, fill, h, icon, labelled, newID } from "../dom.js";
+import { told } from "../model/told.js";
 
 /**
  * Shows content in a dialog until it is submitted or closed. A form inside is submitted without a request.
@@ -19,7 +21,7 @@ export function show(title, content, options = {}) {
 		const before = document.activeElement;
 		/** @type {T | undefined} */
 		let result;
-		const trouble = h("p", { role: "alert", class: "note bad", hidden: true });
+		const trouble = h("div", { role: "alert", class: "note bad", hidden: true });
 		const dialog = h("dialog", { "aria-labelledby": id, class: options.wide ? "wide" : "" },
 			h("header", null, h("h2", { id }, title), !options.required && button("Close", () => dialog.close(), { icon: "close", bare: true })),
 			trouble, content);
@@ -99,14 +101,15 @@ export async function ask(title, label, yes, submit, options = {}) {
 
 /** What a person is told about an error. @param {unknown} e */
 export function sentence(e) {
-	if (!(e instanceof Error)) return String(e);
-	const id = /** @type {any} */ (e).requestID;
-	return h("span", null, e.message, id && [" ", requestID(id)]);
+	return h("div", { class: "told" }, told(e), e instanceof ApiError && details(e));
 }
 
-/** The id of a request, to copy. @param {string} id */
-export function requestID(id) {
-	return button(`Request ${id}`, () => void navigator.clipboard?.writeText(id).then(() => toast("The id is copied.")), { class: "bare small mono", title: "Copy the id of the request; the log has it too" });
+/** What the service itself says about an error, and the id of the request, behind a button. @param {ApiError} e */
+export function details(e) {
+	const id = e.requestID;
+	const says = e.message !== told(e) && h("p", null, e.message);
+	return (says || id !== "") && h("details", null, h("summary", null, "Details"), says,
+			id && button(`Request ${id}`, () => void navigator.clipboard?.writeText(id).then(() => toast("The id is copied.")), { class: "bare small mono", title: "Copy the id of the request; the log has it too" }));
 }
 
 /** @type {HTMLElement | undefined} */
@@ -125,7 +128,7 @@ function place(notes) {
 export function toast(text, options = {}) {
 	stack ??= h("div", { class: "toasts", role: "status", "aria-live": "polite" });
 	place(stack);
-	const node = h("div", { class: options.bad ? "toast bad" : "toast" }, icon(options.bad ? "warn" : "ok"), h("span", null, text),
+	const node = h("div", { class: options.bad ? "toast bad" : "toast" }, icon(options.bad ? "warn" : "ok"), h("div", null, text),
 		options.action && button(options.action, () => {
 			options.onaction?.();
 			node.remove();

@@ -3,97 +3,139 @@
  * fields with the words that differ.
  * @module
  */
-import { h } from "../dom.js";
-import { at, names, stringify } from "../json.js";
+import { h, named } from "../dom.js";
+import { at, names } from "../json.js";
 import { compare, draftOf, follow, longestRise } from "../model/patch.js";
+import { fieldAt, fieldOf } from "../model/schema.js";
+import { elementName, titleOf } from "../model/timeline.js";
 import { words } from "../model/words.js";
 import { shortURN } from "../session.js";
-import { brief } from "./form.js";
+import { isText, kindOf, shown } from "./value.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Operation} Operation */
-/** @typedef {import("../model/patch.js").Item} Item */
+/** @typedef {import("../api.js").App} App */
+/** @typedef {import("../api.js").Element} Element */
+/** @typedef {import("../dom.js").Child} Child */
+
+/** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} signal */
+export async function compared(api, id, from, to, signal) {
+	const [before, after, operations] = await Promise.all([api.app(id, from, signal), api.app(id, to, signal), api.diff(id, from, to, signal)]);
+	return difference(before, after, operations);
+}
 
 /**
- * @param {import("../api.js").App} from
+ * @param {App} from
+ * @param {App} to
  * @param {Operation[]} operations what the service says differs
  * @returns {HTMLElement}
  */
-export function difference(from, operations) {
+function difference(from, to, operations) {
 	const before = draftOf(from);
 	const after = follow(before, operations);
-	const was = new Map(before.elements.map((e, i) => [e.key, { e, i }]));
+	const was = new Map(before.elements.map((e, i) => [e.key, i]));
 	const kept = after.elements.filter((e) => was.has(e.key));
-	const order = kept.map((e) => /** @type {{i: number}} */ (was.get(e.key)).i);
-	const still = new Set(longestRise(order).map((i) => kept[i].key));
+	const still = new Set(longestRise(kept.map((e) => /** @type {number} */ (was.get(e.key)))).map((i) => kept[i].key));
 	/** @type {HTMLElement[]} */
 	const parts = [];
-	if (before.title !== after.title) parts.push(part("changed", "Title", [change("", before.title, after.title)]));
+	if (before.title !== after.title) parts.push(part("changed", "Title", [row([], text(before.title, after.title))]));
 	const [left, came] = [before.groups.filter((g) => !after.groups.includes(g)), after.groups.filter((g) => !before.groups.includes(g))];
 	if (left.length + came.length > 0) parts.push(part("changed", "Groups", [h("p", null, came.map((g) => h("ins", { title: g }, shortURN(g))), " ", left.map((g) => h("del", { title: g }, shortURN(g))))]));
 	after.elements.forEach((e, i) => {
-		const old = was.get(e.key);
-		if (!old) {
-			parts.push(part("added", `Element ${i + 1}: ${e.component.name}`, [h("pre", null, stringify(e.config, 2))]));
+		const name = elementName(to.elements, i);
+		const j = was.get(e.key);
+		if (j === undefined) {
+			parts.push(part("added", name, whole(to.elements[i])));
 			return;
 		}
-		const fields = fieldsOf(old.e, e);
-		if (!still.has(e.key)) fields.unshift(h("p", { class: "detail" }, `It was element ${old.i + 1}.`));
-		if (fields.length > 0) parts.push(part(still.has(e.key) ? "changed" : "moved", `Element ${i + 1}: ${e.component.name}`, fields));
+		const fields = fieldsOf(from.elements[j], to.elements[i]);
+		if (!still.has(e.key)) fields.unshift(h("p", { class: "detail" }, `From place ${j + 1} to place ${i + 1}.`));
+		if (fields.length > 0) parts.push(part(still.has(e.key) ? "changed" : "moved", name, fields));
 	});
-	const gone = new Set(after.elements.map((e) => e.key));
+	const there = new Set(after.elements.map((e) => e.key));
 	before.elements.forEach((e, i) => {
-		if (!gone.has(e.key)) parts.push(part("removed", `Element ${i + 1}: ${e.component.name}`, [h("pre", null, stringify(e.config, 2))]));
+		if (!there.has(e.key)) parts.push(part("removed", elementName(from.elements, i), whole(from.elements[i])));
 	});
 	return h("div", { class: "difference" }, parts.length > 0 ? parts : h("p", { class: "empty" }, "Nothing differs."));
 }
 
-/** @param {string} kind @param {string} title @param {HTMLElement[]} content */
-function part(kind, title, content) {
-	return h("section", { class: `part ${kind}` }, h("h3", null, h("span", { class: "kind" }, kind), title), content);
+/** @param {string} kind @param {string} [title] @param {Child[]} [content] */
+function part(kind, title = "", content = []) {
+	return h("section", { class: `part ${kind}` }, h("h3", null, h("span", { class: "kind" }, kind), " ", named(title)), content);
 }
 
-/** @param {Item} from @param {Item} to */
-function fieldsOf(from, to) {
+/** Everything that is in an element. @param {Element} e */
+function whole(e) {
+	const schema = e.component.configSchema;
+	return shown(fieldOf(schema, schema, e.config), schema, e.config);
+}
+
+/** The fields that differ in an element. @param {Element} from @param {Element} to @returns {Child[]} */
+function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
+	/** @type {Child[]} */
+	const rows = [];
+	if (c.name !== d.name) rows.push(row(["Component"], pair([named(titleOf(c))], [named(titleOf(d))])));
+	if (c.version !== d.version) rows.push(row(["Version of the component"], pair([named(c.version)], [named(d.version)])));
 	/** @type {Operation[]} */
 	const operations = [];
-	compare({ ...from.component }, { ...to.component }, "/component", operations);
-	compare(from.config, to.config, "/config", operations);
-	return operations.map((o) => {
+	compare(was, is, "", operations);
+	/** @type {Set<string>} what is said of the kinds of choices already */
+	const kinds = new Set();
+	for (const o of operations) {
 		const path = names(o.path);
-		const old = at({ component: { ...from.component }, config: from.config }, path);
-		return change((path[0] === "config" ? path.slice(1) : path).join(" › "), old, "value" in o ? o.value : undefined);
-	});
-}
-
-/** One field that changed. @param {string} name @param {Value | undefined} from @param {Value | undefined} to */
-function change(name, from, to) {
-	const label = name !== "" && h("span", { class: "path" }, name);
-	if (typeof from === "string" && typeof to === "string") {
-		return h("p", null, label, words(from, to).map((w) => (w.kind === "same" ? w.text : h(w.kind === "added" ? "ins" : "del", null, w.text))));
+		const [a, b] = [at(was, path), at(is, path)];
+		const [old, now] = [fieldAt(c.configSchema, was, path), fieldAt(d.configSchema, is, path)];
+		const { labels } = b === undefined ? old : now;
+		// What a form of a choice always has is told by the name of the form.
+		const always = old.field.kind === "const" || now.field.kind === "const";
+		const [x, y] = always ? [kindAt(c, was, path), kindAt(d, is, path)] : [];
+		if (x !== undefined && y !== undefined && x !== y) {
+			const around = labels.slice(0, -1);
+			if (!kinds.has(around.join("\0"))) rows.push(row(["Kind", ...around], pair([named(x)], [named(y)])));
+			kinds.add(around.join("\0"));
+		} else rows.push(row(labels, typeof a === "string" && typeof b === "string" && isText(old.field) && isText(now.field) ? text(a, b)
+			: pair(a === undefined ? [] : shown(old.field, old.root, a), b === undefined ? [] : shown(now.field, now.root, b))));
 	}
-	/** @param {Value} v */
-	const text = (v) => (stringify(v).length > 200 ? stringify(v, 2) : brief(v));
-	return h("p", null, label, from !== undefined && h("del", null, text(from)), from !== undefined && to !== undefined && " ", to !== undefined && h("ins", null, text(to)));
+	return rows;
 }
 
-/** What somebody did to make a version. @param {import("../api.js").Entry} e */
-export function done(e) {
-	if (e.restoredFrom !== null) return `restored version ${e.restoredFrom}`;
-	return e.version === "0" ? "created the app" : summary(e.changes, e.changesTruncated);
+/** The name of the form of a choice that the value around a path has. @param {import("../api.js").Manifest} component @param {Value} config @param {string[]} path */
+function kindAt({ configSchema }, config, path) {
+	const around = path.slice(0, -1);
+	const { field, root } = fieldAt(configSchema, config, around);
+	return kindOf(field, root, at(config, around));
 }
 
-/** What changed, in a few words. @param {{op: string, path: string, from?: string}[]} changes @param {boolean} truncated */
-export function summary(changes, truncated) {
-	const verbs = /** @type {Record<string, string>} */ ({ add: "added", remove: "removed", replace: "changed", move: "moved" });
-	const said = changes.map((c) => {
-		const [, , member, index, ...rest] = names(c.path);
-		if (member !== "elements") return `${verbs[c.op]} ${member}`;
-		if (index === undefined) return `${verbs[c.op]} the elements`;
-		const element = `element ${Number(index) + 1}`;
-		return rest.length === 0 ? `${verbs[c.op]} ${element}` : `${verbs[c.op]} ${(rest[0] === "config" ? rest.slice(1) : rest).join(" › ") || "the config"} of ${element}`;
-	});
-	const shown = [...new Set(said)];
-	const more = shown.length > 3 || truncated;
-	return shown.length === 0 ? (truncated ? "many changes" : "") : `${shown.slice(0, 3).join(", ")}${more ? " and more" : ""}`;
+/** A field that changed. @param {string[]} labels of it and of those around it @param {Child[]} content */
+function row(labels, content) {
+	return h("div", { class: "change" }, labels.length > 0 && h("span", { class: "path" }, labels.flatMap((label, i) => (i === 0 ? [named(label)] : [" › ", named(label)]))), content);
 }
+
+/** The words of two texts, and which of them differ. @param {string} from @param {string} to @returns {Child[]} */
+function text(from, to) {
+	return [h("span", { dir: "auto" }, words(from, to).map((w) => (w.kind === "same" ? w.text : h(w.kind === "added" ? "ins" : "del", null, w.text))))];
+}
+
+/** What was there, and what is. @param {Child[]} from @param {Child[]} to @returns {Child[]} */
+function pair(from, to) {
+	return [from.length > 0 && h("del", null, from), from.length > 0 && to.length > 0 && " ", to.length > 0 && h("ins", null, to)];
+}
+
+/** What made a version, if nobody edited anything. @param {import("../api.js").Entry} e */
+export function made(e) {
+	return e.restoredFrom !== null ? `restored version ${e.restoredFrom}` : e.version === "0" ? "created the app" : undefined;
+}
+
+/**
+ * What changed, in a few words.
+ * @param {import("../model/timeline.js").Phrase[]} said @param {boolean} truncated
+ * @returns {Child[]}
+ */
+export function summary(said, truncated) {
+	if (said.length === 0) return truncated ? ["many changes"] : [];
+	const shown = said.slice(0, most).flatMap(({ parts }, i) => [i > 0 && ", ", ...parts.map((p) => (typeof p === "string" ? p : named(p.name)))]);
+	return [...shown, (said.length > most || truncated) && " and more"];
+}
+
+/** So many changes are told of a version. */
+export const most = 3;

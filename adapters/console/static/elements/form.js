@@ -5,7 +5,7 @@
  */
 import { arrows, button, fill, focusIn, h, newID, reconcile, set as setProps } from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, numberOf, numberText, own, parse, stringify } from "../json.js";
-import { addition, begin, chosen, fieldOf, label, schemaOf, shows } from "../model/schema.js";
+import { addition, begin, chosen, fieldOf, itemAt, label, labelOf, schemaOf, shows } from "../model/schema.js";
 import { ask } from "./dialog.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -21,7 +21,8 @@ import { ask } from "./dialog.js";
  * @typedef {object} Place where a field stands
  * @property {Value} schema
  * @property {Value} root the whole schema
- * @property {string} name its label, unless the schema has a title
+ * @property {string} name of the member, or of the list that it is an item of
+ * @property {number} [index] of the item
  * @property {boolean} required
  * @property {Value | undefined} value
  * @property {(value: Value | undefined) => void} onchange undefined takes the value away
@@ -83,10 +84,13 @@ export function field(place) {
 
 /** @typedef {Widget & {shape: string, stale?: (value: Value | undefined) => boolean}} Built */
 
-const yesNo = [{ label: "Yes", value: true }, { label: "No", value: false }];
+/** @param {Place} place @param {Field} f */
+function called(place, f) {
+	return labelOf(f, place.name, place.index);
+}
 
 /** @type {Record<Field["kind"], (place: Place, field: Field) => Built>} */
-const widgets = { text, long: text, number, integer: number, boolean: (place, f) => select(place, f, yesNo), options: (place, f) => select(place, f, f.options ?? []), const: constant, null: constant, object, list, choice, json };
+const widgets = { text, long: text, number, integer: number, boolean: select, options: select, const: constant, null: constant, object, list, choice, json };
 
 /**
  * The frame of a field: label, description, what it is by default, what is wrong.
@@ -97,7 +101,7 @@ const widgets = { text, long: text, number, integer: number, boolean: (place, f)
  */
 function frame(place, f, control, options = {}) {
 	const id = newID("f");
-	const name = f.title ?? place.name;
+	const name = called(place, f);
 	const help = f.description && h("p", { class: "help", id: `${id}-help` }, f.description);
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
 	const initial = f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
@@ -167,7 +171,7 @@ function text(place, f) {
 	const most = f.schema["maxLength"];
 	const attributes = { placeholder: placeholder(f) ?? { "date-time": "2026-01-05T09:30:00Z", uri: "https://", color: "#3b5bdb" }[format], autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
 	const input = long ? h("textarea", { rows: 4, ...attributes }) : h("input", { type, ...attributes });
-	const picker = format === "color" ? h("input", { type: "color", "aria-label": `Pick ${f.title ?? place.name}` }) : undefined;
+	const picker = format === "color" ? h("input", { type: "color", "aria-label": `Pick ${called(place, f)}` }) : undefined;
 	picker?.addEventListener("input", () => {
 		input.value = picker.value;
 		changed();
@@ -239,8 +243,9 @@ function dropdown(place, f, choices, props) {
 	return h("select", { disabled: place.readOnly, ...props }, h("option", { value: "" }, none), choices.map((c, i) => h("option", { value: String(i) }, c.label)));
 }
 
-/** @param {Place} place @param {Field} f @param {import("../model/schema.js").Option[]} choices @returns {Built} */
-function select(place, f, choices) {
+/** @param {Place} place @param {Field} f @returns {Built} */
+function select(place, f) {
+	const choices = f.options ?? [];
 	const input = dropdown(place, f, choices);
 	const built = single(place, f, input, (value) => {
 		const i = value === undefined ? -1 : choices.findIndex((c) => equal(c.value, value));
@@ -295,7 +300,7 @@ function object(place, f) {
 	/** @type {Map<string, Widget & {schema: string}>} */
 	const parts = new Map();
 	const framed = frame(place, f, box, { group: true });
-	const start = !place.readOnly && button(`Add ${f.title ?? place.name}`, () => place.onchange(addition(place.schema, place.root)), { icon: "add", class: "small" });
+	const start = !place.readOnly && button(`Add ${called(place, f)}`, () => place.onchange(addition(place.schema, place.root)), { icon: "add", class: "small" });
 	const more = described.more !== false && !place.readOnly && button("Add a member", () => void ask("Add a member", "Name", "Add", (name) => {
 		if (isObject(value) && Object.hasOwn(value, name)) throw new Error(`There is a member ${name} already.`);
 		change(name, addition(schemaOf(described.schema, name), place.root));
@@ -368,18 +373,13 @@ function list(place, f) {
 	/** @type {string[]} a key for each item, which goes along when it is moved */
 	let keys = [];
 	const body = h("ol", { class: "items" });
-	const label = f.title ?? place.name;
+	const label = called(place, f);
 	/** @type {Map<string, Widget & {key: string}>} */
 	const parts = new Map();
-	const add = !place.readOnly && button(`Add to ${label}`, () => change([...value, addition(schemaAt(value.length), place.root)], [...keys, newKey()], value.length), { icon: "add", class: "small" });
+	const add = !place.readOnly && button(`Add to ${label}`, () => change([...value, addition(itemAt(f, value.length), place.root)], [...keys, newKey()], value.length), { icon: "add", class: "small" });
 	const box = h("div", { class: "list" }, body, add);
 	const framed = frame(place, f, box, { group: true });
 	const newKey = () => newID("i");
-
-	/** @param {number} i */
-	function schemaAt(i) {
-		return f.leading?.[i] ?? (f.items === true || f.items === undefined ? {} : f.items);
-	}
 
 	/** @param {Value[]} next @param {string[]} nextKeys @param {number} [focus] */
 	function change(next, nextKeys, focus) {
@@ -404,7 +404,7 @@ function list(place, f) {
 		value = next;
 		reconcile(body, parts, value, (_, i) => `${keys[i]}`, (item, i) => {
 			const key = keys[i];
-			const inner = field({ schema: schemaAt(i), root: place.root, name: `${label} ${i + 1}`, bare: true, required: true, value: item, readOnly: place.readOnly,
+			const inner = field({ schema: itemAt(f, i), root: place.root, name: label, index: i, bare: true, required: true, value: item, readOnly: place.readOnly,
 				onchange: (v) => change(value.with(keys.indexOf(key), v ?? null), keys) });
 			const tools = h("div", { class: "tools" },
 				button("Move up", () => move(key, -1), { icon: "up", bare: true }), button("Move down", () => move(key, 1), { icon: "down", bare: true }),
@@ -450,7 +450,7 @@ function list(place, f) {
 /** One of several forms. @param {Place} place @param {Field} f @returns {Built} */
 function choice(place, f) {
 	const choices = f.options ?? [];
-	const input = dropdown(place, f, choices, { "aria-label": `Kind of ${f.title ?? place.name}` });
+	const input = dropdown(place, f, choices, { "aria-label": `Kind of ${called(place, f)}` });
 	const body = h("div", { class: "chosen" });
 	const box = h("div", { class: "choice" }, input, body);
 	const framed = frame(place, f, box, { group: true });
@@ -464,7 +464,7 @@ function choice(place, f) {
 		const option = choices[now];
 		inner = undefined;
 		if (option && value !== undefined) {
-			inner = field({ ...place, schema: option.value, name: place.name, bare: true, required: true, value, onchange: place.onchange });
+			inner = field({ ...place, schema: option.value, bare: true, required: true, value, onchange: place.onchange });
 			fill(body, inner.node);
 		} else if (value !== undefined) {
 			const whole = json({ ...place, bare: true, value }, { kind: "json", schema: {} });

@@ -28,7 +28,7 @@ export class Pages {
 		this.member = member;
 		this.ask = ask;
 		this.render = render;
-		this.state = h("p", { class: "state", role: "status" });
+		this.state = h("div", { class: "state", role: "status" });
 		this.more = button("Show more", () => void this.load(), { hidden: true });
 		this.foot = h("div", { class: "foot" }, this.state, this.more);
 	}

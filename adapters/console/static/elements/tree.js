@@ -60,7 +60,7 @@ export class Tree {
 		this.lib = lib;
 		this.signal = signal;
 		this.options = options;
-		this.state = h("p", { class: "detail", role: "status" });
+		this.state = h("div", { class: "detail", role: "status" });
 		this.search = h("input", { type: "search", placeholder: "Find a folder", "aria-label": "Find a folder", autocomplete: "off", oninput: debounce(150, () => void this.find(this.search.value.trim())), onkeydown: (/** @type {KeyboardEvent} */ event) => {
 			if (event.key !== "ArrowDown") return;
 			event.preventDefault();

@@ -15,7 +15,7 @@ import { at, equal, isNumber, isObject, names, numberText } from "../json.js";
  * @property {string} [title]
  * @property {string} [description]
  * @property {Value} [initial] the default
- * @property {Option[]} [options] of "options": the values; of "choice": the schemas
+ * @property {Option[]} [options] of "options" and "boolean": the values; of "choice": the schemas
  * @property {Member[]} [members] of "object"
  * @property {Value | undefined} [more] of "object": the schema of members that are not named; false if there may be none
  * @property {Value[]} [leading] of "list": the schemas of the first items
@@ -25,6 +25,8 @@ import { at, equal, isNumber, isObject, names, numberText } from "../json.js";
 /** @typedef {{name: string, schema: Value, required: boolean}} Member */
 
 const deepest = 12;
+
+const yesNo = [{ label: "Yes", value: true }, { label: "No", value: false }];
 
 /**
  * The field that shows a value.
@@ -47,7 +49,7 @@ export function fieldOf(schema, root, value) {
 	case "string": return { ...about, kind: isLong(s, value) ? "long" : "text" };
 	case "number": return { ...about, kind: "number" };
 	case "integer": return { ...about, kind: "integer" };
-	case "boolean": return { ...about, kind: "boolean" };
+	case "boolean": return { ...about, kind: "boolean", options: yesNo };
 	case "null": return { ...about, kind: "null" };
 	default: return { ...about, kind: "json" };
 	}
@@ -69,14 +71,73 @@ export function shows(field, value) {
 	}
 }
 
+/**
+ * What a field is called.
+ * @param {Field} field
+ * @param {string} name of the member that it shows, or of the list
+ * @param {number} [index] of the item that it shows
+ */
+export function labelOf(field, name, index) {
+	const called = field.title ?? name;
+	return index === undefined ? called : `${called} ${index + 1}`;
+}
+
+/**
+ * The field at a path of a value, and what it and the fields around it are called, as in the form. An item has the name of its list
+ * in its own, so the list is left out.
+ * @param {Value} schema @param {Value | undefined} value @param {string[]} path
+ * @returns {{field: Field, root: Value, labels: string[]}}
+ */
+export function fieldAt(schema, value, path) {
+	const root = schema;
+	/** @type {string[]} */
+	const labels = [];
+	let field = fieldOf(schema, root, value);
+	for (const name of path) {
+		field = within(field, root, value, name);
+		const index = field.kind === "list" || Array.isArray(value) ? Number(name) : undefined;
+		schema = index === undefined ? schemaOf(field.schema, name) : itemAt(field, index);
+		value = at(value, [name]);
+		field = fieldOf(schema, root, value);
+		labels.push(index === undefined ? labelOf(field, name) : labelOf(field, labels.pop() ?? "Item", index));
+	}
+	return { field, root, labels };
+}
+
+/**
+ * The form of a choice that a value has, or one that knows a member, where that of the value does not.
+ * @param {Field} field @param {Value} root @param {Value | undefined} value @param {string} [name] of the member
+ * @returns {Field}
+ */
+export function within(field, root, value, name) {
+	for (let depth = 0; field.kind === "choice" && depth < deepest; depth++) {
+		const forms = (field.options ?? []).map((o) => fieldOf(o.value, root, value));
+		const now = forms[chosen(field, root, value)];
+		/** @param {Field} f */
+		const knows = (f) => f.kind === "choice" || name !== undefined && Object.hasOwn(objectIn(f.schema["properties"]), name);
+		const form = now && (now.kind !== "object" || knows(now)) ? now : forms.find(knows) ?? now;
+		if (!form) break;
+		field = form;
+	}
+	return field;
+}
+
+/** The schema of an item of a list. @param {Field} field @param {number} index @returns {Value} */
+export function itemAt(field, index) {
+	return field.leading?.[index] ?? (field.items === true || field.items === undefined ? {} : field.items);
+}
+
 /** A value as a label. @param {Value} v */
 export function label(v) {
 	return typeof v === "string" ? v : JSON.stringify(v);
 }
 
+/** What a text has that can be seen: not only spaces, marks and characters that direct the text. */
+export const seen = /[^\p{C}\p{M}\p{Z}]/u;
+
 /** @param {Value | undefined} v */
 function text(v) {
-	return typeof v === "string" && v !== "" ? v : undefined;
+	return typeof v === "string" && seen.test(v) ? v : undefined;
 }
 
 /** A word that has a list, or an empty one. @param {Value | undefined} v @returns {Value[]} */

@@ -45,10 +45,15 @@ export function view({ session, api, query, signal, live, shell }) {
 		shownApps.hidden = apps.length === 0;
 		empty.hidden = shown.length > 0;
 		const all = component.value === "" && words === "" && urn === "";
-		fill(empty, h("p", null, apps.length === 0 && all ? "There are no apps yet. An app is made of elements, and each change of it is kept as a version." : next !== undefined ? "None of the apps that are loaded fits. Show more, or change the filters." : "No app fits. Change the filters."),
-			apps.length === 0 && all && button("New app", create, { icon: "add", class: "main" }));
+		fill(empty, h("p", null, apps.length === 0 && all ? `There are no apps ${creates() ? "yet" : "that you may see"}. An app is made of elements, and each change of it is kept as a version.` : next !== undefined ? "None of the apps that are loaded fits. Show more, or change the filters." : "No app fits. Change the filters."),
+			apps.length === 0 && all && creates() && button("New app", create, { icon: "add", class: "main" }));
 		const loaded = count(apps.length, next === undefined ? "app" : "loaded app");
 		return apps.length === 0 ? "" : shown.length === apps.length ? loaded : `${shown.length} of ${loaded}`;
+	}
+
+	/** Whether the caller may create an app: a moderator of something may. */
+	function creates() {
+		return session.me !== undefined && session.me.moderates.length > 0;
 	}
 
 	/** Shows what an app has become: with other tags, in its place of the order, new, or gone. @param {string} id */
@@ -141,7 +146,7 @@ export function view({ session, api, query, signal, live, shell }) {
 	}
 
 	return { node: h("div", { class: "page" },
-		h("div", { class: "head" }, h("h1", null, "Apps"), button("New app", () => void create(), { icon: "add", class: "main" })),
+		h("div", { class: "head" }, h("h1", null, "Apps"), creates() && button("New app", () => void create(), { icon: "add", class: "main" })),
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), text), group, groups, component, sort),
 		h("div", { class: "scroll" }, shownApps), empty, list.foot) };
 }

@@ -12,6 +12,7 @@ import { tabbed } from "../elements/tabs.js";
 import { equal, isObject, names } from "../json.js";
 import { Adding, faultOf } from "../model/adding.js";
 import { items } from "../model/jsontext.js";
+import { told } from "../model/told.js";
 import { to } from "../router.js";
 import { pickFolder } from "./folders.js";
 
@@ -132,7 +133,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		let id = newKey();
 		const fields = h("div", null);
 		const tagged = h("div", null);
-		const trouble = h("p", { class: "note bad", role: "alert", hidden: true });
+		const trouble = h("div", { class: "note bad", role: "alert", hidden: true });
 		const done = h("p", { role: "status" });
 		const send = h("button", { class: "main" }, "Add this asset");
 		/** @type {string[]} */
@@ -238,7 +239,7 @@ export function view({ session, api, params, query, signal, shell }) {
 				else if (wrong.push(fault) >= 1000) break;
 			}
 		} catch (e) {
-			fill(outcome, h("p", { class: "note bad", role: "alert" }, unreadable(e)));
+			fill(outcome, h("div", { class: "note bad", role: "alert" }, unreadable(e)));
 			return;
 		}
 		if (checks.get(outcome) !== latest) return;
@@ -251,7 +252,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		if (adding) return;
 		const text = h("p", { class: "detail" });
 		const mine = adding = new Adding((list) => lib.add(list), { folder: folder?.id, change: () => {
-			text.textContent = `${assets(mine.added)} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${mine.waiting.message} It is tried again.` : ""}`;
+			text.textContent = `${assets(mine.added)} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${told(mine.waiting)} It is tried again.` : ""}`;
 		} });
 		signal.addEventListener("abort", () => mine.stop());
 		unsaved();
@@ -269,7 +270,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		const { rest } = mine;
 		fill(outcome, h("h2", null, rest || trouble ? "Not all are added" : mine.refused.length > 0 ? "Done, but for some" : "Done"),
 			h("dl", { class: "counts" }, [["added", mine.added], ["refused", mine.refused.length]].map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString())))),
-			trouble !== undefined && h("p", { class: "note bad", role: "alert" }, unreadable(trouble)),
+			trouble !== undefined && h("div", { class: "note bad", role: "alert" }, unreadable(trouble)),
 			rest && h("p", null, `${mine.stopped && mine.refused.length < 1000 ? "You stopped it. " : mine.stopped ? "It stopped after 1,000 refusals. " : ""}Nothing from line ${rest.line.toLocaleString()} on was sent. Adding the whole file again is safe: what is in already stays as it is.`),
 			faults(mine.refused, source, true), h("p", null, h("a", { href: home }, "See the assets")));
 		if (signal.aborted) toast(`${assets(mine.added)} of ${source.name} were added before it was stopped.`);

@@ -10,6 +10,7 @@ import { drag } from "../elements/tree.js";
 import { stringify } from "../json.js";
 import { Gathering } from "../model/assetnews.js";
 import { sentences } from "../model/rights.js";
+import { told } from "../model/told.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 import { Folders } from "./folders.js";
@@ -69,7 +70,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const boxes = new Map();
 
 	const search = h("input", { type: "search", placeholder: "Search, such as harbour or harb*", "aria-label": "Search", value: words });
-	const total = h("p", { class: "state", role: "status" });
+	const total = h("div", { class: "state", role: "status" });
 	const news = h("p", { class: "news", role: "status", hidden: true });
 	const list = h("ul", { class: "assets", "aria-label": "Assets" });
 	const none = h("div", { class: "empty", hidden: true });
@@ -174,7 +175,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				const { id, tell, update } = detail;
 				const by = removed.get(id);
 				if (by !== undefined) tell(`${shortURN(by)} has removed this asset.`);
-				else if (all || changed.has(id)) await lib.asset(id, signal).then(update, (e) => tell(String(e.message)));
+				else if (all || changed.has(id)) await lib.asset(id, signal).then(update, (e) => tell(told(e)));
 			}
 			const [now, fresh] = await Promise.all([counts(mine), since === undefined ? undefined : lib.assets({ ...conditions(), since, limit: "100" }, mine)]);
 			if (since !== newest) return; // the list was loaded anew meanwhile

@@ -38,7 +38,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			await open(chosen !== undefined && listed.includes(chosen) ? chosen : query.get("version") ?? listed[0]);
 		} catch (e) {
 			manifest = undefined;
-			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, h("p", null, sentence(e)), h("a", { href: to("components") }, "All components")));
+			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, sentence(e), h("a", { href: to("components") }, "All components")));
 		}
 	}
 
@@ -57,7 +57,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			manifest = found;
 			fill(shown, describe(manifest));
 		} catch (e) {
-			if (!signal.aborted && chosen === version) fill(shown, h("p", { role: "alert" }, sentence(e)));
+			if (!signal.aborted && chosen === version) fill(shown, h("div", { role: "alert" }, sentence(e)));
 		}
 	}
 

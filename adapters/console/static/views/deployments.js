@@ -2,14 +2,15 @@
  * The deployments of an app: its tags, what each points to, and since when.
  * @module
  */
-import { keys, newKey } from "../api.js";
+import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, show, toast } from "../elements/dialog.js";
-import { difference, done } from "../elements/diff.js";
+import { compared, made, summary } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
 import { before } from "../model/rollback.js";
+import { readAll } from "../model/timeline.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
@@ -18,6 +19,12 @@ import { shortURN } from "../session.js";
 /** @typedef {import("../api.js").Entry} Entry */
 
 const whoMoves = "It is protected: only a moderator of every group of the app may create, move or remove it.";
+
+/** Tells somebody who may not move a tag who may. @param {unknown} e @returns {never} */
+function mayNot(e) {
+	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not change this tag. If it is protected, only a moderator of every group of the app may.";
+	throw e;
+}
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, signal, live, shell }) {
@@ -94,11 +101,11 @@ export function view({ session, api, params, signal, live, shell }) {
 	 * @param {Tag} tag @param {string} version @param {boolean} back
 	 */
 	async function move(tag, version, back) {
-		const [now, diff] = await Promise.all([api.app(id, tag.appVersion, signal), api.diff(id, tag.appVersion, version, signal)]);
+		const changes = await compared(api, id, tag.appVersion, version, signal);
 		const keyOf = keys();
 		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
-			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), difference(now, diff)],
-			`${back ? "Roll back" : "Move"} to version ${version}`, () => api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version)), { wide: true });
+			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), changes],
+			`${back ? "Roll back" : "Move"} to version ${version}`, () => api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version)).catch(mayNot), { wide: true });
 		if (moved) toast(`${tag.name} points to version ${version} now.`);
 		await list.load(true);
 	}
@@ -112,11 +119,14 @@ export function view({ session, api, params, signal, live, shell }) {
 		const options = h("div", { class: "options" });
 		/** @type {Map<string, {node: HTMLElement}>} */
 		const rows = new Map();
+		/** @type {ReturnType<typeof readAll>} */
+		let said = new Map();
 		/** @param {Entry} e */
 		const option = (e) => ({ node: h("label", null, h("input", { type: "radio", name, value: e.version, required: true, checked: e.version === at }),
-			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), ` ${done(e)} `, h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
+			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), " ", made(e) ?? summary(said.get(e.version) ?? [], e.changesTruncated), " ", h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
 		/** @type {Pages<Entry>} */
 		const history = new Pages(signal, "history", (before, signal) => api.history(id, before, signal), () => {
+			said = readAll(history.items, new Map(app && [[app.version, app.elements]]));
 			reconcile(options, rows, history.items, (e) => e.version, option);
 			return "";
 		});
@@ -139,15 +149,15 @@ export function view({ session, api, params, signal, live, shell }) {
 		const name = h("input", { required: true, pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]{0,127}", autocomplete: "off", title: "A letter, digit or underscore, then letters, digits, underscores, dots and hyphens." });
 		const wanted = versions(app?.version);
 		const keyOf = keys();
-		const made = await askWith("New tag", [labelled("Name", name, "Such as production or staging."), wanted.node], "Create",
-			() => api.putTag(id, name.value, { appVersion: wanted.value, from: null }, keyOf(`${name.value} ${wanted.value}`)));
-		if (made) await list.load(true);
+		const tag = await askWith("New tag", [labelled("Name", name, "Such as production or staging."), wanted.node], "Create",
+			() => api.putTag(id, name.value, { appVersion: wanted.value, from: null }, keyOf(`${name.value} ${wanted.value}`)).catch(mayNot));
+		if (tag) await list.load(true);
 	}
 
 	/** @param {Tag} tag */
 	async function remove(tag) {
 		if (!await confirm(`Remove ${tag.name}?`, `Pages that show the app by ${tag.name} find nothing any more. Its history stays.`, "Remove", { danger: true })) return;
-		await api.deleteTag(id, tag.name, newKey()).finally(() => list.load(true));
+		await api.deleteTag(id, tag.name, newKey()).catch(mayNot).finally(() => list.load(true));
 	}
 
 	/** @param {Tag} tag */

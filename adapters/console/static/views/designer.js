@@ -5,7 +5,7 @@
 import { ApiError } from "../api.js";
 import { arrows, button, fill, focusIn, h, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, confirm, requestID, sentence, toast } from "../elements/dialog.js";
+import { askWith, confirm, details, sentence, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { choose, pick } from "../elements/pick.js";
 import { tabbed } from "../elements/tabs.js";
@@ -48,7 +48,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			build(editor);
 		} catch (e) {
 			if (signal.aborted) return;
-			fill(node, h("div", { class: "empty" }, h("p", null, sentence(e)), button("Try again", () => void load()), " ", h("a", { href: to("apps") }, "All apps")));
+			fill(node, h("div", { class: "empty" }, sentence(e), button("Try again", () => void load()), " ", h("a", { href: to("apps") }, "All apps")));
 		}
 	}
 
@@ -105,13 +105,13 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			for (const card of cards.values()) card.faults(s.kind === "refused" ? s.error : undefined);
 		}
 
-		/** What a person has to know about a state, and can do. @param {State} s @returns {HTMLElement[]} */
+		/** What a person has to know about a state, and can do. @param {State} s @returns {(HTMLElement | false)[]} */
 		function troubleOf(s) {
 			switch (s.kind) {
 			case "conflict": return [h("p", null, `${shortURN(s.by) || "Somebody"} has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
-			case "offline": return [h("p", null, sentence(s.error)), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
+			case "offline": return [sentence(s.error), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
 			case "refused": return refusal(s.error);
-			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), h("p", { class: "help" }, sentence(s.error)), button("Try again", () => void editor.retry(), { class: "small" })];
+			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), details(s.error), button("Try again", () => void editor.retry(), { class: "small" })];
 			default: return [];
 			}
 		}
@@ -121,7 +121,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const path = names(e.pointer ?? "");
 			const i = path[0] === "apps" && path[2] === "elements" ? Number(path[3]) : -1;
 			const card = [...cards.values()][i];
-			return [h("p", null, e.code === "schema" && card ? [`Not saved yet: element ${i + 1} does not fit its component. `, button("Show where", () => card.reveal(), { class: "small" })] : sentence(e))];
+			return [e.code === "schema" && card ? h("p", null, `Not saved yet: element ${i + 1} does not fit its component. `, button("Show where", () => card.reveal(), { class: "small" })) : sentence(e)];
 		}
 
 		/** @param {Extract<State, {kind: "conflict"}>} s */
@@ -352,7 +352,7 @@ class Card {
 		this.version.addEventListener("pointerdown", () => void this.listVersions(), { once: true });
 		this.version.addEventListener("focus", () => void this.listVersions(), { once: true });
 		this.body = h("div", { class: "body" });
-		this.wrong = h("p", { class: "wrong", hidden: true });
+		this.wrong = h("div", { class: "wrong", hidden: true });
 		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, { icon: "drag", bare: true, class: "bare handle" });
 		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
 		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
@@ -482,7 +482,7 @@ class Card {
 		this.node.classList.toggle("bad", mine);
 		this.form?.faults(mine ? e.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) : []);
 		this.wrong.hidden = !mine || e.violations.length > 0;
-		if (mine) fill(this.wrong, e.message, " ", e.requestID && requestID(e.requestID));
+		if (mine) fill(this.wrong, sentence(e));
 	}
 
 	/** Brings the first field that is wrong into view. */

@@ -40,7 +40,7 @@ export async function panel(folders, f) {
 			fill(actions, button("Why?", () => void why(folders, { folder: f.id }, f.label)), edit.allowed && button("New folder in it", then(() => folders.create(now))),
 				manage?.allowed && [button("Permissions", () => void permissions(folders, chain).then((changed) => (changed ? look() : undefined))), button("Rename", then(() => folders.rename(now))), button("Move", then(() => folders.moveTo(now))), button("Delete", then(() => folders.remove(now)), { class: "danger" })]);
 		} catch (e) {
-			fill(node, h("p", null, sentence(e)));
+			fill(node, sentence(e));
 		}
 	};
 	void look();
@@ -82,7 +82,7 @@ export async function permissions(folders, chain) {
 
 	/** @param {Partial<Draft>} has */
 	function add(has) {
-		const d = /** @type {Draft} */ ({ kind: "user", who: "", operation: "view", gone: false, wrong: h("p", { class: "wrong" }), ...has });
+		const d = /** @type {Draft} */ ({ kind: "user", who: "", operation: "view", gone: false, wrong: h("div", { class: "wrong" }), ...has });
 		const given = { [d.kind]: d.kind === "group" ? d.who : { id: d.who } };
 		/** @type {import("../dom.js").Child[]} */
 		let what = [holder(given)];

@@ -35,7 +35,7 @@ export class Folders {
 		this.tree = new Tree(lib, signal, "Folders", { onknown, total,
 			onpick: (f) => options.onpick(f.id), onkey: (event, f) => this.#key(event, f), onmore: (f) => void this.more(f),
 			ondrop: ({ folder, assets }, f) => (folder ? void this.move(folder, f) : f && options.onassets(assets ?? [], f.id)) });
-		this.note = h("p", { class: "note bad", role: "alert", hidden: true });
+		this.note = h("div", { class: "note bad", role: "alert", hidden: true });
 		const head = h("div", { class: "row top-level" }, h("h2", null, "Folders"), options.moderator && button("New folder", () => void this.create(), { icon: "add", bare: true }));
 		this.tree.target(head);
 		this.node = h("section", null, head, this.note, this.tree.node, button("Deleted folders", () => void this.deleted(), { class: "bare small" }));
@@ -153,7 +153,7 @@ export class Folders {
 	/** Shows the folders that were deleted, to bring one back. */
 	async deleted() {
 		const list = h("ul", { class: "plain" });
-		const said = h("p", { class: "help", role: "status" }, "…");
+		const said = h("div", { class: "help", role: "status" }, "…");
 		/** @type {string | undefined} */
 		let last;
 		const more = button("Show more", () => void load(), { hidden: true });
@@ -162,7 +162,7 @@ export class Folders {
 				const { folders } = await this.lib.folders({ deleted: "true", limit: "51", since: last }, this.signal);
 				more.hidden = folders.length < 51;
 				list.append(...folders.slice(0, 50).map((f) => {
-					const wrong = h("p", { class: "wrong" });
+					const wrong = h("div", { class: "wrong" });
 					const back = button("Bring it back", () => void this.lib.changeFolders({ update: [{ id: f.id, deleted: false }] }).then(async () => {
 						fill(node, icon("ok"), `${f.label} is back.`);
 						await this.load(f.id);

@@ -3,12 +3,13 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
+import { button, count, debounce, fill, flag, h, newID, reconcile, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast } from "../elements/dialog.js";
-import { difference, done, summary } from "../elements/diff.js";
+import { compared, made, most, summary } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
+import { readAll } from "../model/timeline.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
@@ -22,12 +23,13 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const id = params[0];
 	const title = h("h1", null, "History");
 	const timeline = h("div", { class: "timeline" });
-	const compared = h("section", { class: "compared", "aria-label": "Comparison" });
+	const comparison = h("section", { class: "compared", "aria-label": "Comparison" });
 	let writable = false;
 	/** @type {Pages<Entry>} */
 	const list = new Pages(signal, "history", async (before, signal) => {
 		if (list.items.length === 0) {
 			const app = await api.app(id, undefined, signal);
+			elements.set(app.version, app.elements);
 			fill(title, app.title);
 			shell.title(`History of ${app.title}`);
 			writable = session.mayWrite(app);
@@ -35,12 +37,31 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		return api.history(id, before, signal);
 	}, render);
 
+	/** @type {Map<string, import("../api.js").Element[] | undefined>} the elements of versions that were asked for */
+	const elements = new Map();
+	/** What each version has changed. */
+	let said = readAll([], elements);
+	const seen = whenSeen(signal);
+
+	/** The version before another one. @param {Entry} e */
+	function previous(e) {
+		return String(Number(e.version) - 1);
+	}
+
+	/** What a line of versions says, and a version that has to be loaded to say it all. @param {Entry[]} group */
+	function told(group) {
+		const phrases = [...new Map(group.flatMap((e) => (said.get(e.version) ?? []).map((s) => [JSON.stringify(s.parts), { ...s, e }]))).values()];
+		const missing = phrases.slice(0, most).flatMap(({ known, e }) => (known ? [] : [previous(e), e.version])).find((v) => !elements.has(v));
+		return { phrases, missing };
+	}
+
 	/** @type {Set<string>} versions of lines that are unfolded */
 	const unfolded = new Set();
 	/** @type {Map<string, {node: HTMLElement, show: (group: Entry[]) => void}>} the days and lines that are shown */
 	const parts = new Map();
 
 	function render() {
+		said = readAll(list.items, elements);
 		let day = "";
 		/** @type {{key: string, make: () => {node: HTMLElement, show: (group: Entry[]) => void}, group: Entry[]}[]} */
 		const wanted = [];
@@ -101,6 +122,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		if (list.items.length === 0) return list.load(true);
 		const mine = ++refreshes;
 		try {
+			const app = await api.app(id, undefined, signal);
 			/** @type {Map<string, string[]>} */
 			const tags = new Map();
 			let next;
@@ -118,6 +140,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				next = page.next;
 			} while (next !== undefined && isNew(/** @type {Entry} */ (newer.at(-1))));
 			if (mine !== refreshes) return;
+			elements.set(app.version, app.elements);
 			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({ ...e, tags: tags.get(e.version) ?? [] }));
 			list.show();
 		} catch {
@@ -133,16 +156,31 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** What a line says. @param {Entry} last @param {Entry} first @param {Entry[]} [all] if they are several */
 	function what(last, first, all) {
-		const tags = (all ?? [last]).flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
-		const what = all ? summary(all.flatMap((e) => e.changes), all.some((e) => e.changesTruncated)) : done(last);
+		const group = all ?? [last];
+		const tags = group.flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
+		const known = made(last);
+		const words = h("span", null, known);
+		/** Says what is known, and which version has to be loaded to say it all. */
+		const tell = () => {
+			const { phrases, missing } = told(group);
+			fill(words, summary(phrases, group.some((e) => e.changesTruncated)));
+			return missing;
+		};
+		if (known === undefined && tell() !== undefined) {
+			seen(words, async () => {
+				for (let version = tell(); version !== undefined && !signal.aborted; version = tell()) {
+					elements.set(version, (await api.app(id, version, signal).catch(() => undefined))?.elements);
+					said = readAll(list.items, elements);
+				}
+			});
+		}
 		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), ` ${what} `, h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
+			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), " ", words, " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
 	}
 
 	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */
 	function changes(last, first) {
-		const previous = Number(first.version) - 1;
-		return previous >= 0 && button("Changes", () => void compare(String(previous), last.version),
+		return first.version !== "0" && button("Changes", () => void compare(previous(first), last.version),
 			{ class: "small", "aria-label": `Changes of version ${first === last ? last.version : `${first.version} to ${last.version}`}` });
 	}
 
@@ -163,27 +201,27 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		a.input.addEventListener("change", again);
 		b.input.addEventListener("change", again);
 		const body = h("div", { class: "loading", "aria-busy": "true" });
-		fill(compared, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), body);
+		fill(comparison, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), body);
 		try {
-			const [app, diff] = await Promise.all([api.app(id, from, signal), api.diff(id, from, until, signal)]);
+			const changes = await compared(api, id, from, until, signal);
 			if (!body.isConnected) return; // another comparison was begun meanwhile
-			body.replaceWith(difference(app, diff));
-			compared.scrollIntoView({ block: "nearest" });
+			body.replaceWith(changes);
+			comparison.scrollIntoView({ block: "nearest" });
 		} catch (e) {
-			if (!signal.aborted && body.isConnected) fill(compared, h("p", { class: "note bad", role: "alert" }, sentence(e)));
+			if (!signal.aborted && body.isConnected) fill(comparison, h("div", { class: "note bad", role: "alert" }, sentence(e)));
 		}
 	}
 
 	/** @param {string} version */
 	async function restore(version) {
 		const latest = list.items[0].version;
-		const [app, diff] = await Promise.all([api.app(id, latest, signal), api.diff(id, latest, version, signal)]);
+		const changes = await compared(api, id, latest, version, signal);
 		const keyFor = keys();
-		const made = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), difference(app, diff)],
+		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes],
 			"Restore", () => api.restore(id, version, keyFor(version)), { wide: true });
-		if (!made) return;
-		toast(`Version ${made.version} is what version ${version} was.`);
-		fill(compared);
+		if (!restored) return;
+		toast(`Version ${restored.version} is what version ${version} was.`);
+		fill(comparison);
 		await refresh();
 	}
 
@@ -196,7 +234,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	void list.load(true).then(() => {
 		if (list.items.length > 0 && first !== null && second !== null) void compare(first, second);
 	});
-	return { node: h("div", { class: "page history" }, appNav(id, "history"), h("div", { class: "head" }, title), compared, timeline, list.foot) };
+	return { node: h("div", { class: "page history" }, appNav(id, "history"), h("div", { class: "head" }, title), comparison, timeline, list.foot) };
 }
 
 /** Entries in groups that are shown as one line: saves of one person within ten minutes, none of them restored or tagged. @param {Entry[]} entries */

@@ -28,7 +28,7 @@ export function view({ session, api, params, signal, shell }) {
 	const drop = dropZone("File of reviews", "Drop a file of reviews here: one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.", (file) => void check(file));
 	const outcome = h("div", { role: "status" });
 	const stored = h("div", { class: "board" });
-	const state = h("p", { class: "state" });
+	const state = h("div", { class: "state" });
 	const more = button("Show more", () => void collections(false), { hidden: true });
 	/** @type {string | undefined} */
 	let after;
@@ -55,7 +55,7 @@ export function view({ session, api, params, signal, shell }) {
 			const report = await send(file, true);
 			fill(outcome, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file), { class: "main" }), faults(report, file));
 		} catch (e) {
-			fill(outcome, h("p", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. Nothing was stored."));
+			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. Nothing was stored."));
 		}
 	}
 
@@ -66,7 +66,7 @@ export function view({ session, api, params, signal, shell }) {
 			fill(outcome, summary(report, file.name), faults(report, file));
 			await collections(true);
 		} catch (e) {
-			fill(outcome, h("p", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. What was imported before is kept; importing the file again is safe."));
+			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? sentence(e) : "It was stopped. What was imported before is kept; importing the file again is safe."));
 		}
 	}
 

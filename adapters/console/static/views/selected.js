@@ -6,6 +6,7 @@ import { ApiError } from "../api.js";
 import { button, count, fill, h, labelled, newID } from "../dom.js";
 import { askWith, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { pick } from "../elements/pick.js";
+import { told } from "../model/told.js";
 
 /** @typedef {import("../api.js").Asset} Asset */
 /** @typedef {{id: string, status: number, message?: string}} Result */
@@ -25,7 +26,7 @@ async function inParts(ids, most, f) {
 		results.push(...await f(ids.slice(at, at + most)));
 	} catch (e) {
 		if (at === 0) throw e;
-		const message = (e instanceof Error ? e.message : String(e)).replace(/\.$/, "");
+		const message = told(e).replace(/\.$/, "");
 		return [...results, ...ids.slice(at).map((id) => ({ id, status: 0, message }))];
 	}
 	return results;
@@ -161,7 +162,7 @@ export class Selected {
 				// One that may not be removed keeps them all: each is asked for by itself.
 				/** @type {Result[]} */
 				const results = [];
-				for (const id of part) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: String(x.message).replace(/\.$/, "") }]));
+				for (const id of part) results.push(...await remove([id]).catch((x) => [{ id, status: 403, message: told(x).replace(/\.$/, "") }]));
 				return results;
 			})));
 		});
