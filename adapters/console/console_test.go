@@ -4,10 +4,13 @@ import (
 	"compress/gzip"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,18 +159,19 @@ func names(t *testing.T) (all []string) {
 
 // What is sent is small, and has no way to make markup or script of text.
 func TestTheFilesAreSmallAndMakeNoMarkup(t *testing.T) {
-	const most = 204_800 // bytes, before compression
+	const most, mostAtFirst = 307_200, 100_000 // bytes, before compression
 	forbidden := regexp.MustCompile(`(?i)innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\(|new Function|javascript:|\son[a-z]+="|style="|https?://(?:[a-z0-9-]+\.)+[a-z]{2,}`)
 	const allowed = "http://www.w3.org/2000/svg"
 	page := console.New(console.Config{})
-	total := 0
+	total, bodies := 0, map[string]string{}
 	for _, name := range names(t) {
-		path := "/x/console/" + name
+		address := "/x/console/" + name
 		if name == "index.html" {
-			path = "/"
+			address = "/"
 		}
-		body := text(t, ask(t, page, "GET", path))
+		body := text(t, ask(t, page, "GET", address))
 		total += len(body)
+		bodies[name] = body
 		for i, line := range strings.Split(body, "\n") {
 			if found := forbidden.FindString(strings.ReplaceAll(line, allowed, "")); found != "" {
 				t.Errorf("%s:%d has %q", name, i+1, found)
@@ -177,5 +181,25 @@ func TestTheFilesAreSmallAndMakeNoMarkup(t *testing.T) {
 	if total >= most {
 		t.Errorf("the files have %d bytes together, want less than %d", total, most)
 	}
-	t.Logf("%d bytes", total)
+	first := 0
+	imported := regexp.MustCompile(`(?:\bfrom|\bimport)\s*"(\.[^"]+)"`)
+	var load func(name string)
+	load = func(name string) {
+		body, unloaded := bodies[name]
+		if !unloaded {
+			return
+		}
+		delete(bodies, name)
+		first += len(body)
+		for _, found := range imported.FindAllStringSubmatch(body, -1) {
+			load(path.Join(path.Dir(name), found[1]))
+		}
+	}
+	for _, name := range []string{"index.html", "console.css", "main.js", "views/apps.js"} {
+		load(name)
+	}
+	if _, later := bodies["views/history.js"]; first >= mostAtFirst || !later || bodies["api.js"] != "" {
+		t.Errorf("the first view has %d bytes, want less than %d; left for later are %q", first, mostAtFirst, slices.Sorted(maps.Keys(bodies)))
+	}
+	t.Logf("%d bytes, %d of them at first", total, first)
 }
