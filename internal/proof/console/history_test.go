@@ -64,7 +64,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.See(`//*[contains(., "No tags yet")]`)
 		p.Click(named("New tag"))
 		p.Type(field("Name"), "production")
-		p.Click(option("Version 4", "removed element 3"))
+		p.Click(option("Version 4", "removed poll 2"))
 		p.Click(`//dialog` + named("Create"))
 		tag("4")
 		p.See(`//article//span[.="1 behind"]`)
@@ -85,7 +85,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 	t.Run("nobody overwrites another's deployment", func(t *testing.T) {
 		p.Click(named("Move"))
 		p.See(`//dialog` + named("Cancel"))
-		p.Click(option("Version 3", "added element 1"))
+		p.Click(option("Version 3", "added countdown"))
 		w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"2"}`)
 		p.Click(`//dialog` + named("Go on"))
 		p.Click(`//dialog` + named("Move to version 3"))

@@ -67,7 +67,7 @@ func TestLive(t *testing.T) {
 			area.dispatchEvent(new Event("input"));
 		}`)
 		p.Click(`//dialog` + named("Create"))
-		p.See(`//dialog//li[contains(., "Element 1 of version 2") and contains(., "staging")]`)
+		p.See(`//dialog//li[contains(., "poll at place 1 of version 2") and contains(., "staging")]`)
 		p.Click(`//dialog` + named("Create all the same"))
 		p.See(`//button[@aria-pressed="true" and .="1.1.0"]`)
 	})

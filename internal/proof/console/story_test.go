@@ -88,7 +88,7 @@ func fromNothingToARollback(t *testing.T, l look) {
 
 	p.Click(`//nav//a[.="Deployments"]`)
 	p.Click(named("New tag"))
-	p.See(option("Version 1", "ann", "added element 1"))
+	p.See(option("Version 1", "ann", "added poll"))
 	p.fits()
 	p.Type(field("Name"), "production")
 	p.Click(`//dialog` + named("Create"))
@@ -129,7 +129,7 @@ func fromNothingToARollback(t *testing.T, l look) {
 	p.Click(named("New version"))
 	schema(`{"type": "integer"}`)
 	p.Click(`//dialog` + named("Create"))
-	p.See(`//dialog//li[contains(., "Element 1 of version 1") and contains(., "production")]`)
+	p.See(`//dialog//li[contains(., "poll at place 1 of version 1") and contains(., "production")]`)
 	p.fits()
 	p.Click(`//dialog` + named("Close"))
 }
@@ -188,7 +188,7 @@ func byKeyboard(t *testing.T, l look) {
 	p.reach("Schema of configs")
 	p.Press(webdriver.Control + "a" + webdriver.Null + `{"type":"object","properties":{"question":{"type":"integer"}}}`)
 	p.press("Create")
-	p.See(`//dialog//li[contains(., "Element 1 of version 1") and contains(., "production")]`)
+	p.See(`//dialog//li[contains(., "poll at place 1 of version 1") and contains(., "production")]`)
 	p.Press(webdriver.Escape)
 	p.Until(`() => document.querySelector("dialog") === null`)
 }

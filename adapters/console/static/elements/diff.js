@@ -120,22 +120,3 @@ function text(from, to) {
 function pair(from, to) {
 	return [from.length > 0 && h("del", null, from), from.length > 0 && to.length > 0 && " ", to.length > 0 && h("ins", null, to)];
 }
-
-/** What made a version, if nobody edited anything. @param {import("../api.js").Entry} e */
-export function made(e) {
-	return e.restoredFrom !== null ? `restored version ${e.restoredFrom}` : e.version === "0" ? "created the app" : undefined;
-}
-
-/**
- * What changed, in a few words.
- * @param {import("../model/timeline.js").Phrase[]} said @param {boolean} truncated
- * @returns {Child[]}
- */
-export function summary(said, truncated) {
-	if (said.length === 0) return truncated ? ["many changes"] : [];
-	const shown = said.slice(0, most).flatMap(({ parts }, i) => [i > 0 && ", ", ...parts.map((p) => (typeof p === "string" ? p : named(p.name)))]);
-	return [...shown, (said.length > most || truncated) && " and more"];
-}
-
-/** So many changes are told of a version. */
-export const most = 3;

@@ -3,11 +3,12 @@
  * @module
  */
 import { keys, newKey } from "../api.js";
-import { button, fill, flag, h, labelled } from "../dom.js";
+import { button, fill, flag, h, labelled, named } from "../dom.js";
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
-import { isObject, notJSON, parse, stringify } from "../json.js";
-import { begin, fieldOf } from "../model/schema.js";
+import { isObject, names, notJSON, parse, stringify } from "../json.js";
+import { begin, fieldAt, fieldOf } from "../model/schema.js";
+import { titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -183,7 +184,7 @@ export function edit(api, from) {
 			const check = await api.check(manifest.name, text);
 			checked = text;
 			if (check.broken.length + check.warnings.length > 0) {
-				fill(found, breaks(check));
+				fill(found, breaks(check, parse(text)));
 				found.hidden = false;
 				create.textContent = "Create all the same";
 				return undefined;
@@ -194,10 +195,18 @@ export function edit(api, from) {
 	} });
 }
 
-/** What a check has found, with links to it. @param {Awaited<ReturnType<import("../api.js").Api["check"]>>} check */
-function breaks(check) {
+/**
+ * What a check has found, with links to it.
+ * @param {Awaited<ReturnType<import("../api.js").Api["check"]>>} check
+ * @param {Value} manifest what was checked
+ */
+function breaks(check, manifest) {
+	const component = /** @type {import("../api.js").Manifest} */ (/** @type {unknown} */ (manifest));
+	/** @param {string} pointer */
+	const where = (pointer) => fieldAt(component.configSchema, undefined, names(pointer)).labels.join(" › ");
 	return [check.broken.length > 0 && h("p", null, `Of ${check.elements} elements in ${check.apps} apps, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
-		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, `Element ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => [" ", flag(t)]).flat(), " ", b.violations.slice(0, 3).map((v) => h("div", null, h("code", null, v.pointer || "/"), ` ${v.message}`))))),
+		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, named(titleOf(component)), ` at place ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => [" ", flag(t)]).flat(), " ",
+			b.violations.slice(0, 3).map((v) => h("div", null, v.pointer !== "" && [h("span", { class: "path", title: v.pointer }, named(where(v.pointer))), " "], v.message))))),
 		h("ul", null, check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)))];
 }
 

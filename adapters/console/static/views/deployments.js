@@ -6,11 +6,11 @@ import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, confirm, show, toast } from "../elements/dialog.js";
-import { compared, made, summary } from "../elements/diff.js";
+import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
 import { before } from "../model/rollback.js";
-import { readAll } from "../model/timeline.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
@@ -119,14 +119,14 @@ export function view({ session, api, params, signal, live, shell }) {
 		const options = h("div", { class: "options" });
 		/** @type {Map<string, {node: HTMLElement}>} */
 		const rows = new Map();
-		/** @type {ReturnType<typeof readAll>} */
-		let said = new Map();
+		const said = new Said(api, id, signal);
+		if (app) said.know(app);
 		/** @param {Entry} e */
 		const option = (e) => ({ node: h("label", null, h("input", { type: "radio", name, value: e.version, required: true, checked: e.version === at }),
-			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), " ", made(e) ?? summary(said.get(e.version) ?? [], e.changesTruncated), " ", h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
+			h("span", { class: "what" }, h("span", { class: "strong" }, `Version ${e.version}`), " ", h("span", { title: e.updatedBy?.urn ?? "" }, shortURN(e.updatedBy?.urn ?? "somebody")), " ", said.words([e]), " ", h("span", { class: "detail" }, time(e.updatedAt)), " ", e.tags.map((t) => flag(t)))) });
 		/** @type {Pages<Entry>} */
 		const history = new Pages(signal, "history", (before, signal) => api.history(id, before, signal), () => {
-			said = readAll(history.items, new Map(app && [[app.version, app.elements]]));
+			said.read(history.items);
 			reconcile(options, rows, history.items, (e) => e.version, option);
 			return "";
 		});

@@ -3,13 +3,13 @@
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, newID, reconcile, whenSeen } from "../dom.js";
+import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, sentence, toast } from "../elements/dialog.js";
-import { compared, made, most, summary } from "../elements/diff.js";
+import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
+import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
-import { readAll } from "../model/timeline.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
@@ -29,7 +29,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const list = new Pages(signal, "history", async (before, signal) => {
 		if (list.items.length === 0) {
 			const app = await api.app(id, undefined, signal);
-			elements.set(app.version, app.elements);
+			said.know(app);
 			fill(title, app.title);
 			shell.title(`History of ${app.title}`);
 			writable = session.mayWrite(app);
@@ -37,23 +37,12 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		return api.history(id, before, signal);
 	}, render);
 
-	/** @type {Map<string, import("../api.js").Element[] | undefined>} the elements of versions that were asked for */
-	const elements = new Map();
-	/** What each version has changed. */
-	let said = readAll([], elements);
-	const seen = whenSeen(signal);
-
 	/** The version before another one. @param {Entry} e */
 	function previous(e) {
 		return String(Number(e.version) - 1);
 	}
 
-	/** What a line of versions says, and a version that has to be loaded to say it all. @param {Entry[]} group */
-	function told(group) {
-		const phrases = [...new Map(group.flatMap((e) => (said.get(e.version) ?? []).map((s) => [JSON.stringify(s.parts), { ...s, e }]))).values()];
-		const missing = phrases.slice(0, most).flatMap(({ known, e }) => (known ? [] : [previous(e), e.version])).find((v) => !elements.has(v));
-		return { phrases, missing };
-	}
+	const said = new Said(api, id, signal);
 
 	/** @type {Set<string>} versions of lines that are unfolded */
 	const unfolded = new Set();
@@ -61,7 +50,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const parts = new Map();
 
 	function render() {
-		said = readAll(list.items, elements);
+		said.read(list.items);
 		let day = "";
 		/** @type {{key: string, make: () => {node: HTMLElement, show: (group: Entry[]) => void}, group: Entry[]}[]} */
 		const wanted = [];
@@ -140,7 +129,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				next = page.next;
 			} while (next !== undefined && isNew(/** @type {Entry} */ (newer.at(-1))));
 			if (mine !== refreshes) return;
-			elements.set(app.version, app.elements);
+			said.know(app);
 			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({ ...e, tags: tags.get(e.version) ?? [] }));
 			list.show();
 		} catch {
@@ -158,24 +147,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function what(last, first, all) {
 		const group = all ?? [last];
 		const tags = group.flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
-		const known = made(last);
-		const words = h("span", null, known);
-		/** Says what is known, and which version has to be loaded to say it all. */
-		const tell = () => {
-			const { phrases, missing } = told(group);
-			fill(words, summary(phrases, group.some((e) => e.changesTruncated)));
-			return missing;
-		};
-		if (known === undefined && tell() !== undefined) {
-			seen(words, async () => {
-				for (let version = tell(); version !== undefined && !signal.aborted; version = tell()) {
-					elements.set(version, (await api.app(id, version, signal).catch(() => undefined))?.elements);
-					said = readAll(list.items, elements);
-				}
-			});
-		}
 		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), " ", words, " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
+			h("span", { class: "what" }, h("span", { class: "strong", title: last.updatedBy?.urn ?? "" }, shortURN(last.updatedBy?.urn ?? "somebody")), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags)];
 	}
 
 	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */
