@@ -87,6 +87,8 @@ func binaryKind(head []byte) string {
 		return "this is a tar archive: unpack it, and check the files that are in it"
 	case isUTF16(head):
 		return kindUTF16
+	case len(head) > 0 && (head[0] < ' ' && !bytes.ContainsAny(head[:1], "\t\r\n") || head[0] == 0x7f):
+		return "this is a binary file, since it begins with a control character: export its reviews as NDJSON, and check that file"
 	}
 	return ""
 }

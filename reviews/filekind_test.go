@@ -82,6 +82,8 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		{"the same, of a name that a spreadsheet has inside", storedZip(t, strings.Replace(record, `"title":"`, `"title":"xl/`, 1)+"\n"+numbered(2)+"\n"), "a zip archive"},
 		{"a tar archive", tarOf(t, record+"\n"+numbered(2)+"\n"+numbered(3)+"\n"), "a tar archive"},
 		{"what was compressed twice", zipped(numbered(1) + "\n"), ""},
+		{"records behind the beginning of a program", "\x7fELF\n" + record + "\n", "a binary file"},
+		{"records behind the beginning of lz4", "\x04\x22\x4d\x18\n" + record + "\n", "a binary file"},
 		{"records behind the beginning of xz", "\xfd7zXZ\x00\n" + record + "\n", "compressed with xz"},
 		{"an OpenDocument spreadsheet", "PK\x03\x04" + strings.Repeat("\x00", 26) + "mimetypeapplication/vnd.oasis.opendocument.spreadsheet" + "\n" + record + "\n", "a spreadsheet"},
 		{"CSV with line breaks in cells", "id,title,body,rating\n1,Bright,\"Very bright,\nand warm.\n\nI \"\"like\"\" it\",80\n2,Heavy,\"Too\nheavy\",20\n", "a table"},
