@@ -193,3 +193,27 @@ func TestARefusalDoesNotWaitForASlowBody(t *testing.T) {
 	w := newWorld(t) // whose server sets no time limits of its own
 	w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\nslow").want(401)
 }
+
+// A stream and an export go on for long, so they do not begin while a body that nobody needs is missing.
+func TestStreamsAndExportsDoNotBeginWithoutTheirBody(t *testing.T) {
+	for _, path := range []string{"/x/changes", "/x/reviews/export?network=example.test"} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			dial := dialer(t, httpapi.Config{Apps: appsvc.New(store.Apps(), nil), Reviews: reviews.New(store.Reviews(), nil),
+				Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
+			conn := dial()
+			defer conn.Close()
+			if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Length: 5\r\n\r\n1234", path); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || answer.StatusCode != 400 || !answer.Close {
+				t.Fatalf("%s: %+v, %v", path, answer, err)
+			}
+			if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), "the body did not arrive whole") {
+				t.Errorf("%s: %s", path, text)
+			}
+			time.Sleep(time.Minute) // until the server has closed its side, too
+		})
+	}
+}
