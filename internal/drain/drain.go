@@ -57,7 +57,8 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if _, err := io.CopyN(io.Discard, r.Body, most+1); err != io.EOF && err != http.ErrBodyReadAfterClose {
 		return false
 	}
-	_ = control.SetReadDeadline(time.Time{}) // net/http goes on reading, to see whether the client leaves
+	// If the handler has read the body before, net/http reads already, to see whether the client leaves: without a deadline.
+	_ = control.SetReadDeadline(time.Time{})
 	waits(false)
 	return true
 }

@@ -83,6 +83,35 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// A handler may go on for long after it has read the body itself. net/http is reading then, to see whether the client leaves, and
+// a deadline that Body left behind would look as if it had.
+func TestTheDeadlineEndsWithTheBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(one)
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if !drain.Body(w, r, most) {
+				t.Error("something is left of a body that was read")
+			}
+			time.Sleep(2 * drain.Patience)
+			if r.Context().Err() != nil {
+				t.Error("the request is given up because it takes long")
+			}
+		})}
+		go func() { _ = s.Serve(l) }()
+		near, far := net.Pipe()
+		l <- far
+		go func() {
+			_, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
+		}()
+		if answer, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil || answer.StatusCode != http.StatusOK || answer.Close {
+			t.Errorf("%+v, %v", answer, err)
+		}
+		_, _ = near.Close(), s.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
+}
+
 // A handler that has read the body of a client that asked whether to send it is not told so by net/http.
 func TestBodyThatWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
