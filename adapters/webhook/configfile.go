@@ -61,7 +61,7 @@ func Parse(text []byte) ([]Endpoint, error) {
 
 // endpoint returns c as an Endpoint. If a member is wrong, it returns the name of the member and what would be right.
 func (c config) endpoint() (e Endpoint, member string, err error) {
-	e = Endpoint{Name: c.Name, URL: c.URL, Types: c.Types, Groups: c.Groups}
+	e = Endpoint{Name: c.Name, URL: c.URL}
 	if err := checkName(c.Name); err != nil {
 		return e, "name", err
 	}
@@ -74,7 +74,16 @@ func (c config) endpoint() (e Endpoint, member string, err error) {
 	if err := checkTypes(c.Types); err != nil {
 		return e, "types", err
 	}
+	e.Types, e.Groups = set(c.Types), set(c.Groups)
 	return e, "groups", checkGroups(c.Groups)
+}
+
+// set returns a list in order, each item once: every change is compared with it, however often the file repeats an item. A list
+// that is absent stays nil, which stands for all, and any other does not become nil.
+func set(list []string) []string {
+	out := slices.Clone(list)
+	slices.Sort(out)
+	return slices.Clip(slices.Compact(out))
 }
 
 // checkName accepts a name of 1 to MaxName characters without control characters.

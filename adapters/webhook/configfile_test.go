@@ -80,6 +80,26 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// However often a file repeats a type or a group, a change is compared with each once. The order makes no other endpoint.
+func TestParseReadsSets(t *testing.T) {
+	const network, site = `"urn:vitrine:example.test"`, `"urn:vitrine:example.test:site=1"`
+	parse := func(types, groups string) Endpoint {
+		t.Helper()
+		list, err := Parse([]byte("[" + entry("types", types, "groups", groups) + "]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[0]
+	}
+	many := parse(`["tag.set"`+strings.Repeat(`,"tag.set","app.left"`, 29_000)+`]`, "["+site+strings.Repeat(","+network+","+site, 40)+"]")
+	if few := parse(`["tag.set","app.left"]`, "["+network+","+site+"]"); len(many.Types) != 2 || len(many.Groups) != 2 || !many.equal(few) {
+		t.Errorf("%d types and %d groups: %t", len(many.Types), len(many.Groups), many.equal(few))
+	}
+	if all := parse("", ""); all.Types != nil || all.Groups != nil {
+		t.Errorf("an endpoint without lists has %q and %q", all.Types, all.Groups)
+	}
+}
+
 // Each refusal names the place, says what would be right, and repeats no secret and no URL.
 func TestParseRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, at, says string }{
