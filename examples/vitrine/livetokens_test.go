@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,8 +53,13 @@ func TestKeysAreReadAgainAtHangup(t *testing.T) {
 	s.do(byFirst, "GET", "/apps/", "", 200)
 	s.do(bySecond, "GET", "/apps/", "", 200)
 
+	in := s.stream(byFirst, "")
 	write(second)
 	hangup("read again")
+	begun := time.Now()
+	if rest, err := io.ReadAll(in); err != nil || time.Since(begun) > 30*time.Second { // all streams are checked each minute
+		t.Errorf("a stream whose token is not valid any more ends after %s: %q, %v", time.Since(begun), rest, err)
+	}
 	s.do(byFirst, "GET", "/apps/", "", 401)
 	s.do(bySecond, "GET", "/apps/", "", 200)
 	s.stop(syscall.SIGTERM)
