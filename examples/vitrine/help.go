@@ -89,6 +89,30 @@ func (p *program) help(w io.Writer, f *flag.FlagSet) {
 		}
 		fmt.Fprintf(w, "\n  -%s%s  (%s%s)\n      %s\n", one.Name, value, variable(one.Name), initial, wrapped(usage, 6))
 	})
+	if text := examples[f.Name()]; text != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s", text)
+	}
+}
+
+// examples end the help of a command.
+var examples = map[string]string{
+	"serve": `
+  # Try it out with sample data, which is gone when the server stops.
+  vitrine serve -demo -db memory:
+
+  # Serve a store over TLS.
+  vitrine serve -db vitrine.db -addr :443 \
+      -tls-cert cert.pem -tls-key key.pem
+`,
+	"token": `
+  # For an editor of the apps and assets of a network.
+  vitrine token -urn urn:vitrine:example.test:user=editor \
+      -moderates urn:vitrine:example.test -ttl 30d
+
+  # For a public page: it reads what the tag production points to.
+  vitrine token -urn urn:vitrine:example.test:user=page \
+      -reads urn:vitrine:example.test -tags production -ttl 365d
+`,
 }
 
 // wrapped breaks a text into lines of helpWidth characters at most, each but the first indented.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"crypto/x509"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -94,5 +96,33 @@ func TestTheUsageHasEveryCommand(t *testing.T) {
 			}
 		}
 		fits(t, out.String())
+	}
+}
+
+// The examples of a command's help run as they stand there, apart from the port.
+func TestTheExamplesOfTheHelpRun(t *testing.T) {
+	dir := t.TempDir()
+	writeCertificate(t, dir, 1, x509.Certificate{})
+	for _, command := range []string{"serve", "token"} {
+		_, text, _ := strings.Cut(run(t, dir, nil, "help", command).stdout, "\nExamples:\n")
+		ran := 0
+		for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
+			words := strings.Fields(line)
+			if len(words) == 0 || words[0] == "#" {
+				continue
+			}
+			ran++
+			if len(words) < 2 || words[0] != "vitrine" || words[1] != command {
+				t.Fatalf("%s has the example %s", command, line)
+			}
+			if command == "serve" {
+				start(t, dir, nil, append(words[2:], "-addr", "127.0.0.1:0")...).stop(syscall.SIGTERM)
+			} else if out := run(t, dir, nil, words[1:]...); out.status != 0 || out.stderr != "" || strings.Count(out.stdout, ".") != 2 {
+				t.Errorf("%s: %+v", line, out)
+			}
+		}
+		if ran != 2 {
+			t.Errorf("%s has %d examples", command, ran)
+		}
 	}
 }
