@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,15 +18,18 @@ func flags(name string) *flag.FlagSet {
 	return f
 }
 
+// variablePrefix begins the name of every environment variable that stands for a flag.
+const variablePrefix = "VITRINE_"
+
 // variable is the environment variable that stands for a flag: VITRINE_BASE_PATH for -base-path.
 func variable(name string) string {
-	return "VITRINE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
 // parse reads the flags of a command, which may stand before and after its arguments, and checks that there are as many
 // arguments as names. A last name that ends in "…" stands for one argument or more. A flag that is not given has the
 // value of its environment variable, if that is set and not empty. parse returns a helpError for -h and a usageError
-// for any mistake.
+// for any mistake. Variables that no command reads are warned about.
 func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 	if err := parseAnywhere(f, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -35,6 +39,9 @@ func (p *program) parse(f *flag.FlagSet, args []string, names ...string) error {
 	}
 	if err := p.parseEnvironment(f); err != nil {
 		return usageError{fmt.Errorf("%s: %w", f.Name(), err)}
+	}
+	if unread := p.unreadVariables(); len(unread) > 0 {
+		fmt.Fprintf(p.stderr, "vitrine: warning: no command reads %s: -h names the variable of each flag\n", printable(strings.Join(unread, ", ")))
 	}
 	many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "…")
 	switch {
@@ -141,6 +148,29 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+// unreadVariables returns the names of the variables that look like those of flags, are not empty, and that
+// no command reads, most likely because a name is misspelt. Variables of other commands are
+// left out, since all commands may share one environment, and values too, since they may be secrets.
+func (p *program) unreadVariables() (unread []string) {
+	for _, setting := range p.environ {
+		if name, value, _ := strings.Cut(setting, "="); value != "" && name != keyVariable && strings.HasPrefix(name, variablePrefix) {
+			unread = append(unread, name)
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	for _, c := range commands() {
+		if c.run != nil { // help has no flags
+			c.flags().VisitAll(func(one *flag.Flag) {
+				unread = slices.DeleteFunc(unread, func(name string) bool { return name == variable(one.Name) })
+			})
+		}
+	}
+	slices.Sort(unread)
+	return unread
 }
 
 // checkAddress returns a usageError for a value of a flag that cannot be host:port. The error calls the

@@ -128,3 +128,32 @@ func TestACommandRunsByItsEnvironment(t *testing.T) {
 	}
 	s.do(strings.TrimSpace(out.stdout), "GET", "/apps/", "", 200)
 }
+
+// A misspelt variable is told, once and without its value, which may be a secret. One environment may be for all commands.
+func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
+	for name, c := range map[string]struct {
+		environ []string
+		want    string
+	}{
+		"none":       {[]string{"PATH=/bin", "MY_VITRINE_ADR=x", "VITRINE=x"}, ""},
+		"known":      {[]string{"VITRINE_DB=v.db", "VITRINE_URN=x", "VITRINE_DRY_RUN=1", "VITRINE_KEY=secret"}, ""},
+		"empty":      {[]string{"VITRINE_ADR=", "VITRINE_"}, ""},
+		"one":        {[]string{"VITRINE_ADR=secret"}, "vitrine: warning: no command reads VITRINE_ADR: "},
+		"more":       {[]string{"VITRINE_PASSWORD=secret", "VITRINE_DB=v.db", "VITRINE_BASEPATH=se=cret", "VITRINE_=x"}, "vitrine: warning: no command reads VITRINE_, VITRINE_BASEPATH, VITRINE_PASSWORD: "},
+		"case":       {[]string{"VITRINE_db=secret"}, "vitrine: warning: no command reads VITRINE_db: "},
+		"characters": {[]string{"VITRINE_\x1b[2J\r\n\xff\u202e=secret"}, `vitrine: warning: no command reads VITRINE_\x1b[2J\r\n\xff\u202e: `},
+	} {
+		var stderr strings.Builder
+		p := &program{stderr: &stderr, getenv: func(string) string { return "" }, environ: c.environ}
+		if err := p.parse(flags("x"), nil); err != nil {
+			t.Error(err)
+		}
+		if have := stderr.String(); !strings.HasPrefix(have, c.want) || strings.Contains(have, "secret") || c.want == "" && have != "" || strings.Count(have, "\n") > 1 {
+			t.Errorf("%s: %s", name, have)
+		}
+	}
+	out := run(t, t.TempDir(), []string{"VITRINE_ADR=secret"}, "version")
+	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 || !strings.HasPrefix(out.stderr, "vitrine: warning: no command reads VITRINE_ADR: ") {
+		t.Errorf("%+v", out)
+	}
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // keyVariable is the environment variable that may hold the signing key.
-const keyVariable = "VITRINE_KEY"
+const keyVariable = variablePrefix + "KEY"
 
 // keyUsage says what -key-file wants.
 const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made with the store)"

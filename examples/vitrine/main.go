@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -75,11 +76,19 @@ func (c command) words() string {
 	return c.name
 }
 
-// program is the process as commands see it. Only main knows os.Stdin, os.Stdout, os.Stderr and os.Getenv.
+// flags returns the flags that the command defines. It asks the command for its help, which makes the command return them.
+func (c command) flags() *flag.FlagSet {
+	var help helpError
+	_ = errors.As(c.run(context.Background(), &program{}, append(strings.Fields(c.words())[1:], "-h")), &help)
+	return help.flags
+}
+
+// program is the process as commands see it. Only main knows os.Stdin, os.Stdout, os.Stderr and the environment.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	environ        []string // all variables, as NAME=value
 	variables      []string // flags that were set from the environment
 }
 
@@ -103,7 +112,7 @@ type exitError struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, environ: os.Environ()}
 	os.Exit(p.run(ctx, os.Args[1:]))
 }
 

@@ -15,12 +15,6 @@ const exitUnable = 2
 // operator is the caller of every command of reviews: whoever may open the store may do everything.
 var operator = reviews.Caller{Operator: true}
 
-// reviewCommands are the words after "reviews".
-var reviewCommands = map[string]func(ctx context.Context, p *program, args []string) error{
-	"check": checkReviews, "import": importReviews, "export": exportReviews, "collections": listCollections, "delete": deleteReviews,
-	"rules": printRules, "schema": printSchema,
-}
-
 // reviewCommand carries out the command whose name follows the word reviews.
 func reviewCommand(ctx context.Context, p *program, args []string) error {
 	if len(args) == 0 {
@@ -30,7 +24,10 @@ func reviewCommand(ctx context.Context, p *program, args []string) error {
 		p.usage(p.stdout, "reviews ")
 		return nil
 	}
-	run := reviewCommands[args[0]]
+	run := map[string]func(ctx context.Context, p *program, args []string) error{
+		"check": checkReviews, "import": importReviews, "export": exportReviews, "collections": listCollections, "delete": deleteReviews,
+		"rules": printRules, "schema": printSchema,
+	}[args[0]]
 	if run == nil {
 		return usageError{fmt.Errorf("reviews: there is no command %q: want one such as check or import", args[0])}
 	}
