@@ -12,11 +12,13 @@ import { tabbed } from "../elements/tabs.js";
 import { equal, names, notJSON, parse, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
 import { newKey } from "../model/patch.js";
-import { begin } from "../model/schema.js";
+import { begin, fieldAt } from "../model/schema.js";
+import { elementName, titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
 
 /** @typedef {import("../json.js").Value} Value */
+/** @typedef {import("../api.js").Manifest} Manifest */
 /** @typedef {import("../model/patch.js").Item} Item */
 /** @typedef {import("../model/merge.js").Conflict} Conflict */
 /** @typedef {import("../model/editor.js").State} State */
@@ -132,7 +134,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				const name = newID("side");
 				/** @param {"mine" | "theirs"} side @param {string} text @param {Value | undefined} value */
 				const option = (side, text, value) => h("label", { class: "side" }, h("span", null, h("input", { type: "radio", name, checked: side === "mine", onchange: () => choices.set(c, side) }), text), h("pre", null, value === undefined ? "taken away" : typeof value === "string" ? value : stringify(value, 2)));
-				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
+				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor, tools.known)), option("mine", "Yours", c.mine), option("theirs", `By ${shortURN(s.by) || "somebody else"}`, c.theirs));
 			});
 			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true })) editor.resolve((c) => choices.get(c) ?? "mine");
 		}
@@ -153,7 +155,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				const chosen = await pickComponent();
 				if (!chosen) return;
 				const { name, version } = chosen;
-				const schema = await tools.schema({ name, version });
+				const schema = (await tools.manifest({ name, version })).configSchema;
 				const item = { key: newKey(), component: { name, version }, config: begin(schema, schema) ?? {} };
 				editor.arrange([...editor.draft.elements, item]);
 				cards.get(item.key)?.focus();
@@ -174,17 +176,22 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			return pick("Which component?", list, (c) => ({ name: c.name, detail: `version ${c.version}` }), "There are no components yet. Who may create components finds them in the menu.");
 		}
 
-		/** @type {Map<string, Value>} */
-		const schemas = new Map();
-		for (const e of editor.app.elements) schemas.set(`${e.component.name}\0${e.component.version}`, e.component.configSchema);
+		/** @type {Map<string, Manifest>} */
+		const manifests = new Map();
+		/** @param {import("../api.js").Ref} ref */
+		const manifestKey = ({ name, version }) => `${name}\0${version}`;
+		for (const e of editor.app.elements) manifests.set(manifestKey(e.component), e.component);
 
 		const tools = {
-			/** The schema of an element: of the stored copy, or of the component. @param {import("../api.js").Ref} ref @returns {Promise<Value>} */
-			async schema({ name, version }) {
-				const key = `${name}\0${version}`;
-				const schema = schemas.get(key) ?? (await api.manifest(name, version, signal)).configSchema;
-				schemas.set(key, schema);
-				return schema;
+			/** The component of an element: the stored copy, or the component itself. @param {import("../api.js").Ref} ref */
+			async manifest(ref) {
+				const manifest = manifests.get(manifestKey(ref)) ?? await api.manifest(ref.name, ref.version, signal);
+				manifests.set(manifestKey(ref), manifest);
+				return manifest;
+			},
+			/** An element with as much of its component as is loaded. @param {Item} item */
+			known({ component, config }) {
+				return { component: manifests.get(manifestKey(component)) ?? { id: "", main: "", description: null, configSchema: true, ...component }, config };
 			},
 			/** @param {string} name */
 			async versions(name) {
@@ -196,7 +203,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				const from = elements.findIndex((e) => e.key === key);
 				if (from < 0 || to < 0 || to >= elements.length || from === to) return;
 				editor.arrange(elements.toSpliced(from, 1).toSpliced(to, 0, elements[from]));
-				said.textContent = `Element ${from + 1} is element ${to + 1} now.`;
+				said.textContent = `${titleOf(tools.known(elements[from]).component)} is at place ${to + 1} now.`;
 			},
 		};
 		const said = h("p", { class: "unseen", "aria-live": "polite" });
@@ -259,12 +266,20 @@ function isText(target) {
 	return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement && ["text", "search", "url", "email", "number", "password"].includes(target.type);
 }
 
-/** @param {Conflict} c @param {Editor} editor */
-function whereOf(c, editor) {
+/**
+ * What a conflict is about, in the words of the form.
+ * @param {Conflict} c @param {Editor} editor @param {Tools["known"]} known
+ */
+function whereOf(c, editor, known) {
 	if (c.key === undefined) return "Title";
-	const mine = editor.draft.elements.findIndex((e) => e.key === c.key);
-	const rest = c.path.slice(c.key.length).replace(/^\/config/, "");
-	return `${mine < 0 ? "Element that you have removed" : `Element ${mine + 1}`}${rest === "" ? "" : `, ${rest === "/component" ? "component" : names(rest).join(" › ")}`}`;
+	const mine = editor.draft.elements.some((e) => e.key === c.key);
+	const { elements } = mine ? editor.draft : editor.saved;
+	const i = elements.findIndex((e) => e.key === c.key);
+	const name = `${elementName(elements.map(known), i) ?? "An element"}${mine ? "" : ", which you have removed"}`;
+	const [part, ...path] = names(c.path.slice(c.key.length));
+	if (part !== "config" || path.length === 0) return part === "component" ? `${name}, component` : name;
+	const { component, config } = known(elements[i]);
+	return `${name}, ${fieldAt(component.configSchema, config, path).labels.join(" › ")}`;
 }
 
 /** The elements as JSON, with the same content as the cards. @param {Editor} editor */
@@ -320,7 +335,8 @@ function rawJSON(editor) {
 
 /**
  * @typedef {object} Tools what cards need of the designer
- * @property {(ref: import("../api.js").Ref) => Promise<Value>} schema
+ * @property {(ref: import("../api.js").Ref) => Promise<Manifest>} manifest
+ * @property {(item: Item) => {component: Manifest, config: Value}} known
  * @property {(name: string) => Promise<string[]>} versions
  * @property {(key: string, to: number) => void} move
  * @property {boolean} readonly
@@ -415,7 +431,7 @@ class Card {
 
 	remove() {
 		const next = this.node.nextElementSibling ?? this.node.previousElementSibling;
-		const name = this.item.component.name;
+		const name = this.called();
 		this.editor.arrange(this.editor.draft.elements.filter((e) => e.key !== this.item.key));
 		focusIn(next);
 		toast(`The element ${name} is removed.`, { action: "Undo", onaction: () => this.editor.undo() });
@@ -430,8 +446,7 @@ class Card {
 		this.index = index;
 		this.count = count;
 		this.number.textContent = String(index + 1);
-		this.node.setAttribute("aria-label", `Element ${index + 1}: ${item.component.name}`);
-		this.title.textContent = item.component.name;
+		this.name();
 		this.up.disabled = index === 0;
 		this.down.disabled = index === count - 1;
 		if (![...this.version.options].some((o) => o.value === item.component.version)) this.version.append(h("option", { value: item.component.version }, item.component.version));
@@ -443,18 +458,32 @@ class Card {
 		} else this.form?.set(item.config);
 	}
 
+	/** What the element is called, as far as its component is loaded. */
+	called() {
+		return titleOf(this.tools.known(this.item).component);
+	}
+
+	/** Shows what the element is called. */
+	name() {
+		const name = this.called();
+		this.node.setAttribute("aria-label", `Element ${this.index + 1}: ${name}`);
+		this.title.textContent = name;
+		this.title.title = this.item.component.name;
+	}
+
 	async build() {
 		const component = this.shown;
 		/** @type {Value} */
 		let schema;
 		try {
-			schema = await this.tools.schema(this.item.component);
+			schema = (await this.tools.manifest(this.item.component)).configSchema;
 		} catch (e) {
 			if (e instanceof DOMException) return;
 			// Without its schema the config is edited as JSON.
 			schema = true;
 		}
 		if (this.shown !== component) return;
+		this.name();
 		this.form = field({ schema, root: schema, name: "Config", bare: true, required: true, value: this.item.config, readOnly: this.tools.readonly,
 			onchange: (config) => this.change({ ...this.item, config: config ?? {} }) });
 		fill(this.body, this.form.node);
