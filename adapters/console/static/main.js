@@ -149,16 +149,15 @@ async function begin() {
 		return;
 	}
 	showCorner();
-	session.onchange = (me) => {
+	session.onend = () => {
+		current.abort?.abort();
+		current = { hash: "" };
 		live.end();
-		live = new Live(session.api, me);
-		showCorner();
-		current.hash = "";
-		void go();
 	};
+	session.unsaved = () => !!current.view?.node.dataset["unsaved"];
 	addEventListener("hashchange", () => void go());
 	addEventListener("beforeunload", (event) => {
-		if (current.view?.node.dataset["unsaved"]) event.preventDefault();
+		if (session.unsaved()) event.preventDefault();
 	});
 	addEventListener("unhandledrejection", (event) => {
 		event.preventDefault();

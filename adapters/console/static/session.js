@@ -25,8 +25,10 @@ export class Session {
 		this.renewing = undefined;
 		/** @type {HTMLElement | undefined} */
 		this.waiting = undefined;
-		/** Called when the caller is another one than before. */
-		this.onchange = (/** @type {Me} */ _) => {};
+		/** Ends the view that is open, before the page begins anew without its caller. */
+		this.onend = () => {};
+		/** Whether the view that is open has something that is not saved. */
+		this.unsaved = () => false;
 		this.base = base;
 	}
 
@@ -39,10 +41,10 @@ export class Session {
 		if (offered) await this.#offer(offered);
 		for (;;) {
 			try {
-				return await this.#known(await this.api.me({ session: false }));
+				return this.me = await this.api.me({ session: false });
 			} catch (e) {
 				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
-				await this.#ask(this.byToken || e.status === 403 ? e : undefined);
+				sessionStorage.setItem(storage, await this.#ask(this.byToken || e.status === 403 ? e : undefined));
 			}
 		}
 	}
@@ -55,9 +57,9 @@ export class Session {
 		const before = sessionStorage.getItem(storage) ?? "";
 		if (before === token) return;
 		const now = sendable.test(token) ? await this.#whose(before) : undefined;
-		const then = now && await this.#whose(token);
+		const then = (now || this.me) && await this.#whose(token);
 		if (now && !then || !sendable.test(token)) toast("The link has no token that you can sign in with.", { bad: true });
-		else if (!now || await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) sessionStorage.setItem(storage, token);
+		else if (!now || await confirm("Use the token of the link?", `You are ${now}. The link has a token of ${then}.`, `Continue as ${then}`)) await this.#take(token, then);
 	}
 
 	/** Tells that the service is busy, once at a time. @param {number} seconds */
@@ -65,11 +67,30 @@ export class Session {
 		if (!this.waiting?.isConnected) this.waiting = toast(`The service is busy. It is asked again in ${count(seconds, "second")}.`);
 	}
 
-	/** The URN of the caller with a token, or by a cookie with "", or undefined if nobody can sign in so. @param {string} token */
+	/**
+	 * Takes a token from now on. If it is another caller's, the page begins anew: nothing of the one before is sent or shown for them.
+	 * @param {string} token
+	 * @param {string | undefined} urn its caller
+	 */
+	async #take(token, urn) {
+		const other = this.me && this.me.urn !== urn;
+		if (other) this.onend();
+		sessionStorage.setItem(storage, token);
+		if (!other) return;
+		location.reload();
+		this.renewing = new Promise(() => {}); // what waits for a token ends with the page
+		await this.renewing;
+	}
+
+	/** Who the caller with a token is, or with "" by a cookie. @param {string} token */
+	#meWith(token) {
+		return new Api(this.base, { token: () => token, renew: () => Promise.reject() }).me({ session: false });
+	}
+
+	/** The URN of that caller, or undefined if nobody can sign in so. @param {string} token */
 	async #whose(token) {
-		const api = new Api(this.base, { token: () => token, renew: () => Promise.reject() });
 		try {
-			return (await api.me({ session: false })).urn;
+			return (await this.#meWith(token)).urn;
 		} catch (e) {
 			if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
 			return undefined;
@@ -82,20 +103,12 @@ export class Session {
 		if (!token) return;
 		const before = sessionStorage.getItem(storage);
 		await this.#offer(token);
-		if (sessionStorage.getItem(storage) !== before) await this.#known(await this.api.me());
+		if (sessionStorage.getItem(storage) !== before) this.me = await this.api.me();
 	}
 
 	/** Whether the caller has a token. Otherwise a cookie that the page does not see says who they are. */
 	get byToken() {
 		return !!sessionStorage.getItem(storage);
-	}
-
-	/** @param {Me} me */
-	async #known(me) {
-		const before = this.me?.urn;
-		this.me = me;
-		if (before !== undefined && before !== me.urn) this.onchange(me);
-		return me;
 	}
 
 	/**
@@ -114,9 +127,11 @@ export class Session {
 	/** @param {ApiError} refused */
 	async #again(refused) {
 		for (;;) {
-			await this.#ask(refused);
+			const token = await this.#ask(refused);
 			try {
-				await this.#known(await this.api.me({ session: false }));
+				const me = await this.#meWith(token);
+				await this.#take(token, me.urn);
+				this.me = me;
 				return;
 			} catch (e) {
 				if (!(e instanceof ApiError) || e.status !== 401) throw e;
@@ -128,6 +143,7 @@ export class Session {
 	/**
 	 * Asks for a token until there is one.
 	 * @param {ApiError | undefined} refused why the one before is not taken
+	 * @returns {Promise<string>}
 	 */
 	async #ask(refused) {
 		const input = h("textarea", { rows: 4, required: true, autocomplete: "off", spellcheck: "false", autocapitalize: "off", class: "mono" });
@@ -140,11 +156,16 @@ export class Session {
 				if (token !== "" && !sendable.test(token)) throw new Error("This is no token. A token has letters, digits, dots, hyphens and underscores.");
 				return token || undefined;
 			}, { required: true });
-		sessionStorage.setItem(storage, /** @type {string} */ (token));
+		return /** @type {string} */ (token);
 	}
 
-	/** Forgets the token and starts anew. */
-	signOut() {
+	/** Forgets the token and what is kept in this browser of the caller's changes, and starts anew. */
+	async signOut() {
+		const { forget, kept } = await import("./model/local.js");
+		const whose = [this.base.href, this.me?.urn ?? ""];
+		if ((this.unsaved() || kept(whose).length > 0) && !await confirm("Sign out and lose changes?", "Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.", "Sign out", { danger: true })) return;
+		this.onend();
+		forget(whose);
 		sessionStorage.removeItem(storage);
 		location.replace(location.pathname + location.search);
 		location.reload();

@@ -35,7 +35,11 @@ func TestMakingAnApp(t *testing.T) {
 	p.saved(0)
 	p.Click(named("Add an element"))
 	p.Type(`//dialog//input[@type="search"]`, "poll"+webdriver.Enter)
-	// The question is required: nothing is saved before it is there, and the field says so.
+	// The question is required: the element is kept in this browser before it is there. The field says so once it was left.
+	p.kept(1)
+	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "It does not fit its component yet")]`)
+	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`, field("Question"))
+	p.Press(webdriver.Tab)
 	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "Question")]]//*[contains(., "This is required.")]`)
 	p.Type(field("Question"), "Tea?")
 	p.saved(1)
@@ -50,7 +54,7 @@ func TestMakingAnApp(t *testing.T) {
 	// A value that the schema refuses stays in its field, with the service's sentence beside it.
 	p.Retype(field("limit"), "99")
 	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "limit")]]//*[contains(@class, "wrong")]`)
-	p.See(`//*[contains(@class, "saving") and contains(., "Not saved")]`)
+	p.kept(1)
 	p.Retype(field("limit"), "9")
 	w.stored(id, `{"question":"Tea?","kind":"multiple","limit":9,"open":false,"answers":[{"text":"Yes"}]}`)
 	p.Click(`//button[@aria-label="Use the default of limit" or normalize-space()="Use default"][ancestor::div[contains(@class, "field")][1]//label[contains(., "limit")]]`)

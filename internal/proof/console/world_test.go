@@ -247,6 +247,12 @@ func (p *person) saved(version int) {
 	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version %d")]`, version))
 }
 
+// kept waits until the designer says that everything is saved but so many elements, which are kept in the browser.
+func (p *person) kept(elements int) {
+	p.T.Helper()
+	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version") and contains(., ", %d element") and contains(., "kept in this browser")]`, elements))
+}
+
 // tools returns a folder with the page's files, the tools of testdata, and openapi.d.ts.
 func tools(t *testing.T) string {
 	t.Helper()

@@ -1,6 +1,7 @@
 /**
  * The form of a config: a field for each part of its schema. A field shows a value, says when the person changes it, and
- * shows what the service finds wrong with it.
+ * shows what the service finds wrong with it. A control whose text is no value, such as JSON that is not finished, keeps it: it has
+ * data-unread, which says what the text is not.
  * @module
  */
 import { arrows, button, fill, focusIn, h, newID, reconcile, set as setProps } from "../dom.js";
@@ -15,7 +16,7 @@ import { ask } from "./dialog.js";
  * @typedef {object} Widget
  * @property {HTMLElement} node
  * @property {(value: Value | undefined) => void} set shows another value
- * @property {(faults: Fault[]) => void} faults shows what is wrong, and takes away what was shown before
+ * @property {(faults: Fault[], all?: boolean) => void} faults shows what is wrong, and takes away what was shown before. With all=false it is shown at each field once the person has left it
  */
 /**
  * @typedef {object} Place where a field stands
@@ -78,7 +79,7 @@ export function field(place) {
 			value = next;
 			again(true);
 		},
-		faults: (list) => built.faults(list),
+		faults: (list, all) => built.faults(list, all),
 	};
 }
 
@@ -117,6 +118,23 @@ function frame(place, f, control, options = {}) {
 		: h("div", { class: "field" }, head(h("label", { for: id, class: "name" }, name, mark)), control, help, wrong);
 	setProps(control, { "aria-describedby": described, ...group ? { role: "group", "aria-labelledby": !place.bare && `${id}-label` }
 		: { id, "aria-required": place.required && control.tagName !== "OUTPUT" && "true", "aria-label": place.bare && name } });
+	/** @type {Fault[]} */
+	let found = [];
+	/** @type {Fault[]} */
+	let own = [];
+	let left = false;
+	function tell() {
+		const faults = left ? [...own, ...found] : [];
+		wrong.hidden = faults.length === 0;
+		fill(wrong, faults.slice(0, 5).map((x) => h("span", null, x.path.length > 0 && h("code", null, `/${x.path.join("/")} `), x.message)));
+		node.classList.toggle("bad", faults.length > 0);
+		if (!group) control.setAttribute("aria-invalid", String(faults.length > 0));
+	}
+	node.addEventListener("focusout", (event) => {
+		if (node.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
+		left = true;
+		tell();
+	});
 	return {
 		node,
 		/** @param {boolean} present */
@@ -124,12 +142,19 @@ function frame(place, f, control, options = {}) {
 			node.classList.toggle("absent", !present);
 			if (reset) reset.hidden = !present;
 		},
-		/** @param {Fault[]} faults */
-		faults(faults) {
-			wrong.hidden = faults.length === 0;
-			fill(wrong, faults.slice(0, 5).map((x) => h("span", null, x.path.length > 0 && h("code", null, `/${x.path.join("/")} `), x.message)));
-			node.classList.toggle("bad", faults.length > 0);
-			if (!group) control.setAttribute("aria-invalid", String(faults.length > 0));
+		/** @param {Fault[]} faults @param {boolean} [all] */
+		faults(faults, all = true) {
+			found = faults;
+			left ||= all && faults.length > 0;
+			tell();
+		},
+		/** Says that the control has a text that is no value, or that it has none. @param {string} what what the text is not, or "" @param {string} [message] */
+		unread(what, message = `This is not ${what}.`) {
+			if (what === "" && own.length === 0) return;
+			if (what === "") delete control.dataset["unread"];
+			else control.dataset["unread"] = what;
+			own = what === "" ? [] : [{ path: [], keyword: "", message }];
+			tell();
 		},
 	};
 }
@@ -141,17 +166,23 @@ function frame(place, f, control, options = {}) {
  * @param {HTMLElement} control
  * @param {(value: Value | undefined) => void} show puts a value into the control
  * @param {Node[]} [tools]
- * @returns {Built & {change: (value: Value | undefined) => void}} change is what the control calls when the person has changed it
+ * @returns {Built & {change: (value: Value | undefined) => void, unread: (what: string, message?: string) => void}} change is what the control calls when the person has changed it
  */
 function single(place, f, control, show, tools) {
-	const { node, present, faults } = frame(place, f, control, { tools });
+	const { node, present, faults, unread } = frame(place, f, control, { tools });
 	/** @param {Value | undefined} value */
 	const set = (value) => {
+		if (value !== undefined && control.dataset["unread"]) return; // what the person is typing stays
+		unread("");
 		show(value);
 		present(value !== undefined);
 	};
 	set(place.value);
-	return { node, set, faults, shape: f.kind, change(value) {
+	if (control instanceof HTMLInputElement) {
+		// Such as "1e", or half a date.
+		for (const type of ["input", "focusout"]) control.addEventListener(type, () => unread(!control.validity.badInput ? "" : control.type === "number" ? "a number" : "whole"));
+	}
+	return { node, set, faults, unread, shape: f.kind, change(value) {
 		present(value !== undefined);
 		place.onchange(value);
 	} };
@@ -279,10 +310,10 @@ function json(place, f) {
 		grow();
 		try {
 			shown = typed === "" && !place.required ? undefined : parse(typed);
-			built.faults([]);
+			built.unread("");
 			built.change(shown);
 		} catch (e) {
-			built.faults([{ path: [], keyword: "json", message: notJSON(e) }]);
+			built.unread("JSON", notJSON(e));
 		}
 	});
 	function grow() {
@@ -342,7 +373,7 @@ function object(place, f) {
 	set(place.value);
 	return {
 		node: framed.node, set, shape: "object",
-		faults(list) {
+		faults(list, all) {
 			/** @type {Map<string, Fault[]>} */
 			const below = new Map();
 			const here = [];
@@ -352,8 +383,8 @@ function object(place, f) {
 				else if (name === undefined && fault.keyword === "required") missing(fault, below, here);
 				else here.push(fault);
 			}
-			framed.faults(here);
-			for (const part of parts.values()) part.faults(below.get(part.schema) ?? []);
+			framed.faults(here, all);
+			for (const part of parts.values()) part.faults(below.get(part.schema) ?? [], all);
 		},
 	};
 
@@ -437,11 +468,11 @@ function list(place, f) {
 	set(place.value);
 	return {
 		node: framed.node, set, shape: "list",
-		faults(faults) {
-			framed.faults(faults.filter((x) => x.path.length === 0 || !keys[Number(x.path[0])]));
+		faults(faults, all) {
+			framed.faults(faults.filter((x) => x.path.length === 0 || !keys[Number(x.path[0])]), all);
 			for (const part of parts.values()) {
 				const i = String(keys.indexOf(part.key));
-				part.faults(faults.filter((x) => x.path[0] === i).map((x) => ({ ...x, path: x.path.slice(1) })));
+				part.faults(faults.filter((x) => x.path[0] === i).map((x) => ({ ...x, path: x.path.slice(1) })), all);
 			}
 		},
 	};
@@ -492,9 +523,9 @@ function choice(place, f) {
 		build(value);
 	}
 	build(place.value);
-	return { node: framed.node, set, shape: "choice", faults(list) {
-		framed.faults(inner ? [] : list);
-		inner?.faults(list);
+	return { node: framed.node, set, shape: "choice", faults(list, all) {
+		framed.faults(inner ? [] : list, all);
+		inner?.faults(list, all);
 	} };
 }
 

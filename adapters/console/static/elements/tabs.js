@@ -4,7 +4,7 @@
  */
 import { h, newID } from "../dom.js";
 
-/** @param {[string, HTMLElement][]} list @param {number} first @param {(i: number) => void} onchange */
+/** @param {[string, HTMLElement][]} list @param {number} first @param {(i: number) => void} onchange @returns {{node: HTMLElement, open: (i: number) => void}} open shows a part */
 export function tabbed(list, first, onchange) {
 	const id = newID("tabs");
 	const buttons = list.map(([name], i) => h("button", { type: "button", role: "tab", id: `${id}-${i}`, "aria-controls": `${id}-panel-${i}`, onclick: () => open(i) }, name));
@@ -26,5 +26,5 @@ export function tabbed(list, first, onchange) {
 		buttons[next].focus();
 	} }, buttons);
 	open(first);
-	return h("div", { class: "tabbed" }, bar, panels);
+	return { node: h("div", { class: "tabbed" }, bar, panels), open };
 }

@@ -1,20 +1,23 @@
 /**
  * An app that is being edited: the draft, what is saved of it, and how the two come together. Changes are saved half a second
- * after the last one, as small patches with a version test, one at a time.
+ * after the last one, as small patches with a version test, one at a time. An element that the service refuses is left out, until
+ * it is another one.
  * @module
  */
 import { ApiError } from "../api.js";
 import { names, withAt } from "../json.js";
+import { Refusals, changesOf, withChanges } from "./local.js";
 import { merge } from "./merge.js";
-import { draftLike, draftOf, follow, patchOf, same } from "./patch.js";
+import { draftLike, draftOf, follow, patchOf, same, sameItem } from "./patch.js";
 
 /** @typedef {import("../api.js").App} App */
 /** @typedef {import("./patch.js").Draft} Draft */
 /** @typedef {import("./merge.js").Conflict} Conflict */
 /**
- * @typedef {{kind: "saved" | "changed" | "saving"} | {kind: "offline", error: ApiError} | {kind: "conflict", conflicts: Conflict[], by: string}
- *   | {kind: "refused", error: ApiError, draft: Draft} | {kind: "gone", error: ApiError} | {kind: "readonly"}} State
+ * @typedef {{kind: "saved" | "changed" | "saving"} | {kind: "offline", error: ApiError} | {kind: "conflict", conflicts: Conflict[], by: string, work: Work, merged: Draft}
+ *   | {kind: "refused", error: ApiError} | {kind: "gone", error: ApiError} | {kind: "readonly"}} State
  */
+/** @typedef {{version: string, stored: Draft, draft: Draft}} Work a draft, and what is stored as the version that it began as */
 /** @typedef {{patch: import("../api.js").Api["patch"], app: import("../api.js").Api["app"], diff: (id: string, from: string, to: string) => Promise<import("../api.js").Operation[]>}} Service */
 
 /** How long after the last change it is saved, in milliseconds. */
@@ -39,6 +42,8 @@ export class Editor extends EventTarget {
 	#sent = [];
 	/** @type {Promise<void> | undefined} */
 	#saving;
+	#closed = false;
+	refusals = new Refusals();
 
 	/** @param {Service} service @param {App} app */
 	constructor(service, app) {
@@ -54,6 +59,7 @@ export class Editor extends EventTarget {
 
 	/** @param {State} state */
 	#become(state) {
+		if (this.#closed) return;
 		this.state = state;
 		this.dispatchEvent(new Event("state"));
 	}
@@ -62,8 +68,28 @@ export class Editor extends EventTarget {
 		this.dispatchEvent(new Event("draft"));
 	}
 
+	/** Whether there is something to save. What the service refuses is not. */
 	get unsaved() {
-		return !same(this.saved, this.draft);
+		return !same(this.saved, this.refusals.savable(this.saved, this.draft));
+	}
+
+	/** The elements that the service refuses as they are. @returns {import("./patch.js").Item[]} */
+	get refused() {
+		return this.draft.elements.filter((e) => this.refusals.has(e));
+	}
+
+	/** The draft without what the person has not decided about: in a conflict it is that of before, with what was changed since. @returns {Work} */
+	get work() {
+		if (this.state.kind !== "conflict") return { version: this.app.version, stored: this.saved, draft: this.draft };
+		const { work, merged } = this.state;
+		return { ...work, draft: merge(merged, this.draft, work.draft).draft };
+	}
+
+	/** What another editor needs to go on from here, or undefined if everything is saved. @returns {import("./local.js").Kept | undefined} */
+	get kept() {
+		const { version, stored, draft } = this.work;
+		if (this.#sent.length === 0 && same(stored, draft)) return undefined;
+		return { version, sent: this.#sent.map((sent) => changesOf(stored, sent)), changes: changesOf(stored, draft) };
 	}
 
 	/**
@@ -125,7 +151,7 @@ export class Editor extends EventTarget {
 		if (!this.#saving) {
 			if (!this.unsaved && this.#sent.length === 0) {
 				clearTimeout(this.#timer);
-				this.#become({ kind: "saved" });
+				this.#settle();
 				return;
 			}
 			if (this.state.kind !== "offline") this.#become({ kind: "changed" });
@@ -147,45 +173,67 @@ export class Editor extends EventTarget {
 		return this.#saving;
 	}
 
-	/** Tries again what the service has no app for. */
+	/** Saves once more what the service has refused, or has no app for. */
 	retry() {
-		this.#become({ kind: "changed" });
+		this.refusals.again();
+		if (this.state.kind === "gone") this.#become({ kind: "changed" });
 		return this.save();
 	}
 
 	async #save() {
 		while (!["conflict", "gone", "readonly"].includes(this.state.kind)) {
+			// What was sent without an answer may be stored, though the person has taken it back since.
+			if (this.#sent.length > 0 && !await this.catchUp() || this.#closed) return;
 			if (!this.unsaved) {
-				// What was sent without an answer may be stored, though the person has taken it back since.
-				if (this.#sent.length > 0 && !await this.catchUp()) return;
-				if (this.unsaved) continue;
 				this.#sent = [];
-				this.#become({ kind: "saved" });
+				this.#settle();
 				return;
 			}
-			const draft = this.draft;
+			const whole = this.draft;
+			const draft = this.refusals.savable(this.saved, whole);
+			if (!this.#sent.some((sent) => same(sent, draft))) this.#sent.push(draft);
 			this.#become({ kind: "saving" });
-			this.#sent.push(draft);
 			try {
 				const app = await this.service.patch(this.app.id, patchOf(this.saved, draft, this.app.version));
 				this.#wait = again;
 				this.#stored(app, draftLike(app, draft));
+				this.refusals.settle(whole);
 				this.#become({ kind: this.unsaved ? "changed" : "saved" });
 				return;
 			} catch (e) {
 				if (!(e instanceof ApiError)) throw e;
-				if (!await this.#refused(e, draft)) return;
+				if (e.status >= 400 && !e.passing) this.#sent = this.#sent.filter((sent) => sent !== draft);
+				if (this.#refuse(e, draft)) {
+					if (this.draft === whole) continue;
+					this.#become({ kind: "changed" }); // and the next is tried when the person pauses
+					return;
+				}
+				if (!await this.#refused(e)) return;
 			}
 		}
+	}
+
+	/** Everything is saved but what the service refuses. */
+	#settle() {
+		this.refusals.settle(this.draft);
+		this.#become({ kind: "saved" });
+	}
+
+	/** Notes that the service refuses one element of what was sent. @param {ApiError} e @param {Draft} sent @returns {boolean} whether that is all that it refuses */
+	#refuse(e, sent) {
+		const [apps, , elements, i] = names(e.pointer ?? "");
+		const item = e.status === 422 && apps === "apps" && elements === "elements" ? sent.elements[Number(i)] : undefined;
+		if (!item || this.saved.elements.some((s) => sameItem(s, item))) return false;
+		this.refusals.add(item, e);
+		return true;
 	}
 
 	/**
 	 * Decides what follows a refusal.
 	 * @param {ApiError} e
-	 * @param {Draft} draft what was to be saved
 	 * @returns {Promise<boolean>} whether to try again at once
 	 */
-	async #refused(e, draft) {
+	async #refused(e) {
 		if (e.code === "stale_version") return this.catchUp();
 		// What is not known to be kept is looked for: the next try meets its own version if it was.
 		if (e.passing || e.code === "unknown_outcome") {
@@ -194,7 +242,7 @@ export class Editor extends EventTarget {
 			return false;
 		}
 		if (e.status === 404) this.#become({ kind: "gone", error: e });
-		else this.#become({ kind: "refused", error: e, draft });
+		else this.#become({ kind: "refused", error: e });
 		return false;
 	}
 
@@ -204,24 +252,59 @@ export class Editor extends EventTarget {
 	 */
 	async catchUp() {
 		try {
-			const app = await this.service.app(this.app.id);
-			if (app.version === this.app.version) return true;
-			await this.#recognize();
-			const theirs = draftLike(app, follow(this.saved, await this.service.diff(app.id, this.app.version, app.version)));
-			const { draft, conflicts } = merge(this.saved, this.draft, theirs);
-			this.#stored(app, theirs);
-			this.draft = draft;
-			this.#show();
-			if (conflicts.length > 0) {
-				this.#become({ kind: "conflict", conflicts, by: app.updatedBy?.urn ?? "" });
-				return false;
-			}
-			if (!this.unsaved) this.#become({ kind: "saved" });
+			const { version } = this.app;
+			if (!await this.#follow(await this.service.app(this.app.id))) return false;
+			if (this.app.version !== version && !this.unsaved) this.#settle();
 			return true;
 		} catch (e) {
 			if (!(e instanceof ApiError)) throw e;
-			return this.#refused(e, this.draft);
+			return this.#refused(e);
 		}
+	}
+
+	/** Brings in what others have stored up to a version. @param {App} app @returns {Promise<boolean>} whether nothing is to be decided */
+	async #follow(app) {
+		if (app.version === this.app.version) return this.state.kind !== "conflict";
+		await this.#recognize();
+		const { saved, app: { version } } = this;
+		const operations = await this.service.diff(app.id, version, app.version);
+		if (this.app.version !== version) return this.state.kind !== "conflict"; // a save, or another call, has been faster
+		const theirs = draftLike(app, follow(saved, operations));
+		const { work } = this;
+		this.#stored(app, theirs);
+		return this.#merge(work, merge(work.stored, work.draft, theirs));
+	}
+
+	/** Shows what a draft and what is stored have become together. @param {Work} work @param {ReturnType<typeof merge>} merged @returns {boolean} whether nothing is to be decided */
+	#merge(work, { draft, conflicts }) {
+		this.draft = draft;
+		this.#show();
+		if (conflicts.length > 0) this.#become({ kind: "conflict", conflicts, by: this.app.updatedBy?.urn ?? "", work, merged: draft });
+		return conflicts.length === 0;
+	}
+
+	/**
+	 * Goes on from where another editor was, in one step that can be undone. It fails if the version of then cannot be read.
+	 * @param {import("./local.js").Kept} kept
+	 * @returns {Promise<boolean>} whether it has; it does not in a conflict
+	 */
+	async bring({ version, sent, changes }) {
+		const other = new Editor(this.service, await this.service.app(this.app.id, version));
+		other.draft = withChanges(other.saved, changes);
+		other.#sent = sent.map((s) => withChanges(other.saved, s));
+		while (other.app.version !== this.app.version) await other.#follow(this.app);
+		if (this.state.kind === "conflict") return false;
+		// Its elements get the keys that they have here.
+		const keys = new Map(other.saved.elements.map((e, i) => [e.key, this.saved.elements[i].key]));
+		/** @param {Draft} draft */
+		const keyed = (draft) => ({ ...draft, elements: draft.elements.map((e) => ({ ...e, key: keys.get(e.key) ?? e.key })) });
+		const { work } = other;
+		const before = this.draft;
+		const mine = { version: work.version, stored: keyed(work.stored), draft: merge(this.saved, before, keyed(work.draft)).draft };
+		this.#sent.push(...other.#sent.map(keyed));
+		this.change(merge(this.saved, keyed(other.draft), before).draft);
+		if (other.state.kind === "conflict") this.#merge(mine, merge(mine.stored, mine.draft, this.saved));
+		return true;
 	}
 
 	/** Finds out whether the next version is one that was sent from here, and whose answer was lost. */
@@ -262,6 +345,7 @@ export class Editor extends EventTarget {
 	close() {
 		clearTimeout(this.#timer);
 		this.state = { kind: "readonly" };
+		this.#closed = true;
 	}
 }
 

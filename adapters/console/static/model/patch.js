@@ -16,11 +16,12 @@ import { at, equal, escapePointer, isObject, names, withAt } from "../json.js";
  */
 
 let keys = 0;
+const page = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
-/** A key that no element has. */
+/** A key that no element has, of this page or of another one. */
 export function newKey() {
 	keys++;
-	return `e${keys}`;
+	return `${page}-${keys}`;
 }
 
 /** The draft of an app as it is stored. @param {App} app @returns {Draft} */

@@ -10,6 +10,7 @@ import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
+import { kept } from "../model/local.js";
 import { before } from "../model/rollback.js";
 import { to } from "../router.js";
 import { shortURN } from "../session.js";
@@ -96,6 +97,12 @@ export function view({ session, api, params, signal, live, shell }) {
 		} };
 	}
 
+	/** Tells of what is in no version, and leads to it. */
+	function notSaved() {
+		return kept([api.base.href, session.me?.urn ?? "", id]).length > 0 && h("p", { class: "note local" }, "Some of your changes are kept in this browser and are in no version yet. ",
+			h("a", { href: `${to("apps", id)}?show=refused`, onclick: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close() }, "Show what is missing"));
+	}
+
 	/**
 	 * Moves a tag, unless somebody else was faster. What it changes is shown first.
 	 * @param {Tag} tag @param {string} version @param {boolean} back
@@ -104,7 +111,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const changes = await compared(api, id, tag.appVersion, version, signal);
 		const keyOf = keys();
 		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
-			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), changes],
+			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes],
 			`${back ? "Roll back" : "Move"} to version ${version}`, () => api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion }, keyOf(version)).catch(mayNot), { wide: true });
 		if (moved) toast(`${tag.name} points to version ${version} now.`);
 		await list.load(true);

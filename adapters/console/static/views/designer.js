@@ -3,14 +3,16 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { arrows, button, fill, focusIn, h, icon, newID, reconcile } from "../dom.js";
+import { arrows, button, count, fill, focusIn, h, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
-import { askWith, confirm, details, sentence, toast } from "../elements/dialog.js";
+import { askWith, confirm, details, sentence, toast, trouble as tell } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { choose, pick } from "../elements/pick.js";
 import { tabbed } from "../elements/tabs.js";
 import { equal, names, notJSON, parse, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
+import { LocalDraft } from "../model/local.js";
+import { merge } from "../model/merge.js";
 import { newKey } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
 import { elementName, titleOf } from "../model/timeline.js";
@@ -23,10 +25,14 @@ import { shortURN } from "../session.js";
 /** @typedef {import("../model/merge.js").Conflict} Conflict */
 /** @typedef {import("../model/editor.js").State} State */
 
-/** What is said about a state, at a glance. @param {State} s @param {string} version */
-function saying(s, version) {
+/**
+ * What is said about a state, at a glance.
+ * @param {State} s @param {string} version @param {number} refused how many elements stay in this browser @param {string | undefined} unread what a typed text is not
+ */
+function saying(s, version, refused, unread) {
+	if (unread && ["saved", "changed", "saving"].includes(s.kind)) return [icon("warn"), `Not saved: what you typed is not ${unread}`];
 	switch (s.kind) {
-	case "saved": return [icon("ok"), `Saved as ${version}`];
+	case "saved": return [icon("ok"), refused === 0 ? `Saved as ${version}` : `Saved as ${version}, ${count(refused, "element")} kept in this browser`];
 	case "changed": case "saving": return ["Saving…"];
 	case "offline": return [s.error.status === 0 ? "Offline" : "Waiting", `, will go on · ${version}`];
 	case "conflict": return [icon("warn"), "Conflict"];
@@ -42,12 +48,22 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const node = h("div", { class: "page designer" }, h("div", { class: "loading", "aria-busy": "true" }));
 	/** @type {Editor | undefined} */
 	let editor;
+	/** @type {LocalDraft | undefined} */
+	let local;
+
+	/** The control whose text is no value, if there is one. @returns {HTMLElement | null} */
+	const unread = () => node.querySelector("[data-unread]");
+
+	/** Whether something would be lost if the page was left now. @param {Editor} editor */
+	const losing = (editor) => editor.state.kind !== "readonly" && (unread() !== null || (editor.unsaved || editor.refused.length > 0) && !local?.works);
 
 	async function load() {
 		try {
 			const app = await api.app(id, undefined, signal);
 			editor = new Editor(api, app);
+			local = new LocalDraft([api.base.href, session.me?.urn ?? "", id], editor, signal);
 			build(editor);
+			if (editor.state.kind !== "readonly") void local.restore().catch(tell);
 		} catch (e) {
 			if (signal.aborted) return;
 			fill(node, h("div", { class: "empty" }, sentence(e), button("Try again", () => void load()), " ", h("a", { href: to("apps") }, "All apps")));
@@ -69,6 +85,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const state = h("span", { class: "saving", role: "status" });
 		const undo = button("Undo", () => editor.undo(), { icon: "undo", bare: true });
 		const redo = button("Redo", () => editor.redo(), { icon: "redo", bare: true });
+		const show = button("Show where", () => reveal(), { class: "small", hidden: true });
 		const trouble = h("div", { class: "trouble", role: "alert", hidden: true });
 		const elements = h("ol", { class: "cards", "aria-label": "Elements" });
 		/** @type {Map<string, Card>} */
@@ -97,14 +114,31 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		function renderState() {
 			const s = editor.state;
 			const said = troubleOf(s);
+			const refused = editor.refused.length;
+			const typed = unread()?.dataset["unread"];
 			news.hidden = true;
-			node.dataset["unsaved"] = editor.unsaved && s.kind !== "readonly" ? "yes" : "";
-			state.className = `saving ${s.kind}`;
-			fill(state, saying(s, `version ${editor.app.version}`));
+			node.dataset["unsaved"] = losing(editor) || editor.unsaved && s.kind !== "readonly" ? "yes" : "";
+			state.className = `saving ${typed ? "refused" : s.kind === "saved" && refused > 0 ? "local" : s.kind}`;
+			fill(state, saying(s, `version ${editor.app.version}`, refused, typed));
+			show.hidden = !typed && refused === 0;
 			trouble.hidden = said.length === 0;
 			trouble.className = `trouble ${s.kind}`;
 			fill(trouble, said);
-			for (const card of cards.values()) card.faults(s.kind === "refused" ? s.error : undefined);
+			for (const card of cards.values()) card.judge();
+			if (refused > 0 && s.kind === "saved" && query.get("show") === "refused") {
+				query.delete("show");
+				reveal();
+			}
+		}
+
+		/** Shows everything that is wrong, and leads to the first of it. */
+		function reveal() {
+			const typed = unread();
+			const refused = typed ? [] : editor.refused.map((e) => cards.get(e.key));
+			tabs.open(raw.node.contains(typed) ? 1 : 0);
+			for (const card of refused) card?.judge(true);
+			if (typed) typed.focus();
+			else refused[0]?.reveal();
 		}
 
 		/** What a person has to know about a state, and can do. @param {State} s @returns {(HTMLElement | false)[]} */
@@ -112,18 +146,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			switch (s.kind) {
 			case "conflict": return [h("p", null, `${shortURN(s.by) || "Somebody"} has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
 			case "offline": return [sentence(s.error), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
-			case "refused": return refusal(s.error);
+			case "refused": return [sentence(s.error)];
 			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), details(s.error), button("Try again", () => void editor.retry(), { class: "small" })];
-			default: return [];
+			default: return local?.works === false && (editor.unsaved || editor.refused.length > 0) ? [h("p", null, "This browser keeps nothing: its storage is full, or may not be used. What is not saved is lost when you leave.")] : [];
 			}
-		}
-
-		/** @param {ApiError} e */
-		function refusal(e) {
-			const path = names(e.pointer ?? "");
-			const i = path[0] === "apps" && path[2] === "elements" ? Number(path[3]) : -1;
-			const card = [...cards.values()][i];
-			return [e.code === "schema" && card ? h("p", null, `Not saved yet: element ${i + 1} does not fit its component. `, button("Show where", () => card.reveal(), { class: "small" })) : sentence(e)];
 		}
 
 		/** @param {Extract<State, {kind: "conflict"}>} s */
@@ -211,8 +237,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const groups = h("div", { class: "groups chips" });
 		fill(node,
 			appNav(id, ""),
-			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [undo, redo])),
-			groups, news, trouble, tabs, said);
+			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, state, !readonly && [show, undo, redo])),
+			groups, news, trouble, tabs.node, said);
 		editor.addEventListener("draft", render);
 		editor.addEventListener("state", renderState);
 		node.addEventListener("keydown", (event) => {
@@ -224,9 +250,18 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				else editor.undo();
 			} else if (key === "s") {
 				event.preventDefault();
-				void editor.save();
+				void editor.retry().then(() => editor.refused.length > 0 && reveal());
 			}
 		});
+		// A control whose text is no value is found once its own listener has looked at the text.
+		let was = false;
+		for (const type of ["input", "focusout"]) {
+			node.addEventListener(type, () => {
+				if (was === (unread() !== null)) return;
+				was = !was;
+				renderState();
+			});
+		}
 		const online = () => {
 			if (editor.state.kind === "offline") void editor.save();
 		};
@@ -240,24 +275,37 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			await editor.save();
 			if (!c) await editor.catchUp();
 			else if (c.type === "app.left" || c.version === undefined || Number(c.version) <= Number(editor.app.version)) return;
-			else others(c);
+			else await others(c);
 		});
 		render();
 		renderState();
 
-		/** Tells that somebody else has made a version. @param {import("../live.js").Change} c */
-		function others(c) {
-			fill(news, h("span", null, `Version ${c.version} by ${shortURN(c.by?.urn ?? "somebody else")}.`), h("a", { href: `${to("apps", id, "history")}?from=${editor.app.version}&to=${c.version}` }, "Show"),
-				button("Take over", () => void editor.catchUp(), { class: "small" }));
+		/** Whether somebody works here: something is not saved, or typed into just now. */
+		function busy() {
+			return editor.unsaved || editor.refused.length > 0 || unread() !== null || editor.canUndo && node.contains(document.activeElement);
+		}
+
+		/** Shows a version that somebody else has made, or tells of it while somebody works here. @param {import("../live.js").Change} c */
+		async function others(c) {
+			const before = editor.app.version;
+			const by = shortURN(c.by?.urn ?? "somebody else");
+			const taken = !busy();
+			if (taken && !await editor.catchUp()) return;
+			fill(news, h("span", null, taken ? `Version ${editor.app.version} by ${by} is shown now.` : `Version ${c.version} by ${by}.`), h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
+				!taken && button("Take over", () => void editor.catchUp(), { class: "small" }));
 			news.hidden = false;
 		}
 	}
 
 	void load();
 	return { node, async leave() {
-		if (!editor || !editor.unsaved || editor.state.kind === "readonly") return true;
-		await editor.save();
-		return !editor.unsaved || confirm("Leave without saving?", "Some of your changes are not saved. They are lost when you leave.", "Leave", { danger: true });
+		if (!editor || editor.state.kind === "readonly") return true;
+		if (editor.unsaved) await editor.save();
+		local?.write();
+		if (!editor.unsaved && !losing(editor)) return true;
+		const typed = unread()?.dataset["unread"];
+		return confirm("Leave without saving?", typed ? `What you have typed is not ${typed}. It is lost when you leave.` : local?.works ? "Some of your changes are not saved. They are kept in this browser until you open this app here again."
+			: "Some of your changes are not saved. They are lost when you leave.", "Leave", { danger: true });
 	} };
 }
 
@@ -287,25 +335,41 @@ function rawJSON(editor) {
 	const id = newID();
 	const input = h("textarea", { id, class: "mono whole", spellcheck: "false", autocomplete: "off", "aria-describedby": `${id}-wrong` });
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, role: "status" });
+	const discard = button("Discard this text", () => {
+		unread("");
+		shown = undefined;
+		update();
+		editor.dispatchEvent(new Event("state"));
+	}, { class: "small", hidden: true });
 	/** @type {Value | undefined} */
 	let shown;
+	/** What the text was made from. */
+	let base = editor.draft;
 	let visible = false;
+	/** @param {string} what what the text is not, or "" @param {string} [message] */
+	function unread(what, message = "") {
+		if (what === "") delete input.dataset["unread"];
+		else input.dataset["unread"] = what;
+		wrong.textContent = message;
+		discard.hidden = what === "";
+	}
 	const content = () => editor.draft.elements.map((e) => ({ component: { ...e.component }, config: e.config }));
 	input.addEventListener("input", () => {
 		try {
 			const value = parse(input.value);
 			const good = Array.isArray(value) && value.every((/** @type {any} */ e) => typeof e?.component?.name === "string" && typeof e.component.version === "string" && e.config !== undefined);
-			wrong.textContent = good ? "" : 'Want a list of elements, each {"component": {"name", "version"}, "config": {…}}.';
+			unread(good ? "" : "a list of elements", good ? "" : 'Want a list of elements, each {"component": {"name", "version"}, "config": {…}}.');
 			if (!good) return;
 			shown = value;
-			editor.arrange(keyed(/** @type {any[]} */ (value)), "raw");
+			// Since the text was last read, the draft may have become another one.
+			editor.arrange(merge(base, { ...base, elements: keyed(/** @type {any[]} */ (value)) }, editor.draft).draft.elements, "raw");
 		} catch (e) {
-			wrong.textContent = notJSON(e);
+			unread("JSON", notJSON(e));
 		}
 	});
-	/** The elements with keys: one that is there already, at its place or with the same content, keeps its own. @param {Item[]} list @returns {Item[]} */
+	/** The elements with keys: one that was there before, at its place or with the same content, keeps its own. @param {Item[]} list @returns {Item[]} */
 	function keyed(list) {
-		const now = editor.draft.elements;
+		const now = base.elements;
 		const taken = new Set();
 		return list.map(({ component: { name, version }, config }, i) => {
 			/** @param {Item | undefined} x */
@@ -320,14 +384,15 @@ function rawJSON(editor) {
 	}
 	function update() {
 		input.readOnly = editor.state.kind === "readonly";
-		if (!visible) return;
+		if (!visible || input.dataset["unread"]) return;
 		const now = /** @type {Value} */ (/** @type {unknown} */ (content()));
-		if (shown !== undefined && equal(shown, now) || document.activeElement === input && wrong.textContent !== "") return;
+		base = editor.draft;
+		if (shown !== undefined && equal(shown, now)) return;
 		shown = now;
 		input.value = stringify(now, 2);
 		input.rows = Math.min(40, Math.max(8, input.value.split("\n").length));
 	}
-	return { node: h("div", { class: "field" }, h("label", { for: id, class: "unseen" }, "Elements as JSON"), input, wrong), update, show() {
+	return { node: h("div", { class: "field" }, h("label", { for: id, class: "unseen" }, "Elements as JSON"), input, wrong, discard), update, show() {
 		visible = true;
 		update();
 	} };
@@ -356,8 +421,10 @@ class Card {
 		this.tools = tools;
 		this.index = 0;
 		this.count = 0;
-		/** Whether the card shows what is wrong. */
-		this.faulty = false;
+		/** @type {ApiError | undefined} why the element is refused */
+		this.refusal = undefined;
+		/** Whether all that is wrong is shown, and not only where a field was left. */
+		this.all = false;
 		/** @type {import("../elements/form.js").Widget | undefined} */
 		this.form = undefined;
 		this.shown = "";
@@ -368,7 +435,7 @@ class Card {
 		this.version.addEventListener("pointerdown", () => void this.listVersions(), { once: true });
 		this.version.addEventListener("focus", () => void this.listVersions(), { once: true });
 		this.body = h("div", { class: "body" });
-		this.wrong = h("div", { class: "wrong", hidden: true });
+		this.local = h("div", { class: "local row", hidden: true });
 		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, { icon: "drag", bare: true, class: "bare handle" });
 		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
 		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
@@ -379,7 +446,7 @@ class Card {
 		this.node = h("li", { class: "card", onkeydown: arrows((by) => this.move(by)), ...this.dragging() },
 			h("header", null, !tools.readonly && handle, this.number, this.title, this.version,
 				!tools.readonly && h("span", { class: "tools" }, this.up, this.down, button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }), button("Remove", () => this.remove(), { icon: "remove", bare: true }))),
-			this.wrong, this.body);
+			this.body, this.local);
 	}
 
 	/** What happens while a card is dragged by its handle, and over this one. */
@@ -487,8 +554,8 @@ class Card {
 		this.form = field({ schema, root: schema, name: "Config", bare: true, required: true, value: this.item.config, readOnly: this.tools.readonly,
 			onchange: (config) => this.change({ ...this.item, config: config ?? {} }) });
 		fill(this.body, this.form.node);
-		const { state } = this.editor;
-		if (state.kind === "refused") this.faults(state.error);
+		this.refusal = undefined;
+		this.judge();
 	}
 
 	async listVersions() {
@@ -502,16 +569,22 @@ class Card {
 		}
 	}
 
-	/** Shows what the service finds wrong with the element, or that nothing is. @param {ApiError | undefined} e */
-	faults(e) {
-		const path = names(e?.pointer ?? "");
-		const mine = e !== undefined && path[2] === "elements" && Number(path[3]) === this.index;
-		if (!mine && !this.faulty) return;
-		this.faulty = mine;
-		this.node.classList.toggle("bad", mine);
-		this.form?.faults(mine ? e.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) : []);
-		this.wrong.hidden = !mine || e.violations.length > 0;
-		if (mine) fill(this.wrong, sentence(e));
+	/** Shows what the service finds wrong with the element, or that nothing is. @param {boolean} [all] whether to show it everywhere from now on */
+	judge(all = this.all) {
+		const refusal = this.editor.refusals.of(this.item.key);
+		if (refusal === this.refusal && all === this.all) return;
+		this.refusal = refusal;
+		this.all = all && refusal !== undefined;
+		this.form?.faults(refusal?.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) ?? [], this.all);
+		this.local.hidden = !refusal;
+		if (!refusal) return;
+		const stored = () => this.editor.saved.elements.find((e) => e.key === this.item.key);
+		fill(this.local, h("span", null, refusal.violations.length > 0 ? "It does not fit its component yet, so it is kept in this browser. " : [sentence(refusal), " It is kept in this browser. "],
+			stored() ? "The app has it as it was before." : "The app does not have it yet."),
+		refusal.violations.length > 0 && button("Show what is missing", () => {
+			this.judge(true);
+			this.reveal();
+		}, { class: "small" }), stored() && button("Back to what is saved", () => this.change(stored() ?? this.item), { class: "small" }));
 	}
 
 	/** Brings the first field that is wrong into view. */

@@ -1,96 +1,10 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { ApiError } from "../static/api.js";
-import { equal, parse, stringify } from "../static/json.js";
+import { equal, stringify } from "../static/json.js";
 import { Editor } from "../static/model/editor.js";
 import { newKey } from "../static/model/patch.js";
-
-function random(seed) {
-	let state = seed * 2654435761 >>> 0 || 1;
-	return (n) => {
-		state ^= state << 13;
-		state >>>= 0;
-		state ^= state >>> 17;
-		state ^= state << 5;
-		state >>>= 0;
-		return state % n;
-	};
-}
-
-// Service is what editors save to: an app with its versions, on a network that loses requests and answers.
-class Service {
-	constructor(r, elements) {
-		this.r = r;
-		this.bad = 0; // one of so many requests is lost; 0 = none
-		this.versions = [this.made({ id: "a", version: "0", title: "t", groups: ["g"], updatedBy: { urn: "u" }, elements: elements.map((config) => ({ component: { name: "c", version: "1" }, config })) })];
-		this.patches = [];
-	}
-
-	made(app) {
-		return parse(stringify({ ...app, elements: app.elements.map((e, i) => ({ id: String(i), component: e.component, config: e.config })) }));
-	}
-
-	get latest() {
-		return this.versions.at(-1);
-	}
-
-	async lose() {
-		await undefined;
-		if (this.bad > 0 && this.r(this.bad) === 0) throw new ApiError("lost", { code: "offline" });
-	}
-
-	async patch(id, operations) {
-		await this.lose();
-		if (operations[0].value !== this.latest.version) throw new ApiError("stale", { status: 409, code: "stale_version", version: this.latest.version });
-		const root = parse(stringify({ apps: [this.latest] }));
-		for (const o of operations.slice(1)) {
-			const names = (p) => p.slice(1).split("/").map((n) => n.replaceAll("~1", "/").replaceAll("~0", "~"));
-			const parent = (p) => names(p).slice(0, -1).reduce((v, n) => v[n], root);
-			const last = (p) => names(p).at(-1);
-			const take = (p) => (Array.isArray(parent(p)) ? parent(p).splice(Number(last(p)), 1)[0] : (() => {
-				const was = parent(p)[last(p)];
-				delete parent(p)[last(p)];
-				return was;
-			})());
-			const put = (p, v) => (Array.isArray(parent(p)) ? parent(p).splice(Number(last(p)), 0, v) : (parent(p)[last(p)] = v));
-			if (o.op === "remove") take(o.path);
-			else if (o.op === "add") put(o.path, o.value);
-			else if (o.op === "move") put(o.path, take(o.from));
-			else parent(o.path)[last(o.path)] = o.value;
-		}
-		const app = this.made({ ...root.apps[0], version: String(Number(this.latest.version) + 1) });
-		if (!equal({ ...app, version: "" }, { ...this.latest, version: "" })) {
-			this.versions.push(app);
-			this.patches.push(operations.slice(1));
-		}
-		await this.lose(); // kept, and nobody is told
-		return this.latest;
-	}
-
-	async app(id, version) {
-		await this.lose();
-		return version === undefined ? this.latest : this.versions[Number(version)];
-	}
-
-	async diff(id, from, to) {
-		await this.lose();
-		return this.patches.slice(Number(from), Number(to)).flat();
-	}
-}
-
-const settle = async () => {
-	for (let i = 0; i < 50; i++) await Promise.resolve();
-};
-
-// quiet lets time pass until nothing is left to save.
-async function quiet(editors) {
-	for (let i = 0; i < 400; i++) {
-		mock.timers.tick(500);
-		await settle();
-		if (editors.every((e) => !e.unsaved && e.state.kind === "saved")) return;
-	}
-	assert.fail(`not quiet: ${editors.map((e) => e.state.kind)}`);
-}
+import { Service, quiet, random, settle } from "./service.mjs";
 
 test("two people edit at once: every change of another place is in the app, through lost requests and answers", async () => {
 	mock.timers.enable({ apis: ["setTimeout"] });
@@ -186,7 +100,7 @@ test("what the service refuses stays, and is tried again with the next change", 
 	const e = new Editor(service, service.latest);
 	const { patch } = service;
 	service.patch = async () => {
-		throw new ApiError("no", { status: 422, code: "schema", pointer: "/apps/0/elements/0/config" });
+		throw new ApiError("no", { status: 422, code: "invalid_patch", pointer: "/0" });
 	};
 	const set = (a) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { a } }] });
 	set(2);
@@ -207,5 +121,31 @@ test("what the service refuses stays, and is tried again with the next change", 
 		assert.equal(other.draft.title, "x");
 		other.close();
 	}
+	mock.timers.reset();
+});
+
+test("a look at what others have stored that takes longer than a save takes nothing back", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const service = new Service(random(1), [{ a: 1, b: 1 }]);
+	const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
+	const set = (e, more) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }] });
+	set(one, { b: 2 });
+	await quiet([one]);
+	const { diff } = service;
+	let answer;
+	service.diff = async (...request) => {
+		await new Promise((resolve) => (answer = resolve));
+		return diff.apply(service, request);
+	};
+	const look = two.catchUp();
+	await settle();
+	service.diff = diff;
+	set(two, { a: 2 });
+	await quiet([two]);
+	assert.deepEqual(service.latest.elements[0].config, { a: 2, b: 2 });
+	answer();
+	await look;
+	assert.equal(two.app.version, service.latest.version);
+	assert.deepEqual(two.draft.elements[0].config, { a: 2, b: 2 });
 	mock.timers.reset();
 });
