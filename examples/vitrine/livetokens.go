@@ -25,8 +25,10 @@ func (t *liveTokens) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	return t.now.Load().Authenticate(r)
 }
 
-// read replaces the keys by those that the function by returns. If it returns an error, nothing changes.
-func (t *liveTokens) read(by func() (*httpapi.Tokens, error)) error {
+// read replaces the keys by those that the function by returns. If it returns an error, nothing changes. Then read calls recheck,
+// which has open streams authenticated again.
+func (t *liveTokens) read(by func() (*httpapi.Tokens, error), recheck func()) error {
+	defer recheck()
 	tokens, err := by()
 	if err == nil {
 		t.now.Store(tokens)

@@ -2,12 +2,16 @@ package main
 
 import (
 	"io"
+	"io/fs"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
 // Keys are changed without a moment in which good tokens fail.
@@ -63,6 +67,45 @@ func TestKeysAreReadAgainAtHangup(t *testing.T) {
 	s.do(byFirst, "GET", "/apps/", "", 401)
 	s.do(bySecond, "GET", "/apps/", "", 200)
 	s.stop(syscall.SIGTERM)
+}
+
+// Streams are authenticated again by the new keys, and not a moment before these are in force.
+func TestStreamsAreCheckedByTheNewKeys(t *testing.T) {
+	tokensOf := func(key string) *httpapi.Tokens {
+		t.Helper()
+		tokens, err := httpapi.NewTokens([]byte(key), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tokens
+	}
+	first, second := tokensOf("the first key, 32 bytes long...."), tokensOf("the second key, 32 bytes long...")
+	token, err := first.Sign(httpapi.Principal{URN: "urn:vitrine:example.test:user=x"}, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/x/changes", nil)
+	r.Header.Set("Authorization", "svctoken "+token)
+	tokens := newLiveTokens(first)
+	checked := 0
+	for _, c := range []struct {
+		keys    *httpapi.Tokens
+		err     error
+		refused bool
+	}{{nil, fs.ErrNotExist, false}, {second, nil, true}} {
+		err := tokens.read(func() (*httpapi.Tokens, error) { return c.keys, c.err }, func() {
+			checked++
+			if _, err := tokens.Authenticate(r); (err != nil) != c.refused {
+				t.Errorf("the old token is answered with %v", err)
+			}
+		})
+		if err != c.err {
+			t.Error(err)
+		}
+	}
+	if checked != 2 {
+		t.Errorf("streams were checked %d times", checked)
+	}
 }
 
 func TestNoKeyIsMadeAtHangup(t *testing.T) {

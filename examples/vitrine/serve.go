@@ -159,8 +159,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	figures.ofStore(s.driver)
 	// What SIGHUP reads again, and what runs beside the server.
 	reloads := []reload{{"the keys", func() error {
-		defer streams.Recheck()
-		return tokens.read(func() (*httpapi.Tokens, error) { return p.signer(o.db, o.keyFile) })
+		return tokens.read(func() (*httpapi.Tokens, error) { return p.signer(o.db, o.keyFile) }, streams.Recheck)
 	}}}
 	if set.cert != nil {
 		server.TLSConfig, scheme = set.cert.config(), "https"
