@@ -402,3 +402,39 @@ func TestWhatIsRefusedIsNotInTheFeed(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", after, err, before)
 	}
 }
+
+// duringView is a store that calls a function at the beginning of each View.
+type duringView struct {
+	appsvc.Store
+	call func()
+}
+
+func (s duringView) View(ctx context.Context, fn func(appsvc.Reader) error) error {
+	s.call()
+	return s.Store.View(ctx, fn)
+}
+
+// The list of types is read once, and not for each entry of the feed: a request may name a type tens of thousands of times. A list
+// that changes as soon as the entries are read shows it.
+func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
+	apps := memory.New().Apps()
+	ctx := context.Background()
+	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		asked, later appsvc.ChangeType
+		want         int
+	}{{appsvc.AppCreated, appsvc.TagSet, 1}, {appsvc.TagSet, appsvc.AppCreated, 0}} {
+		types := slices.Repeat([]appsvc.ChangeType{c.asked}, 29_000)
+		s := appsvc.New(duringView{apps, func() {
+			for i := range types {
+				types[i] = c.later
+			}
+		}}, nil)
+		page, err := s.Changes(ctx, ofBoth, appsvc.ChangesRequest{Types: types})
+		if err != nil || len(page.Changes) != c.want {
+			t.Errorf("asked for %s: %d entries, %v", c.asked, len(page.Changes), err)
+		}
+	}
+}

@@ -43,11 +43,7 @@ func (a appRoutes) changes(c *call) (err error) {
 	}
 	// An empty type is passed on, so that the service refuses "types=" and "types=a,,b" as unknown types.
 	if c.query.has("types") {
-		for name := range strings.SplitSeq(types, ",") {
-			in.Types = append(in.Types, appsvc.ChangeType(name))
-		}
-		slices.Sort(in.Types)
-		in.Types = slices.Clone(slices.Compact(in.Types)) // each once, since a stream keeps them and asks for many pages
+		in.Types = typesIn(types)
 	}
 	// The stream asks the function below for one page after another, each after the cursor that it has come to. Unless
 	// the request has a limit, its pages are smaller than those of a list, since a page waits in memory until the client has read it.
@@ -73,6 +69,15 @@ func (a appRoutes) changes(c *call) (err error) {
 	}
 	c.header()["Vary"] = varyFeed
 	return c.json(page)
+}
+
+// typesIn returns the types of changes that a list names, each once, since a stream keeps them and asks for many pages.
+func typesIn(list string) (types []appsvc.ChangeType) {
+	for name := range strings.SplitSeq(list, ",") {
+		types = append(types, appsvc.ChangeType(name))
+	}
+	slices.Sort(types)
+	return slices.Clone(slices.Compact(types))
 }
 
 // changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
