@@ -3,6 +3,7 @@ package reviews_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,8 +20,8 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 		if i%500 == 0 {
 			file.WriteString(strings.Repeat("\n", 12*buffer))
 		}
-		fmt.Fprintf(&file, `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"%08d","dimensions":["default"],"reviews":[`+
-			`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}]}`+"\n", i)
+		fmt.Fprintf(&file, `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],"reviews":[`+
+			`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}]}`+"\n", base64.StdEncoding.EncodeToString(fmt.Append(nil, i)))
 	}
 	for _, workers := range []int{1, 2, 4} {
 		for range 5 { // which block is done first is a matter of chance

@@ -4,15 +4,19 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"time"
 )
 
-// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. They
-// do not change which problems are found.
+// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only Now
+// changes which problems are found.
 type Options struct {
 	Workers int    // goroutines that check lines; 0 or less: one for each core, eight at most
 	TempDir string // directory of the temporary files for lines of more than 512 KiB; "": that of the system
 	Spool   *Spool // bounds the temporary files of several checks and imports together; nil: no bound
 	Gate    *Gate  // bounds how many imports hold a large review in memory at a time; nil: no bound
+
+	// Now is the clock of the rule created-future. It is asked once, when the file is begun. nil: time.Now.
+	Now func() time.Time
 
 	// Progress, if not nil, is called after each block of the file (512 KiB), and at least about ten times a second within
 	// a line that is longer than a block. The goroutine that ranges over Checker.Problems, or has called Import, calls it.
@@ -34,8 +38,8 @@ type Checker struct {
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, as it is or compressed
-// with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the one rule about stored reviews,
-// stored-dimensions, to Service.Import; a dry run of that applies all rules. o may be nil.
+// with gzip. It reads nothing yet. A check stores nothing and needs no store. It leaves the two rules about stored
+// reviews, stored-dimensions and overwrite, to Service.Import; a dry run of that applies all rules. o may be nil.
 //
 // The memory of a check does not grow with the file, its lines or its problems, except for some 15 bytes for each
 // collection, and for each review of the line that is read. A review, or a member of a collection, is in memory while it
@@ -50,8 +54,8 @@ func Check(file io.Reader, o *Options) *Checker {
 	return c
 }
 
-// Problems reads the file and yields its problems in the order of their offsets. If a line has more than a thousand, each
-// thousand of them is in this order. All problems are yielded, also those beyond the thousand that Report keeps.
+// Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole file. If a
+// line has more than a thousand, each thousand of them is in this order. All problems are yielded, also those beyond the thousand that Report keeps.
 //
 // If the file could not be read to its end, the last pair has an error: that of the reader, that of a damaged gzip file, that
 // of a temporary file, or ErrSpool if there was no room for one. Lines that were read before are checked. If the loop is left

@@ -108,9 +108,9 @@ func (c *lineChecker) readSource() verdict {
 	return accepted
 }
 
-// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). It is
-// compared as it is written, so two ways to write the same bytes are two ids. Problems of the line show the id, also if it has
-// an error.
+// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length). The
+// bytes should be a text (id-text). An id is compared as it is written, so two ways to write the same bytes are two ids. Problems
+// of the line show the id, also if it has an error.
 func (c *lineChecker) collectionID() verdict {
 	text, v := c.limited("/id", maxCollectionID, ruleIDLength)
 	if v != broken {
@@ -127,6 +127,9 @@ func (c *lineChecker) collectionID() verdict {
 	c.collection.known |= 1 << memberID
 	if c.forImport {
 		c.result.incoming.collection.ID = string(text)
+	}
+	if !isText(text) {
+		c.report(ruleIDText, c.str.offset, "/id", "this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
 	}
 	return accepted
 }

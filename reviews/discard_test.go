@@ -65,7 +65,7 @@ func TestRefusedValuesAreSearchedForRepeatedNamesAndBadCharacters(t *testing.T) 
 		})
 	}
 	review := strings.Replace(record, `"title":"t","body`, `"x":{"a":1,"a":2},"subparts":{"k":[{"b":1,"b":"\u0000"}]},"ratings":[["\ud800"]],"title":"t","body`, 1)
-	review = strings.Replace(review, `,"ratings":[5]`, "", 1)
+	review = strings.Replace(review, `,"ratings":[50]`, "", 1)
 	var got []string
 	for _, p := range check(t, []byte(review), nil) {
 		got = append(got, p.Pointer+" "+p.Rule)

@@ -69,6 +69,22 @@
 //     first was not JSON, or the first was a review that has its id after more than 16 MiB. Ids are compared as the text that
 //     they decode to, whatever escapes they are written with.
 //
+// # Warnings about the whole file
+//
+// Some mistakes break no rule of a value, and show in the file as a whole. A warning rejects nothing. Each of these rules gives one
+// warning for a file, after all other problems, once the file was read to its end:
+//
+//   - scale: the file has 20 ratings or more, and none above 10. They may be stars: 1 to 5 become 20 to 100.
+//   - id-text: an id of a collection decodes to bytes that are no printable UTF-8. Many an id that was not encoded, such as kettle
+//     or 8812, is the Base64 of something by chance.
+//   - created-future: a time is more than 14 hours after the clock (Options.Now). A local time may be so far ahead of UTC.
+//   - email: an imported_email is neither empty nor null, and does not look like an email address.
+//   - overwrite: an import, or a dry run, changes more than half of the reviews that were stored in the network. It is compared
+//     with the network as a whole, so a network with one review has this warning if the file changes that review.
+//
+// A warning of id-text, created-future or email is at the first such value of the file, and its message has the number of them.
+// The other two are at line 1.
+//
 // # What is stored
 //
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a string are

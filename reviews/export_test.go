@@ -119,7 +119,7 @@ func (r Rule) ExampleFile(example string) string {
 		return strings.TrimSuffix(object, "}") + "," + member + "}"
 	}
 	switch {
-	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`), strings.HasPrefix(r.ID, "collection-id-"):
+	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`), strings.HasPrefix(name, `"reviews`), strings.HasPrefix(r.ID, "collection-id-"), r.ID == "id-text":
 		return put(rightLine, example)
 	case strings.HasPrefix(example, `{"id"`): // reviews
 	case !strings.HasPrefix(example, `"`) || name == example:

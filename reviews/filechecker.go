@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// fileChecker applies the rules that span lines: collection-repeated, file-kind and file-empty. It gets the findings of
-// all lines in the order of the file, puts the problems of each line in order, and counts everything for the Report. Check
-// uses it as it is, and an import builds on it. It is used by the goroutine of pipeline.run alone.
+// fileChecker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the whole
+// file (fileWarnings). It gets the findings of all lines in the order of the file, puts the problems of each line in order, and
+// counts everything for the Report. Check uses it as it is, and an import builds on it. It is used by the goroutine of
+// pipeline.run alone.
 //
 // A problem takes this way:
 //
@@ -25,6 +26,8 @@ type fileChecker struct {
 	pairs    set       // the collections of the lines before, as fingerprints of source and id
 	repeated bool      // the line that is read has a collection that came before
 	lines    bool      // some line is not blank
+	refused  bool      // nothing of the line that is read was accepted yet, so it counts in CollectionsRejected
+	warnings fileWarnings
 
 	// A file may be of another kind than NDJSON until a line is a record. Its problems wait until then.
 	kind  kind      // what the file may be; zero if nothing else than NDJSON, or once a line was a record
@@ -41,6 +44,9 @@ const maxWaiting = 1000
 // problem takes a problem. It waits for the others of its line: what an object lacks, for instance, is found at the end of
 // the object and reported at its beginning.
 func (f *fileChecker) problem(p Problem) {
+	if f.warnings.note(p) {
+		return
+	}
 	f.endLineBefore(p.Line)
 	// A line with more problems than may wait is reported in portions, each in the order of its offsets.
 	if len(f.line) == maxWaiting {
@@ -116,6 +122,11 @@ func (f *fileChecker) end(whole bool) {
 	if whole && !f.lines && !f.stop {
 		f.give(ruleFileEmpty.problemAt(1, 1, f.start, "the file is empty or has only blank lines; want a collection on each line"))
 	}
+	if whole && !f.stop {
+		for _, p := range f.warnings.list(f.start) {
+			f.give(p)
+		}
+	}
 }
 
 // result takes the result of a line, or of a part of a long one. Its problems came before.
@@ -161,13 +172,21 @@ func (f *fileChecker) count(r lineResult, report func(Problem)) (accepted bool) 
 	if r.first && r.record {
 		f.foundRecord()
 		f.report.Collections++
+		f.report.CollectionsRejected++ // until a part of the line is accepted
+		f.refused = true
 	}
+	f.warnings.ratings += r.ratings
+	f.warnings.top = max(f.warnings.top, r.top)
 	f.report.Reviews += r.reviews
 	if f.repeated || r.rejectsAll { // an error of the collection rejects all of its reviews
 		f.report.Rejected += r.reviews
 		return false
 	}
 	f.report.Rejected += r.rejected
+	if f.refused && (r.reviews > r.rejected || r.empty) {
+		f.report.CollectionsRejected--
+		f.refused = false
+	}
 	return true
 }
 

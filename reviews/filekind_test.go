@@ -201,7 +201,7 @@ func TestAnEmptyFileIsAWarning(t *testing.T) {
 
 func TestRejectsAreTheLinesWithAnError(t *testing.T) {
 	long := strings.Replace(numbered(7), `"title":"t"`, `"title":"`+strings.Repeat("é", 300_000)+`"`, 1)
-	bad := func(line string) string { return strings.Replace(line, "[5]", "[0]", -1) }
+	bad := func(line string) string { return strings.Replace(line, "[50]", "[0]", -1) }
 	lines := []string{bad(numbered(1)) + "\r\n", "\n", numbered(2) + "\n", "no JSON\n", strings.Replace(numbered(3), `"dimensions":["default"],`, "", 1) + "\n",
 		numbered(2) + "\n", long + "\n", bad(long) + "\n", numbered(4) + "\n", bad(numbered(5))}
 	want := lines[0] + lines[3] + lines[5] + lines[7] + lines[9] + "\n"

@@ -25,7 +25,7 @@ type gated struct {
 func startImport(ctx context.Context, store reviews.Store, gate *reviews.Gate, file io.Reader) *gated {
 	g := &gated{ended: make(chan struct{})}
 	go func() {
-		in := request(network, file, &reviews.ImportRequest{Options: reviews.Options{Gate: gate}})
+		in := request(network, file, &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}})
 		g.report, g.err = reviews.New(store, nil).Import(ctx, operator, in)
 		close(g.ended)
 	}()
@@ -191,7 +191,7 @@ func TestOneLargeReviewIsInMemoryAtATime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			gate := reviews.NewGate(1)
 			store := memory.New().Reviews()
-			in := &reviews.ImportRequest{Options: reviews.Options{Gate: gate}}
+			in := &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}
 			r := importInto(t, store, test.file, in)
 			if r.Reviews != test.reviews || r.Created != test.created || r.Errors != test.errors {
 				t.Errorf("%d reviews, %d created, %d errors, want %d, %d, %d; %.500v", r.Reviews, r.Created, r.Errors, test.reviews, test.created, test.errors, r.Problems)
@@ -221,7 +221,7 @@ func TestAFailedImportLeavesTheGate(t *testing.T) {
 	file := collection("YQ", single, largeReview("1"), largeReview("2"))
 	failing := errors.New("failed")
 	_, err := reviews.New(failingStore{memory.New().Reviews(), failing}, nil).Import(ctx, operator,
-		request(network, strings.NewReader(file), &reviews.ImportRequest{Options: reviews.Options{Gate: gate}}))
+		request(network, strings.NewReader(file), &reviews.ImportRequest{Options: reviews.Options{Gate: gate, Now: clock}}))
 	if !errors.Is(err, failing) || gate.Taken() != 0 {
 		t.Errorf("%v, and %d imports are inside", err, gate.Taken())
 	}

@@ -72,6 +72,9 @@ func (s *Service) Import(ctx context.Context, by Caller, in ImportRequest) (Repo
 	}
 	// The error of the store or of ctx comes first: it may be the reason why reading ended.
 	i.end(err == nil && i.err == nil)
+	if i.err == nil {
+		i.err = i.warnOfOverwriting()
+	}
 	if i.err != nil {
 		err = i.err
 	}
@@ -95,6 +98,7 @@ type importer struct {
 	dryRun  bool
 	queue   []queued
 	size    int   // bytes that the queue is to store
+	counted int64 // the line whose collection was counted last, see outcome.collection
 	err     error // of the store; the import stops at the first
 }
 
@@ -108,6 +112,9 @@ type queued struct {
 func (i *importer) problem(p Problem) {
 	if len(i.queue) == 0 {
 		i.fileChecker.problem(p)
+		return
+	}
+	if i.warnings.note(p) { // it waits for the end of the file
 		return
 	}
 	i.queue = append(i.queue, queued{problem: p})
@@ -126,7 +133,7 @@ func (i *importer) result(r lineResult) {
 	if !i.count(r, i.problem) || r.incoming == nil {
 		return
 	}
-	r.incoming.line, r.incoming.first = r.line, r.first
+	r.incoming.line, r.incoming.first, r.incoming.empty = r.line, r.first, r.empty
 	i.queue = append(i.queue, queued{incoming: r.incoming})
 	i.size += r.incoming.size + len(r.incoming.collection.Fields)
 	if i.size >= maxTransaction || len(i.queue) >= maxQueued || r.handled != nil {
@@ -154,13 +161,13 @@ func (i *importer) commitQueue() {
 	var done outcome
 	if i.dryRun {
 		i.err = i.store.View(i.ctx, i.network, func(r Reader) error {
-			done = outcome{}
+			done = outcome{counted: i.counted}
 			return done.apply(i.ctx, r, nil, i.queue)
 		})
 	} else {
 		i.err = i.store.Update(i.ctx, i.network, func(tx Tx) error {
 			// A driver may lock all collections of the queue now, in one order, so that two imports cannot deadlock.
-			done = outcome{}
+			done = outcome{counted: i.counted}
 			if err := tx.Announce(i.ctx, collectionsIn(i.queue)); err != nil {
 				return err
 			}
@@ -169,12 +176,50 @@ func (i *importer) commitQueue() {
 	}
 	// Only what was committed counts, and its problems are reported only now.
 	if i.err == nil {
+		i.counted = done.counted
+		i.report.CollectionsCreated += done.collectionsCreated
+		i.report.CollectionsUpdated += done.collectionsUpdated
+		i.report.CollectionsRejected += done.collectionsRejected
 		i.report.Created += done.created
 		i.report.Updated += done.updated
 		i.report.Unchanged += done.unchanged
 		i.report.Rejected += done.rejected
 		i.tellQueued(done.mismatches)
 	}
+}
+
+// warnOfOverwriting applies the rule overwrite: of the reviews that were stored in the network before the import, the file changes
+// more than half. A dry run says so before it happens. It reads as many collections as have twice as many reviews as were changed.
+func (i *importer) warnOfOverwriting() error {
+	changed := i.report.Updated
+	if changed <= i.report.Unchanged { // not more than half of the stored reviews that are in the file
+		return nil
+	}
+	var stored int64 // before the import
+	err := i.store.View(i.ctx, i.network, func(r Reader) error {
+		stored = 0
+		if !i.dryRun {
+			stored = -i.report.Created
+		}
+		for c, err := range r.Collections(i.ctx) {
+			if err != nil {
+				return err
+			}
+			counts, err := parseTally(c)
+			if err != nil {
+				return err
+			}
+			if stored += counts.reviews; stored >= 2*changed {
+				break
+			}
+		}
+		return nil
+	})
+	if err == nil && stored < 2*changed {
+		i.give(ruleOverwrite.problemAt(1, 1, i.start, fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
+			"more than half; make sure that it is the right file for this network", changed)))
+	}
+	return err
 }
 
 // collectionsIn returns the keys of the collections in a queue, for Tx.Announce. A long line has several parts in the queue, one
@@ -208,8 +253,19 @@ func (i *importer) tellQueued(mismatches map[*incoming]string) {
 
 // outcome is what a transaction has done, or would do in a dry run.
 type outcome struct {
-	created, updated, unchanged, rejected int64                // reviews
-	mismatches                            map[*incoming]string // messages of the rule stored-dimensions
+	created, updated, unchanged, rejected                       int64 // reviews
+	collectionsCreated, collectionsUpdated, collectionsRejected int64
+	counted                                                     int64                // the line whose collection was counted last
+	mismatches                                                  map[*incoming]string // messages of the rule stored-dimensions
+}
+
+// collection counts the collection of a line in n. A long line has several parts, and counts once: in a dry run each part finds
+// what the first part has found.
+func (done *outcome) collection(line int64, n *int64) {
+	if done.counted != line {
+		done.counted = line
+		*n++
+	}
 }
 
 // apply compares the queue with what is stored in r, and stores the differences with tx. In a dry run tx is nil, and nothing is
@@ -253,6 +309,14 @@ func (done *outcome) merge(ctx context.Context, r Reader, tx Tx, in *incoming) e
 		if fault != "" && counts.reviews > 0 {
 			done.mismatch(in, fault)
 			return nil
+		}
+	}
+	if in.makes() {
+		switch {
+		case !known:
+			done.collection(in.line, &done.collectionsCreated)
+		case !bytes.Equal(in.collection.Fields, old.Fields):
+			done.collection(in.line, &done.collectionsUpdated)
 		}
 	}
 	counts.size(in.dims) // for a collection that is new, or has no reviews
@@ -333,6 +397,9 @@ func (done *outcome) compare(ctx context.Context, r Reader, in *incoming, known 
 // about the collection, so only the first part of a long line has it.
 func (done *outcome) mismatch(in *incoming, message string) {
 	done.rejected += int64(len(in.reviews))
+	if in.makes() { // otherwise its own rules have rejected it, which is counted already
+		done.collection(in.line, &done.collectionsRejected)
+	}
 	if !in.first {
 		return
 	}

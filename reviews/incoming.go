@@ -31,7 +31,7 @@ type incoming struct {
 	size       int   // bytes of the reviews, before they were made canonical, and of the copies of their ids and parents
 	line       int64 // number of the line
 	first      bool  // the line begins with this part
-	empty      bool  // the line ends with this part, and has no review, not even a rejected one
+	empty      bool  // see lineResult.empty
 }
 
 // incomingReview is an accepted review. It has its ratings and its parent beside its data, so that the review need not be decoded

@@ -49,14 +49,14 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 	}
 	text := roundTrip(t, stats)
 	if want := `{"id":"` + stats.ID + `","source":"` + stats.Source + `","title":"t","created":"2020-01-02T03:04:05Z","count":1,` +
-		`"dimensions":[{"name":"default","mean":5,"histogram":[1,0,0,0,0,0,0,0,0,0]}]}`; text != want {
+		`"dimensions":[{"name":"default","mean":50,"histogram":[0,0,0,0,1,0,0,0,0,0]}]}`; text != want {
 		t.Errorf("a collection is %s, want %s", text, want)
 	}
 	page, err := reviews.New(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatal(page, err)
 	}
-	if got, want := roundTrip(t, page.Items[0]), `{"id":"r","title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[5],"imported_display_name":"n"}`; got != want {
+	if got, want := roundTrip(t, page.Items[0]), `{"id":"r","title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[50],"imported_display_name":"n"}`; got != want {
 		t.Errorf("a review is %s, want %s", got, want)
 	}
 	roundTrip(t, reviews.ReviewRecord{ID: "r", AuthorID: "a", URL: "https://a", Subparts: map[string]string{"a": "b"}, ParentID: "p"})

@@ -31,6 +31,7 @@ type lineChecker struct {
 	forImport bool // fill result.incoming with what is accepted, for an import to store
 	partial   bool // for an Auditor: the line has only some reviews of its collection, so parent_id may name one that it lacks
 	sizeLimit int  // the most bytes of JSON that a review, or a collection without its reviews, may have (rule stored-size)
+	horizon   horizon
 	longLine
 
 	// What is known of the line that is read. begin resets these, except that handOver empties found, readReview resets most of
@@ -101,6 +102,9 @@ type lineResult struct {
 	id         string    // of the collection, as a problem shows it
 	reviews    int64     // in this part of the line
 	rejected   int64     // of these, by a rule of the review itself
+	empty      bool      // the line ends with this result, and has no review, not even a rejected one
+	ratings    int64     // ratings without an error, in this part of the line
+	top        uint8     // the highest of them
 	incoming   *incoming // what an import is to store; nil for a check
 
 	// handled, if not nil, says that the sender waits until the result was handled: stored, rejected, or given up after an error.
@@ -138,9 +142,7 @@ func (c *lineChecker) read(line int64) {
 		}
 		c.dropLine() // the line is not JSON
 	}
-	if c.result.incoming != nil { // the line has ended, so it is known whether it has any review; see incoming.makes
-		c.result.incoming.empty = !c.collection.hasReviews
-	}
+	c.result.empty = !c.collection.hasReviews // the line has ended, so it is known whether it has any review
 	if !c.pass.inside {
 		c.flush()
 	} else {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // The sizes of a pipeline, if its Options leave them out. Each worker has a block in memory, so they bound its memory together.
@@ -37,6 +38,7 @@ type pipeline struct {
 	forImport  bool   // the lineCheckers fill lineResult.incoming
 	sizeLimit  int    // the most bytes of JSON that a review, or a collection without its reviews, may have
 	hash       *hasher
+	horizon    horizon
 	sink       sink
 }
 
@@ -72,12 +74,18 @@ func newPipeline(o Options, forImport bool, s sink) *pipeline {
 	if p.sizeLimit == 0 {
 		p.sizeLimit = maxStored
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p.horizon = newHorizon(o.Now())
 	return p
 }
 
 // lineChecker returns a checker for one goroutine. The fingerprints of all of them can be compared.
 func (p *pipeline) lineChecker(out receiver) *lineChecker {
-	return newLineChecker(p.hash.clone(), out, p.forImport, p.sizeLimit)
+	c := newLineChecker(p.hash.clone(), out, p.forImport, p.sizeLimit)
+	c.horizon = p.horizon
+	return c
 }
 
 // run reads r to its end, or until the sink has stopped. It returns the error of reading, or of a temporary file; lines that were

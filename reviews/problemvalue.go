@@ -23,7 +23,7 @@ const (
 // ends before. The value is "" if something is missing, if the line is no JSON, or if the problem is about the whole file.
 func (r ruleID) wrong(head []byte) string {
 	switch r {
-	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty:
+	case ruleJSON, ruleUTF8, ruleDepth, ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing, ruleFileKind, ruleFileEmpty, ruleScale, ruleOverwrite:
 		return ""
 	case ruleNUL, ruleSurrogate:
 		return string(head[:len(`\u0000`)])

@@ -1,6 +1,8 @@
 package reviews
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -11,23 +13,30 @@ const maxReported = 1000
 // Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
 // they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines, and its problem in
 // Errors, but neither as a collection nor with its reviews.
+//
+// A collection is created, updated or rejected, or else unchanged: what the file says of it, apart from its reviews, is stored
+// already. It is rejected if it has an error, or if all of its reviews have one.
 type Counts struct {
-	Lines       int64 `json:"lines"`       // with blank ones
-	Collections int64 `json:"collections"` // lines that are a record, rejected or not
-	Reviews     int64 `json:"reviews"`     // in these records
-	Created     int64 `json:"created"`
-	Updated     int64 `json:"updated"`
-	Unchanged   int64 `json:"unchanged"`
-	Rejected    int64 `json:"rejected"`
-	Errors      int64 `json:"errors"` // problems of SeverityError
-	Warnings    int64 `json:"warnings"`
-	DryRun      bool  `json:"dryRun"` // nothing was stored
+	Lines               int64 `json:"lines"`       // with blank ones
+	Collections         int64 `json:"collections"` // lines that are a record, rejected or not
+	CollectionsCreated  int64 `json:"collectionsCreated"`
+	CollectionsUpdated  int64 `json:"collectionsUpdated"`  // in their own members, such as the title; their reviews count below
+	CollectionsRejected int64 `json:"collectionsRejected"` // or all of their reviews were
+	Reviews             int64 `json:"reviews"`             // in these records
+	Created             int64 `json:"created"`
+	Updated             int64 `json:"updated"`
+	Unchanged           int64 `json:"unchanged"`
+	Rejected            int64 `json:"rejected"`
+	Errors              int64 `json:"errors"` // problems of SeverityError
+	Warnings            int64 `json:"warnings"`
+	DryRun              bool  `json:"dryRun"` // nothing was stored
 }
 
 // Add adds the counts of another file. DryRun stays as it is.
 func (c *Counts) Add(other Counts) {
 	for _, n := range [...]struct{ to, from *int64 }{
-		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections}, {&c.Reviews, &other.Reviews},
+		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections}, {&c.CollectionsCreated, &other.CollectionsCreated},
+		{&c.CollectionsUpdated, &other.CollectionsUpdated}, {&c.CollectionsRejected, &other.CollectionsRejected}, {&c.Reviews, &other.Reviews},
 		{&c.Created, &other.Created}, {&c.Updated, &other.Updated}, {&c.Unchanged, &other.Unchanged}, {&c.Rejected, &other.Rejected},
 		{&c.Errors, &other.Errors}, {&c.Warnings, &other.Warnings},
 	} {
@@ -39,7 +48,7 @@ func (c *Counts) Add(other Counts) {
 // that it stays small whatever the file is.
 type Report struct {
 	Counts
-	Problems          []Problem `json:"problems"`          // the first 1000
+	Problems          []Problem `json:"problems"`          // the first 1000, with all warnings about the whole file
 	ProblemsTruncated bool      `json:"problemsTruncated"` // there were more
 }
 
@@ -50,7 +59,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
-// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated.
+// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated. A warning about the
+// whole file comes last and says most, so it takes the place of another problem if there is no room.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++
@@ -59,7 +69,14 @@ func (r *Report) add(p Problem) {
 	}
 	if len(r.Problems) == maxReported {
 		r.ProblemsTruncated = true
-		return
+		if !aboutFile(p.Rule) {
+			return
+		}
+		last := len(r.Problems) - 1
+		for aboutFile(r.Problems[last].Rule) {
+			last--
+		}
+		r.Problems = slices.Delete(slices.Clone(r.Problems), last, last+1)
 	}
 	r.Problems = append(r.Problems, p)
 }

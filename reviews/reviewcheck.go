@@ -127,7 +127,7 @@ func (c *lineChecker) reviewObject(start int64) verdict {
 }
 
 // reviewMember reads the value of the member with index i, and applies the rules of that member. The title may be any text, also
-// an empty one. imported_email may be any text or null, and is not checked to be an address.
+// an empty one. imported_email may be any text or null, but should be an address.
 func (c *lineChecker) reviewMember(i int) (v verdict) {
 	switch i {
 	case reviewID:
@@ -146,7 +146,7 @@ func (c *lineChecker) reviewMember(i int) (v verdict) {
 	case reviewName:
 		_, v = c.nonEmpty("/imported_display_name")
 	case reviewEmail:
-		v = c.nullOr((*lineChecker).anyText, "/imported_email")
+		v = c.nullOr((*lineChecker).email, "/imported_email")
 	case reviewURL:
 		v = c.nullOr((*lineChecker).address, "/imported_url")
 	case reviewSubparts:
@@ -209,8 +209,12 @@ func (c *lineChecker) rating() verdict {
 		c.report(ruleRatingInteger, at, "/ratings", "a rating is an integer without fraction and exponent: 5, not 5.0")
 	case value < 1 || value > maxRating:
 		c.report(ruleRatingRange, at, "/ratings", "a rating is from 1 to 100; scale others to that")
-	case c.forImport:
-		c.review.ratings = append(c.review.ratings, byte(value))
+	default:
+		c.result.ratings++
+		c.result.top = max(c.result.top, uint8(value))
+		if c.forImport {
+			c.review.ratings = append(c.review.ratings, byte(value))
+		}
 	}
 	return v
 }

@@ -69,6 +69,11 @@ const (
 	ruleStoredSize
 	ruleFileKind
 	ruleFileEmpty
+	ruleScale // from here on: one warning for the file, see fileWarnings
+	ruleIDText
+	ruleFuture
+	ruleEmail
+	ruleOverwrite
 	ruleCount
 )
 
@@ -89,7 +94,8 @@ const (
 //	parent.go                           parent
 //	incoming.go, reviewcheck.go         stored-size
 //	filechecker.go                      collection-repeated, file-kind, file-empty
-//	dimensions.go                       stored-dimensions
+//	filewarnings.go                     scale, id-text, created-future, email
+//	dimensions.go, import.go            stored-dimensions, overwrite
 //
 // To add a rule: add a constant and an entry, report it with a message that says what would be right, add cases to
 // testdata/rules, and run the tests with -update to write rules.md anew. If a JSON Schema can state it, schema.json does too.
@@ -130,6 +136,12 @@ var rules = [ruleCount]Rule{
 	ruleStoredDimensions: {"stored-dimensions", SeverityError, "A collection has the dimensions of its stored reviews, in any order: ratings go by name (import only).", sourceVitrine, false, `"dimensions":["price","quality"]`, `"dimensions":["default"]`},
 	ruleFileKind:         {"file-kind", SeverityError, "A file is NDJSON: no JSON array, JSON over several lines, table, spreadsheet, UTF-16, archive or other binary form. It is said once, at line 1, of a file in a binary form, and of any other file of which no line is a record. In a file that begins with [, the first record after a line that is a JSON value and a comma is taken for the last element of the array, and does not count as a record.", sourceVitrine, false, "[" + rightLine + "]", rightLine},
 	ruleFileEmpty:        {"file-empty", SeverityWarning, "A file has lines that are not blank.", sourceVitrine, false, "", rightLine},
+
+	ruleScale:     {"scale", SeverityWarning, "Of 20 ratings or more in a file, one is above 10: stars from 1 to 5 become 20 to 100.", sourceVitrine, false, `"reviews":["20 reviews with the rating 5"]`, `"reviews":["20 reviews with the rating 100"]`},
+	ruleIDText:    {"id-text", SeverityWarning, "The id of a collection is the Base64 of printable UTF-8. Some ids that were not encoded are Base64 of something else by chance.", sourceVitrine, false, `"id":"kettle"`, `"id":"a2V0dGxl"`},
+	ruleFuture:    {"created-future", SeverityWarning, "No time is in the future, beyond the 14 hours by which a local time can be ahead of UTC.", sourceVitrine, false, `"created":"9999-01-01T00:00:00Z"`, `"created":"2019-04-03T00:00:00Z"`},
+	ruleEmail:     {"email", SeverityWarning, "imported_email is null, empty, or looks like an email address.", sourceVitrine, false, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_email":"n/a"}`, `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"imported_display_name":"user-1","imported_email":"user-1@example.test"}`},
+	ruleOverwrite: {"overwrite", SeverityWarning, "An import leaves at least half of the stored reviews of the network as they are.", sourceVitrine, false, `"title":"another one in more than half of the stored reviews"`, `"title":"another one in half of the stored reviews"`},
 
 	ruleStoredSize: {"stored-size", SeverityError, "A review, and a collection without its reviews, is at most 16 MiB of JSON.", sourceVitrine, false, `"title":"a text of 17 MiB"`, `"title":"a text of 15 MiB"`},
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,8 +111,15 @@ func (s sample) problems(t *testing.T) []reviews.Problem {
 		store := memory.New().Reviews()
 		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 		return importInto(t, store, string(s.text), nil).Problems
+	case "overwrite":
+		store := memory.New().Reviews()
+		importInto(t, store, collection("YQ==", single, review("1", 50, ""), review("2", 50, "")), nil)
+		return importInto(t, store, string(s.text), nil).Problems
 	}
-	return check(t, s.text, nil)
+	if slices.Contains(fileWarnings, s.rule) {
+		return check(t, s.text, nil)
+	}
+	return withoutFileWarnings(check(t, s.text, nil))
 }
 
 // judge compares what was found with what the sample says, when the sample's text lies behind
@@ -138,6 +146,13 @@ func (s sample) judge(t *testing.T, found []reviews.Problem, bytesBefore, linesB
 	}
 }
 
+// fileWarnings are the rules that give one warning for the whole file.
+var fileWarnings = []string{"scale", "id-text", "created-future", "email", "overwrite"}
+
+func withoutFileWarnings(all []reviews.Problem) []reviews.Problem {
+	return slices.DeleteFunc(all, func(p reviews.Problem) bool { return slices.Contains(fileWarnings, p.Rule) })
+}
+
 func check(t testing.TB, file []byte, o *reviews.Options) []reviews.Problem {
 	t.Helper()
 	var all []reviews.Problem
@@ -157,20 +172,34 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 			t.Errorf("%s: wrong %q, right %q", rule.ID, rule.Wrong, rule.Right)
 		}
 		store := memory.New().Reviews()
+		rated := func(rating int) string {
+			var list []string
+			for i := range 20 {
+				list = append(list, review(fmt.Sprint(i), rating, ""))
+			}
+			return strings.Join(list, ",")
+		}
 		sizes := func(text string) string {
 			var names []string
 			for i := range 1001 {
 				names = append(names, fmt.Sprint(i))
 			}
-			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<20), "a text of 15 MiB", strings.Repeat("x", 15<<20)).Replace(text)
+			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 17 MiB", strings.Repeat("x", 17<<20), "a text of 15 MiB", strings.Repeat("x", 15<<20),
+				`"20 reviews with the rating 5"`, rated(5), `"20 reviews with the rating 100"`, rated(100)).Replace(text)
 		}
 		if rule.ID == "stored-dimensions" {
 			importInto(t, store, rule.ExampleFile(`"dimensions":["default"]`), nil)
 			importInto(t, store, strings.Replace(rule.ExampleFile(rule.Right), "[]", `[{"id":"1","title":"","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}]`, 1), nil)
 		}
+		if rule.ID == "overwrite" {
+			importInto(t, store, rule.ExampleFile(`"title":"Bright"`), nil)
+		}
 		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), &reviews.ImportRequest{DryRun: true}).Problems
 		if len(wrong) != 1 || wrong[0].Rule != rule.ID || wrong[0].Severity != rule.Severity {
 			t.Errorf("%s: the wrong example has %v", rule.ID, wrong)
+		}
+		if rule.ID == "overwrite" {
+			importInto(t, store, collection("YQ==", single, review("1", 50, "")), nil)
 		}
 		if right := importInto(t, store, sizes(rule.ExampleFile(rule.Right)), &reviews.ImportRequest{DryRun: true}).Problems; len(right) > 0 {
 			t.Errorf("%s: the right example has %v", rule.ID, right)

@@ -111,7 +111,7 @@ func TestAnImportHasOneStoredReviewInMemoryAtATime(t *testing.T) {
 		return list
 	}
 	importInto(t, store, collection("YQ", single, list(10)...), nil)
-	checkCounts(t, importInto(t, store, collection("YQ", single, list(20)...), nil), 1, 1, 5, 0, 5, 0, 0, 0, 0)
+	checkCounts(t, importInto(t, store, collection("YQ", single, list(20)...), nil), 1, 1, 5, 0, 5, 0, 0, 0, 1) // overwrite
 	if store.yielded != 5 || store.held > 1 {
 		t.Errorf("an import reads %d stored reviews, and has %d of them in memory", store.yielded, store.held)
 	}

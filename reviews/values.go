@@ -12,11 +12,12 @@ import (
 // return accepted after they have reported a fault, since report counts the faults.
 //
 //	method      reads                                      rules
-//	anyText     title, imported_email, a subpart           value-type, text-nul, text-surrogate
+//	anyText     title, a subpart                           value-type, text-nul, text-surrogate
 //	nonEmpty    source, imported_display_name, parent_id,  these and text-empty
 //	            id of a review, name of a dimension
 //	limited     id of a collection, author_id              these and the length
-//	timestamp   created                                    those of anyText and timestamp
+//	timestamp   created                                    those of anyText, timestamp and created-future
+//	email       imported_email                             those of anyText and email
 //	address     imported_url                               those of anyText and url
 //	bodyHTML    body_html                                  those of anyText and body-html
 
@@ -117,9 +118,11 @@ func (c *lineChecker) judged(member string, rule ruleID, judge func(text []byte)
 	return accepted
 }
 
-// timestamp reads a time of at most 64 KiB, see timestampFault. For an import it keeps the instant in c.time.
+// timestamp reads a time of at most 64 KiB, see timestampFault, and reports one in the future (created-future). For an import it
+// keeps the instant in c.time.
 func (c *lineChecker) timestamp(member string) verdict {
-	return c.judged(member, ruleTimestamp, func(text []byte) string {
+	future := false
+	v := c.judged(member, ruleTimestamp, func(text []byte) string {
 		if len(text) > maxTimestamp {
 			return "the fraction of this time is longer than 65536 bytes; " + rightTime
 		}
@@ -127,8 +130,13 @@ func (c *lineChecker) timestamp(member string) verdict {
 		if c.forImport && fault == "" {
 			c.time = instant(text)
 		}
+		future = fault == "" && c.horizon.before(text)
 		return fault
 	})
+	if future {
+		c.report(ruleFuture, c.str.offset, member, "this time is in the future; a review is written before it is exported")
+	}
+	return v
 }
 
 // nullOr reads a member that may be null. It accepts null, and leaves every other value to the method value, which applies the
@@ -138,6 +146,16 @@ func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, 
 		return c.literal("null")
 	}
 	return value(c, member)
+}
+
+// email reads imported_email, which may be any text. One that is no email address and not empty is reported.
+func (c *lineChecker) email(member string) verdict {
+	return c.judged(member, ruleEmail, func(text []byte) string {
+		if len(text) == 0 || c.flawed() || isEmail(text) {
+			return ""
+		}
+		return "this is no email address; want one such as ann@example.test, or null"
+	})
 }
 
 // address reads imported_url: an http or https address of at most 64 KiB, or "". A program may show it as a link, so other
