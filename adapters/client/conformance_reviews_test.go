@@ -20,8 +20,8 @@ var reviewBehaviours = []behaviour{
 	{"a file is imported with a report of every line, and changes nothing the second time", func(t *testing.T, as func(httpapi.Principal) services) {
 		file := oneReview + "\nno JSON\n"
 		for i, want := range []reviews.Counts{
-			{Lines: 3, Collections: 1, Reviews: 1, Created: 1, Errors: 1, DryRun: true},
-			{Lines: 3, Collections: 1, Reviews: 1, Created: 1, Errors: 1},
+			{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, Created: 1, Errors: 1, DryRun: true},
+			{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, Created: 1, Errors: 1},
 			{Lines: 3, Collections: 1, Reviews: 1, Unchanged: 1, Errors: 1},
 		} {
 			report := ok(as(editor).reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file), DryRun: want.DryRun}))(t)

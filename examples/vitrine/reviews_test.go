@@ -225,10 +225,10 @@ func TestAnImportThatStopsSaysWhatIsIn(t *testing.T) {
 	dir := reviewFiles(t)
 	var out strings.Builder
 	f := newFindings(&out, shownFlags{asJSON: new(bool), all: new(bool)})
-	if err := f.end(reviews.Counts{Lines: 7, Collections: 2, Reviews: 600, Created: 100, Unchanged: 20, Rejected: 30}, stopped); err != nil {
+	if err := f.end(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1, Reviews: 600, Created: 100, Unchanged: 20, Rejected: 30}, stopped); err != nil {
 		t.Fatal(err)
 	}
-	if want := "stopped: 7 lines, 2 collections, 600 reviews; 100 created, 0 updated, 20 unchanged, 450 read and not stored, 30 rejected; 0 errors, 0 warnings\n"; out.String() != want {
+	if want := "stopped: 7 lines, 4 collections (2 created, 1 rejected), 600 reviews; 100 created, 0 updated, 20 unchanged, 450 read and not stored, 30 rejected; 0 errors, 0 warnings\n"; out.String() != want {
 		t.Errorf("%s, want %s", out.String(), want)
 	}
 	for _, args := range [][]string{{"import", "-db", "v.db"}, {"check"}, {"import", "-db", "v.db", "-dry-run"}} {

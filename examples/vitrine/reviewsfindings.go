@@ -106,7 +106,7 @@ func (f *findings) end(r reviews.Counts, done string) error {
 			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
 		}
 	}
-	fmt.Fprintf(f.out, "%s: %s, %s, %s; ", done, count(r.Lines, "line"), count(r.Collections, "collection"), count(r.Reviews, "review"))
+	fmt.Fprintf(f.out, "%s: %s, %s%s, %s; ", done, count(r.Lines, "line"), count(r.Collections, "collection"), fates(r), count(r.Reviews, "review"))
 	stored := r.Created + r.Updated + r.Unchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
@@ -117,6 +117,23 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	}
 	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.Rejected, count(r.Errors, "error"), count(r.Warnings, "warning"))
 	return f.out.Flush()
+}
+
+// fates says how many collections are not unchanged, in brackets; "" if there are none.
+func fates(r reviews.Counts) string {
+	var all []string
+	for _, fate := range []struct {
+		n    int64
+		name string
+	}{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}} {
+		if fate.n > 0 {
+			all = append(all, fmt.Sprint(fate.n, " ", fate.name))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, ", ") + ")"
 }
 
 // problem shows a problem below its rule: where it is, what is wrong, and the wrong text.

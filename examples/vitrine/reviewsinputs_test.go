@@ -24,7 +24,7 @@ func TestReviewsOfSeveralFiles(t *testing.T) {
 	if out.status != 1 || len(lines) != 5 {
 		t.Fatalf("%+v", out)
 	}
-	for i, words := range []string{`{"file":"bad","line":2,`, `{"file":"-","line":1,`, `{"file":"warned","line":2,`, `{"file":"empty","line":1,`, `{"lines":6,"collections":4,"reviews":3,`} {
+	for i, words := range []string{`{"file":"bad","line":2,`, `{"file":"-","line":1,`, `{"file":"warned","line":2,`, `{"file":"empty","line":1,`, `{"lines":6,"collections":4,"collectionsCreated":0,"collectionsUpdated":0,"collectionsRejected":0,"reviews":3,`} {
 		if !strings.HasPrefix(lines[i], words) {
 			t.Errorf("line %d: %s, want %s", i, lines[i], words)
 		}

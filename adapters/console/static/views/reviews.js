@@ -10,7 +10,7 @@ import { contentOf, dropZone, isGzip, rejectsOf, save } from "../elements/files.
 import { time } from "../elements/time.js";
 
 /** @typedef {{line: number, column: number, offset: number, pointer: string, rule: string, severity: string, message: string, collection?: string, review?: string, value?: string}} Problem */
-/** @typedef {{lines: number, collections: number, reviews: number, created: number, updated: number, unchanged: number, rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[], problemsTruncated: boolean}} Report */
+/** @typedef {{lines: number, collections: number, collectionsCreated: number, collectionsUpdated: number, collectionsRejected: number, reviews: number, created: number, updated: number, unchanged: number, rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[], problemsTruncated: boolean}} Report */
 /** @typedef {{id: string, source: string, title: string, created: string, count: number, dimensions: {name: string, mean: number, histogram: number[]}[]}} Collection */
 
 /** How many bytes of a record are shown on each side of a fault. */
@@ -73,7 +73,7 @@ export function view({ session, api, params, signal, shell }) {
 	/** @param {Report} report @param {string} name */
 	function summary(report, name) {
 		/** @type {[string, number][]} */
-		const counts = [["lines", report.lines], ["collections", report.collections], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]];
+		const counts = [["lines", report.lines], ["collections", report.collections], ["new collections", report.collectionsCreated], ["changed collections", report.collectionsUpdated], ["rejected collections", report.collectionsRejected], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]];
 		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), h("dl", { class: "counts" }, counts.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString())))));
 	}
 
