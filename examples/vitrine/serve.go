@@ -85,6 +85,7 @@ func serve(ctx context.Context, p *program, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	slog.SetDefault(log)
 	set, err := o.settings(p)
 	if err != nil {
 		return err

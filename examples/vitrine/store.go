@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ func openStore(ctx context.Context, db string, built func() error) (*store, erro
 	case db == inMemory:
 		return newMemory(), nil
 	case inPostgres(db):
-		return openPostgres(ctx, db, nil)
+		return openPostgres(ctx, db, false)
 	}
 	if absent(db) {
 		err := sqlite.Build(db, func(*sqlite.DB) error { return built() })
@@ -91,9 +92,12 @@ func openStore(ctx context.Context, db string, built func() error) (*store, erro
 	return openSQLite(db)
 }
 
-// openPostgres opens a PostgreSQL store.
-func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, error) {
-	s, err := postgres.Open(ctx, db, o)
+// migrated logs a step that has brought a store of an older release forward.
+func migrated(step string) { slog.Info("migrated the store", "step", step) }
+
+// openPostgres opens a PostgreSQL store. If existing is true, it builds none.
+func openPostgres(ctx context.Context, db string, existing bool) (*store, error) {
+	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: existing, Migrated: migrated})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func openPostgres(ctx context.Context, db string, o *postgres.Options) (*store, 
 
 // openSQLite opens a SQLite store.
 func openSQLite(db string) (*store, error) {
-	s, err := sqlite.Open(db, nil)
+	s, err := sqlite.Open(db, &sqlite.Options{Migrated: migrated})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func openThere(ctx context.Context, db string) (*store, error) {
 	if inFile(db) {
 		return openSQLite(db)
 	}
-	s, err := openPostgres(ctx, db, &postgres.Options{Existing: true})
+	s, err := openPostgres(ctx, db, true)
 	if errors.Is(err, postgres.ErrAbsent) {
 		return nil, fmt.Errorf("%w in the database that -db names", errNoStore)
 	}
@@ -182,7 +186,7 @@ func checkFile(db string) error {
 	if absent(db) {
 		return exitError{fmt.Errorf("%w at %s, whose key would sign: name the store with -db (serve builds one), or a key file with -key-file", errNoStore, db), exitUsage}
 	}
-	s, err := sqlite.Open(db, nil)
+	s, err := sqlite.Open(db, &sqlite.Options{Migrated: migrated})
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,8 @@ type Options struct {
 	// If Existing is true and the database has no store, Open returns ErrAbsent instead of building
 	// one there.
 	Existing bool
+	// Migrated is called with the name of each step that has brought a store with an older schema forward. It may be nil.
+	Migrated func(step string)
 }
 
 // orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
@@ -103,7 +105,7 @@ func open(ctx context.Context, address string, o Options) (*DB, error) {
 		return nil, err
 	}
 	err = db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		if err := db.migrate(ctx, c.Conn(), o.Existing); err != nil {
+		if err := db.migrate(ctx, c.Conn(), o); err != nil {
 			return err
 		}
 		return db.inTx(ctx, c.Conn(), func(tx pgx.Tx) error { return mendFeed(ctx, tx) })

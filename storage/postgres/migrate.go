@@ -18,8 +18,8 @@ var migrationFiles embed.FS
 func migrations() ([]migration.Step, error) { return migration.Steps(migrationFiles) }
 
 // migrate brings the database to the newest schema, in one transaction. If several processes do so at once, one does it and the
-// others wait. If there is no store, it creates an empty one, or returns ErrAbsent if existing is true.
-func (db *DB) migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
+// others wait. If there is no store, it creates an empty one, or returns ErrAbsent if o.Existing is true.
+func (db *DB) migrate(ctx context.Context, c *pgx.Conn, o Options) error {
 	var have int64
 	err := db.inTx(ctx, c, func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(ctx, waitForSchema); err == nil {
@@ -34,13 +34,18 @@ func (db *DB) migrate(ctx context.Context, c *pgx.Conn, existing bool) error {
 		return fmt.Errorf("the store has schema %d, and this release knows %d: it was written by a newer one, which is needed", have, db.schema)
 	case have == db.schema:
 		return nil
-	case have == 0 && existing:
+	case have == 0 && o.Existing:
 		return ErrAbsent
 	}
 	for range 10 {
 		err = db.inTx(ctx, c, func(tx pgx.Tx) error { return apply(ctx, tx, db.steps) })
 		if !collided(err) {
 			break
+		}
+	}
+	for _, m := range db.steps {
+		if err == nil && have > 0 && m.Number > have && o.Migrated != nil {
+			o.Migrated(m.Name)
 		}
 	}
 	return err

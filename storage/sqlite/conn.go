@@ -31,6 +31,7 @@ type conn struct {
 	// effects are the changes of the running update to the cache, by key. earlier are those of the updates before
 	// it in the same transaction. See remember.
 	effects, earlier map[any]effect
+	migrated         func(step string) // Options.Migrated
 }
 
 // dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as

@@ -47,6 +47,8 @@ type Options struct {
 	Cache int
 	// Busy is the longest time to wait for a lock of another process. 0 or less = 5 seconds.
 	Busy time.Duration
+	// Migrated is called with the name of each step that has brought a file with an older schema forward. It may be nil.
+	Migrated func(step string)
 }
 
 // Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
@@ -115,6 +117,7 @@ func start(path string, o Options) (_ *DB, err error) {
 			err = errors.Join(err, c.close())
 		}
 	}()
+	c.migrated = o.Migrated
 	if err := c.ready(path); err != nil {
 		return nil, err
 	}

@@ -51,6 +51,7 @@ func (c *conn) apply(m migration.Step) error {
 	if err := c.script("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	ran := false
 	err := func() error {
 		// Another process may have done it while this one waited for the lock.
 		if have, err := c.value("PRAGMA user_version"); err != nil || have >= m.Number {
@@ -59,10 +60,14 @@ func (c *conn) apply(m migration.Step) error {
 		if err := c.script(m.SQL); err != nil {
 			return err
 		}
+		ran = true
 		return c.script(fmt.Sprintf("PRAGMA user_version=%d", m.Number))
 	}()
 	if err == nil {
 		err = c.script("COMMIT")
+	}
+	if err == nil && ran && c.migrated != nil {
+		c.migrated(m.Name)
 	}
 	if err != nil {
 		c.script("ROLLBACK") // the first error is the one to tell
