@@ -130,10 +130,13 @@ function frame(place, f, control, options = {}) {
 		node.classList.toggle("bad", faults.length > 0);
 		if (!group) control.setAttribute("aria-invalid", String(faults.length > 0));
 	}
+	// A field is left if the person has been in it, and not only the focus.
+	let met = false;
+	for (const type of ["pointerdown", "keydown", "input"]) node.addEventListener(type, () => (met = true));
 	node.addEventListener("focusout", (event) => {
-		if (node.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
+		if (!met || node.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
 		left = true;
-		tell();
+		whenReleased(tell);
 	});
 	return {
 		node,
@@ -157,6 +160,16 @@ function frame(place, f, control, options = {}) {
 			tell();
 		},
 	};
+}
+
+let pressed = false;
+addEventListener("pointerdown", () => (pressed = true), true);
+for (const type of ["pointerup", "pointercancel"]) addEventListener(type, () => (pressed = false), true);
+
+/** Calls f once no button of the mouse is down, so that what is pressed does not move away from under it. @param {() => void} f */
+function whenReleased(f) {
+	if (pressed) setTimeout(whenReleased, 50, f);
+	else f();
 }
 
 /**
