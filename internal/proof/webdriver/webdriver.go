@@ -292,7 +292,10 @@ func (b *Browser) element(xpath string) string {
 			for (let i = 0; i < found.snapshotLength; i++) {
 				const element = found.snapshotItem(i);
 				// The options of a select are shown when it is; a file is given to a field that nobody sees.
-				if (element.type === "file" || (element.closest("select") ?? element).checkVisibility()) return done(element);
+				const place = element.closest("select") ?? element;
+				if (element.type !== "file" && !place.checkVisibility()) continue;
+				place.scrollIntoView({ block: "nearest", inline: "nearest" }); // also from under what stays at the edge of the window
+				return done(element);
 			}
 			setTimeout(look, 20);
 		};
