@@ -75,8 +75,8 @@
 // warning for a file, after all other problems, once the file was read to its end:
 //
 //   - scale: the file has 20 ratings or more, and none above 10. They may be stars: 1 to 5 become 20 to 100.
-//   - id-text: an id of a collection decodes to bytes that are no printable UTF-8. Many an id that was not encoded, such as kettle
-//     or 8812, is the Base64 of something by chance.
+//   - id-text: an id of a collection decodes to bytes that are not printable UTF-8. Then it was probably not encoded: kettle and
+//     8812 are valid Base64 by chance.
 //   - created-future: a time is more than 14 hours after the clock (Options.Now). A local time may be so far ahead of UTC.
 //   - email: an imported_email is neither empty nor null, and does not look like an email address.
 //   - overwrite: an import, or a dry run, changes more than half of the reviews that were stored in the network. It is compared

@@ -47,6 +47,15 @@ func TestTimesMayBeFourteenHoursAhead(t *testing.T) {
 	}
 }
 
+// Reviews before the dimensions are judged after the rest of the line, and yet the first time in the file is the one that is named.
+func TestTheFirstValueIsNamedInWhateverOrderTheyAreJudged(t *testing.T) {
+	file := strings.ReplaceAll(reviewsFirst(collection("YQ", single, review("1", 50, ""))), "2020-", "9999-")
+	problems := check(t, []byte(file), nil)
+	if len(problems) != 1 || problems[0].Offset != int64(strings.Index(file, `"9999-`)) || !strings.Contains(problems[0].Message, "the first of 2") {
+		t.Errorf("%v", problems)
+	}
+}
+
 // A file with every one of these faults has one warning for each, after its errors, however many goroutines read it and
 // whatever the sizes of its blocks. A warning names the first of its values and rejects nothing.
 func TestWarningsAboutTheFileAreTheSameHoweverItIsRead(t *testing.T) {
@@ -93,7 +102,7 @@ func TestWarningsAboutTheFileAreTheSameHoweverItIsRead(t *testing.T) {
 	}
 }
 
-// A report has the warnings about the file also if a thousand problems came before.
+// The warnings about the whole file are in the report even if a thousand other problems came before.
 func TestAReportHasRoomForWarningsAboutTheFile(t *testing.T) {
 	file := strings.Repeat("no JSON\n", 1500)
 	for i := range 20 {
@@ -165,12 +174,13 @@ func TestAFilePartlyReadHasNoWarningAboutItself(t *testing.T) {
 	}
 }
 
-// Collections count once each, also if a line is read in parts.
+// Collections count once each, also if a line is read in parts, and stored in several transactions.
 func TestCollectionsAreCounted(t *testing.T) {
 	other := func(line string) string { return strings.Replace(line, `"title":"t"`, `"title":"u"`, 1) }
-	many := func(rating int) (all []string) {
+	long := `,"subparts":{"s":"` + strings.Repeat("x", 1000) + `"}`
+	many := func(rating int) (all []string) { // more than 2 MiB
 		for i := range 2000 {
-			all = append(all, review(fmt.Sprint("review ", i), rating, ""))
+			all = append(all, review(fmt.Sprint("review ", i), rating, long))
 		}
 		return all
 	}

@@ -259,8 +259,8 @@ type outcome struct {
 	mismatches                                                  map[*incoming]string // messages of the rule stored-dimensions
 }
 
-// collection counts the collection of a line in n. A long line has several parts, and counts once: in a dry run each part finds
-// what the first part has found.
+// collection counts the collection of a line in n. A long line has several parts, and counts once: a dry run stores
+// nothing, so each part finds the collection as new or changed as the first one did.
 func (done *outcome) collection(line int64, n *int64) {
 	if done.counted != line {
 		done.counted = line

@@ -59,8 +59,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
-// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated. A warning about the
-// whole file comes last and says most, so it takes the place of another problem if there is no room.
+// add adds a problem to the counts, and to the problems if there is room; otherwise it sets ProblemsTruncated. The warnings
+// about the whole file come last, and matter more than one problem of many, so they replace others if there is no room.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++

@@ -148,7 +148,7 @@ func (c *lineChecker) nullOr(value func(c *lineChecker, member string) verdict, 
 	return value(c, member)
 }
 
-// email reads imported_email, which may be any text. One that is no email address and not empty is reported.
+// email reads imported_email. It may be any text, but is reported if it is neither empty nor an email address.
 func (c *lineChecker) email(member string) verdict {
 	return c.judged(member, ruleEmail, func(text []byte) string {
 		if len(text) == 0 || c.flawed() || isEmail(text) {

@@ -119,7 +119,7 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	return f.out.Flush()
 }
 
-// fates says how many collections are not unchanged, in brackets; "" if there are none.
+// fates says in brackets how many collections were created, updated and rejected. It returns "" if all are unchanged.
 func fates(r reviews.Counts) string {
 	var all []string
 	for _, fate := range []struct {

@@ -31,6 +31,31 @@ func (one) Addr() net.Addr { return &net.TCPAddr{} }
 // most is how many bytes the server reads.
 const most = 10
 
+// answer serves one request in a bubble, where time passes only while all wait, and returns the answer to it. rest is the
+// request without its first lines. Each call of the function that Notify is given is added to waited.
+func answer(t *testing.T, rest string, waited *[]bool, serve http.HandlerFunc) (answer *http.Response) {
+	synctest.Test(t, func(t *testing.T) {
+		l := make(one)
+		s := &http.Server{Handler: serve, ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return drain.Notify(ctx, func(w bool) { *waited = append(*waited, w) })
+		}}
+		go func() { _ = s.Serve(l) }()
+		near, far := net.Pipe()
+		l <- far
+		go func() { _, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\n"+rest) }()
+		reader := bufio.NewReader(near)
+		for answer == nil || answer.StatusCode == http.StatusContinue {
+			var err error
+			if answer, err = http.ReadResponse(reader, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = near.Close(), s.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
+	return answer
+}
+
 func TestBody(t *testing.T) {
 	for name, c := range map[string]struct {
 		rest   string // of the request
@@ -48,37 +73,22 @@ func TestBody(t *testing.T) {
 		"of a client that asks whether": {"Expect: 100-continue\r\nContent-Length: 10\r\n\r\n", 0, []bool{true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var waited []bool
-				l := make(one)
-				s := &http.Server{
-					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						begun := time.Now()
-						if ended := drain.Body(w, r, most); ended != c.kept || time.Since(begun) != c.after {
-							t.Errorf("%v after %s", ended, time.Since(begun))
-						}
-						if c.kept {
-							time.Sleep(time.Hour)
-							if r.Context().Err() != nil {
-								t.Error("a request with a body is given up because it takes long")
-							}
-						}
-					}),
-					ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
-						return drain.Notify(ctx, func(w bool) { waited = append(waited, w) })
-					},
+			var waited []bool
+			got := answer(t, c.rest, &waited, func(w http.ResponseWriter, r *http.Request) {
+				begun := time.Now()
+				if ended := drain.Body(w, r, most); ended != c.kept || time.Since(begun) != c.after {
+					t.Errorf("%v after %s", ended, time.Since(begun))
 				}
-				go func() { _ = s.Serve(l) }()
-				near, far := net.Pipe()
-				l <- far
-				go func() { _, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\n"+c.rest) }()
-				answer, err := http.ReadResponse(bufio.NewReader(near), nil)
-				if err != nil || answer.StatusCode != http.StatusOK || answer.Close == c.kept || !slices.Equal(waited, c.waited) {
-					t.Errorf("%+v, %v; waits were %v", answer, err, waited)
+				if c.kept {
+					time.Sleep(time.Hour)
+					if r.Context().Err() != nil {
+						t.Error("a request with a body is given up because it takes long")
+					}
 				}
-				_, _ = near.Close(), s.Close()
-				time.Sleep(time.Minute) // until the server has closed its side, too
 			})
+			if got.StatusCode != http.StatusOK || got.Close == c.kept || !slices.Equal(waited, c.waited) {
+				t.Errorf("%+v; waits were %v", got, waited)
+			}
 		})
 	}
 }
@@ -86,54 +96,31 @@ func TestBody(t *testing.T) {
 // A handler may go on for long after it has read the body itself. net/http is reading then, to see whether the client leaves, and
 // a deadline that Body left behind would look as if it had.
 func TestTheDeadlineEndsWithTheBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := make(one)
-		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			if !drain.Body(w, r, most) {
-				t.Error("something is left of a body that was read")
-			}
-			time.Sleep(2 * drain.Patience)
-			if r.Context().Err() != nil {
-				t.Error("the request is given up because it takes long")
-			}
-		})}
-		go func() { _ = s.Serve(l) }()
-		near, far := net.Pipe()
-		l <- far
-		go func() {
-			_, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
-		}()
-		if answer, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil || answer.StatusCode != http.StatusOK || answer.Close {
-			t.Errorf("%+v, %v", answer, err)
+	got := answer(t, "Content-Length: 10\r\n\r\n0123456789", new([]bool), func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if !drain.Body(w, r, most) {
+			t.Error("something is left of a body that was read")
 		}
-		_, _ = near.Close(), s.Close()
-		time.Sleep(time.Minute) // until the server has closed its side, too
+		time.Sleep(2 * drain.Patience)
+		if r.Context().Err() != nil {
+			t.Error("the request is given up because it takes long")
+		}
 	})
+	if got.StatusCode != http.StatusOK || got.Close {
+		t.Errorf("%+v", got)
+	}
 }
 
-// A handler that has read the body of a client that asked whether to send it is not told so by net/http.
+// If the client has asked whether to send its body, Body cannot know that the handler has read all of it. Its deadline would end
+// the requests that follow, so none may follow.
 func TestBodyThatWasRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := make(one)
-		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			drain.Body(w, r, most)
-		})}
-		go func() { _ = s.Serve(l) }()
-		near, far := net.Pipe()
-		l <- far
-		go func() {
-			_, _ = io.WriteString(near, "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n0123456789")
-		}()
-		reader := bufio.NewReader(near)
-		_, _ = http.ReadResponse(reader, nil) // 100 Continue
-		if answer, err := http.ReadResponse(reader, nil); err != nil || answer.StatusCode != http.StatusOK || !answer.Close {
-			t.Errorf("%+v, %v: the deadline for the body would end the requests that follow", answer, err)
-		}
-		_, _ = near.Close(), s.Close()
-		time.Sleep(time.Minute) // until the server has closed its side, too
+	got := answer(t, "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n0123456789", new([]bool), func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		drain.Body(w, r, most)
 	})
+	if got.StatusCode != http.StatusOK || !got.Close {
+		t.Errorf("%+v", got)
+	}
 }
 
 // A writer that is no connection is not read from, since nothing would bound the time.

@@ -163,15 +163,15 @@ func TestMigrationKilledAtEachStatement(t *testing.T) {
 			if err := c.close(); err != nil {
 				t.Fatal(err)
 			}
-			todo := steps[i:]
+			left := steps[i:]
 			db, err := Open(copied, &Options{Migrated: func(step string) {
-				if len(todo) == 0 || todo[0].Name != step {
+				if len(left) == 0 || left[0].Name != step {
 					t.Fatalf("%s after %d statements: told of %s, want the rest of the steps, each once", m.Name, n, step)
 				}
-				todo = todo[1:]
+				left = left[1:]
 			}})
-			if err != nil || len(todo) > 0 {
-				t.Fatalf("%s after %d statements: %v, %d steps are not told", m.Name, n, err, len(todo))
+			if err != nil || len(left) > 0 {
+				t.Fatalf("%s after %d statements: %v, %d steps are not told", m.Name, n, err, len(left))
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

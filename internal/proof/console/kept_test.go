@@ -93,7 +93,7 @@ func TestTypedOfflineAndReloaded(t *testing.T) {
 	p.saved(1)
 }
 
-// A text that is no JSON is not saved: the state says so, and leaving asks.
+// Text that is not JSON is not saved. The state of saving says so, and leaving the page asks.
 func TestTextThatIsNoJSON(t *testing.T) {
 	w := newWorld(t)
 	w.component("poll", "1.0.0", `{"type":"object","properties":{"question":{"type":"string"},"free":{}}}`)

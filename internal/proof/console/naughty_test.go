@@ -193,7 +193,7 @@ func TestNaughtyStrings(t *testing.T) {
 		p.Run(&missing, `async (texts, tags) => {
 			const lines = [...document.querySelectorAll(".line .what")].map((x) => x.textContent);
 			const flags = new Set([...document.querySelectorAll(".line .tag")].map((x) => x.textContent));
-			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // what a name is shown as
+			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // names are cut after 200 characters
 			return [...texts.filter((x) => !lines.some((line) => line.includes(" added " + shown(x) + " of many "))), ...tags.filter((x) => !flags.has(x))];
 		}`, texts, tags)
 		if len(missing) > 0 {
@@ -300,7 +300,7 @@ func TestNaughtyStrings(t *testing.T) {
 		var missing []string
 		p.Run(&missing, `async (texts, components) => {
 			const parts = [...document.querySelectorAll(".difference .part")];
-			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // what a name is shown as
+			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // names are cut after 200 characters
 			/** The texts of all nodes but those of one kind. */
 			const without = (node, name) => [...node.childNodes].filter((x) => x.nodeName !== name).map((x) => x.textContent).join("");
 			return texts.filter((text, i) => {

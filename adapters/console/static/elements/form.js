@@ -185,7 +185,7 @@ function single(place, f, control, show, tools) {
 	const { node, present, faults, unread } = frame(place, f, control, { tools });
 	/** @param {Value | undefined} value */
 	const set = (value) => {
-		if (value !== undefined && control.dataset["unread"]) return; // what the person is typing stays
+		if (value !== undefined && control.dataset["unread"]) return; // do not replace what the person is typing
 		unread("");
 		show(value);
 		present(value !== undefined);

@@ -253,7 +253,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				void editor.retry().then(() => editor.refused.length > 0 && reveal());
 			}
 		});
-		// A control whose text is no value is found once its own listener has looked at the text.
+		// The listeners of the control itself run first, so it is known here whether its text is a value.
 		let was = false;
 		for (const type of ["input", "focusout"]) {
 			node.addEventListener(type, () => {

@@ -3,19 +3,7 @@ import { test } from "node:test";
 import { equal, parse, stringify } from "../static/json.js";
 import { merge } from "../static/model/merge.js";
 import { compare, draftLike, draftOf, follow, longestRise, newKey, patchOf, same } from "../static/model/patch.js";
-
-// random is a generator of numbers below n that begins with a seed.
-function random(seed) {
-	let state = seed * 2654435761 >>> 0 || 1;
-	return (n) => {
-		state ^= state << 13;
-		state >>>= 0;
-		state ^= state >>> 17;
-		state ^= state << 5;
-		state >>>= 0;
-		return state % n;
-	};
-}
+import { random } from "./service.mjs";
 
 test("more changes than the service takes operations replace the elements", () => {
 	const app = { title: "x", groups: ["g"], elements: Array.from({ length: 600 }, (_, i) => ({ component: { name: "poll", version: "1" }, config: { a: i, b: i } })) };

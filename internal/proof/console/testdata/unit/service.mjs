@@ -3,6 +3,7 @@ import { mock } from "node:test";
 import { ApiError } from "../static/api.js";
 import { equal, parse, stringify } from "../static/json.js";
 
+// random is a generator of numbers below n that begins with a seed.
 export function random(seed) {
 	let state = seed * 2654435761 >>> 0 || 1;
 	return (n) => {
