@@ -46,7 +46,7 @@ func TestAddingAssets(t *testing.T) {
 	p := w.signIn(ann, "/assets")
 	tab := func(name string) string { return fmt.Sprintf(`//button[@role="tab" and .=%q]`, name) }
 	wrong := func(label string) string {
-		return fmt.Sprintf(`//div[contains(@class, "field")][.//label[starts-with(normalize-space(), %q)]]//p[contains(@class, "wrong") and not(@hidden)]`, label)
+		return fmt.Sprintf(`//div[contains(@class, "field")][.//label[starts-with(normalize-space(), %q)]]//*[contains(@class, "wrong") and not(@hidden)]`, label)
 	}
 	into := func(name string) {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestAddingAssets(t *testing.T) {
 		p.Click(named("Add this asset"))
 		p.See(wrong("Address of the profile"))
 		p.Retype(field("Address of the profile"), "https://people.example.test/ada"+webdriver.Enter)
-		p.See(`//p[@role="status" and contains(., "Added to December")]`)
+		p.See(`//*[@role="status" and contains(., "Added to December")]`)
 		p.Until(`() => document.querySelector("main textarea").value === "" && document.activeElement === document.querySelector("main textarea")`)
 		all := w.stock("harbour")
 		got, _ := json.Marshal(all)
@@ -195,13 +195,13 @@ func TestAddingAssets(t *testing.T) {
 			t.Errorf("%d assets are in, the last %+v", len(all), all[0])
 		}
 		p.Click(`//a[.="See the assets"]`)
-		p.See(`//p[@role="status" and contains(., "assets")]`)
+		p.See(`//*[@role="status" and contains(., "assets")]`)
 	})
 	t.Run("who may not add is told why", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets/example.test/example.test/add")
 		q.Type(field("Text"), "Rain")
 		q.Click(named("Add this asset"))
-		q.See(`//p[@role="alert" and contains(., "moderator")]`)
+		q.See(`//*[@role="alert" and contains(., "moderator")]`)
 		q.Until(`() => document.querySelector("main textarea").value === "Rain"`)
 	})
 }

@@ -34,7 +34,7 @@ func TestLiveAssets(t *testing.T) {
 	card := func(text string) string {
 		return fmt.Sprintf(`//ul[@aria-label="Assets"]/li[.//p[.=%q]]`, text)
 	}
-	found := func(n int) string { return fmt.Sprintf(`//p[@role="status" and .="%d assets"]`, n) }
+	found := func(n int) string { return fmt.Sprintf(`//*[@role="status" and .="%d assets"]`, n) }
 	remove := func(id string) {
 		t.Helper()
 		w.request(bob, "POST", library+"/assets", fmt.Sprintf(`{"remove":[%q]}`, id))
@@ -104,9 +104,9 @@ func TestLiveAssets(t *testing.T) {
 		p.Click(card("Snow 48") + `//button[contains(@class, "open")]`)
 		label(ids[48], "final")
 		p.See(`//dialog//dd[.="final"]`)
-		p.See(`//dialog//p[@role="status" and contains(., "changed just now")]`)
+		p.See(`//dialog//*[@role="status" and contains(., "changed just now")]`)
 		remove(ids[48])
-		p.See(`//dialog//p[@role="status" and contains(., "bob has removed this asset")]`)
+		p.See(`//dialog//*[@role="status" and contains(., "bob has removed this asset")]`)
 		p.Click(`//dialog` + named("Close"))
 	})
 	t.Run("folders", func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestLiveAssets(t *testing.T) {
 		p.Click(`//p[contains(@class, "news")]` + named("Show"))
 		p.See(card("Snow 1"))
 		w.request(bob, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, spring))
-		p.See(`//p[@role="status" and contains(., "The folder Spring is not there any more.")]`)
+		p.See(`//*[@role="status" and contains(., "The folder Spring is not there any more.")]`)
 		p.Click(named("Search in all folders"))
 		p.See(found(60))
 		p.Until(`() => !document.querySelector("aside").innerText.includes("Spring")`)

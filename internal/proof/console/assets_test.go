@@ -68,7 +68,7 @@ func TestAssets(t *testing.T) {
 		if n == 1 {
 			noun = "asset"
 		}
-		p.See(fmt.Sprintf(`//p[@role="status" and .="%d %s"]`, n, noun))
+		p.See(fmt.Sprintf(`//*[@role="status" and .="%d %s"]`, n, noun))
 	}
 	facet := func(name string) string {
 		return `//aside//button[contains(@class, "facet") and .//text()[.="` + name + `"]]`
@@ -239,7 +239,7 @@ func TestAssets(t *testing.T) {
 	})
 	t.Run("who may not see the network", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets")
-		q.See(`//p[@role="status"]`)
+		q.See(`//*[@role="status"]`)
 		q.Until(`() => document.querySelector("main [role=status]").textContent !== ""`)
 	})
 }

@@ -67,10 +67,10 @@ func TestFolders(t *testing.T) {
 		p.Press("w")
 		p.focused("Winter")
 		p.Press(webdriver.Enter)
-		p.See(`//p[@role="status" and .="1 asset"]`)
+		p.See(`//*[@role="status" and .="1 asset"]`)
 		p.See(`//li[@aria-selected="true"]//span[.="Winter"]`)
 		p.Press(webdriver.Enter)
-		p.See(`//p[@role="status" and .="2 assets"]`)
+		p.See(`//*[@role="status" and .="2 assets"]`)
 	})
 	t.Run("moved by keys", func(t *testing.T) {
 		cut := func(want string) { // the names of the folders that are marked, as they are read out
@@ -142,7 +142,7 @@ func TestFolders(t *testing.T) {
 	})
 	t.Run("deleted and brought back", func(t *testing.T) {
 		p.Click(folder("Autumn"))
-		p.See(`//p[@role="status" and .="2 assets"]`)
+		p.See(`//*[@role="status" and .="2 assets"]`)
 		p.Press(webdriver.Delete)
 		p.Click(`//dialog` + named("Delete"))
 		p.See(toast("Autumn is deleted."))
@@ -262,7 +262,7 @@ func TestPermissions(t *testing.T) {
 		p.Click(`(//table//select[@aria-label="Who"])[2]/option[@value="group"]`)
 		p.Type(`(//table//input)[2]`, "no group")
 		p.Click(`//dialog` + named("Save"))
-		p.See(`//table//tr[.//input[@aria-invalid="true"]]//p[contains(@class, "wrong") and contains(., "URN")]`)
+		p.See(`//table//tr[.//input[@aria-invalid="true"]]//*[contains(@class, "wrong") and contains(., "URN")]`)
 		stored("")
 		p.Retype(`(//table//input)[2]`, network+":site=1")
 		p.Click(`(//table//select[contains(@aria-label, "may")])[2]/option[@value="edit"]`)

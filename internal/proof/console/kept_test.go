@@ -75,13 +75,19 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.Until(`() => document.querySelector(".saving.saved") && !Object.keys(localStorage).some((x) => x.startsWith("vitrine.draft"))`)
 }
 
+// designing shows an app with one element to ann, in the designer.
+func designing(t *testing.T) (w *world, p *person, id string) {
+	w = newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id = w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	p = w.signIn(ann, "/apps/"+id)
+	p.saved(0)
+	return w, p, id
+}
+
 // What was typed without a network is there after the page was loaded anew, and is saved then.
 func TestTypedOfflineAndReloaded(t *testing.T) {
-	w := newWorld(t)
-	w.component("poll", "1.0.0", questionSchema)
-	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
-	p := w.signIn(ann, "/apps/"+id)
-	p.saved(0)
+	w, p, id := designing(t)
 	// A network that comes back would have it saved before the page is left.
 	p.Run(new(any), `async () => { window.fetch = async () => { throw new TypeError("there is no network"); }; }`)
 	p.Retype(field("question"), "typed offline")
@@ -142,11 +148,7 @@ func TestTextThatIsNoJSON(t *testing.T) {
 
 // Who signs out leaves nothing in the browser, and is told before. Another caller neither sees nor saves what the one before has typed.
 func TestKeptForOneCaller(t *testing.T) {
-	w := newWorld(t)
-	w.component("poll", "1.0.0", questionSchema)
-	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
-	p := w.signIn(ann, "/apps/"+id)
-	p.saved(0)
+	w, p, id := designing(t)
 	p.Type(field("n"), "99"+webdriver.Tab)
 	p.kept(1)
 	const drafts = `() => Object.keys(localStorage).filter((x) => x.startsWith("vitrine.draft")).length`

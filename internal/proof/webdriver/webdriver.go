@@ -292,10 +292,7 @@ func (b *Browser) element(xpath string) string {
 			for (let i = 0; i < found.snapshotLength; i++) {
 				const element = found.snapshotItem(i);
 				// The options of a select are shown when it is; a file is given to a field that nobody sees.
-				const place = element.closest("select") ?? element;
-				if (element.type !== "file" && !place.checkVisibility()) continue;
-				place.scrollIntoView({ block: "nearest", inline: "nearest" }); // also from under what stays at the edge of the window
-				return done(element);
+				if (element.type === "file" || (element.closest("select") ?? element).checkVisibility()) return done(element);
 			}
 			setTimeout(look, 20);
 		};
@@ -357,8 +354,13 @@ func (b *Browser) act(xpath string, do func(id string) error) {
 	b.T.Helper()
 	var err error
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err = do(b.element(xpath)); err == nil {
+		id := b.element(xpath)
+		if err = do(id); err == nil {
 			return
+		}
+		if strings.Contains(err.Error(), "click intercepted") { // what stays at the edge of the window may lie over it
+			script := map[string]any{"script": "arguments[0].scrollIntoView({ block: 'nearest' })", "args": []any{map[string]string{elementKey: id}}}
+			_ = b.send("POST", "/execute/sync", script, nil) // if it is gone, the next try finds another one
 		}
 		if !regexp.MustCompile(`stale element|click intercepted|not interactable`).MatchString(err.Error()) {
 			break

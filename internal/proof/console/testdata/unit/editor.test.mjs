@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { ApiError } from "../static/api.js";
-import { equal, stringify } from "../static/json.js";
+import { equal } from "../static/json.js";
 import { Editor } from "../static/model/editor.js";
 import { newKey } from "../static/model/patch.js";
-import { Service, quiet, random, settle } from "./service.mjs";
+import { haveAll, quiet, random, Service, settle } from "./service.mjs";
 
 test("two people edit at once: every change of another place is in the app, through lost requests and answers", async () => {
 	mock.timers.enable({ apis: ["setTimeout"] });
@@ -44,12 +44,7 @@ test("two people edit at once: every change of another place is in the app, thro
 		for (const e of editors) await e.catchUp();
 		await quiet(editors);
 		const { elements } = service.latest;
-		for (const [place, value] of typed) {
-			const [n, field] = place.split(" ");
-			const element = elements.find((x) => String(x.config.n) === n);
-			assert.equal(element?.config[field], value, `seed ${seed}: ${place} is lost: ${stringify(elements)}`);
-		}
-		assert.deepEqual(elements.map((x) => x.config.n).sort(), [0, 1, 2, ...added].sort(), `seed ${seed}`);
+		haveAll(elements, typed, [0, 1, 2, ...added], seed);
 		for (const e of editors) assert.ok(equal(e.draft.elements.map((x) => x.config), elements.map((x) => x.config)), `seed ${seed}: ${e.name} sees something else`);
 	}
 	mock.timers.reset();

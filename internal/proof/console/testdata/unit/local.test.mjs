@@ -5,7 +5,7 @@ import { equal, parse, stringify } from "../static/json.js";
 import { Editor } from "../static/model/editor.js";
 import { LocalDraft, changesOf, forget, kept, withChanges } from "../static/model/local.js";
 import { draftOf, newKey } from "../static/model/patch.js";
-import { Service, quiet, random, settle } from "./service.mjs";
+import { haveAll, quiet, random, Service, settle } from "./service.mjs";
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "Date"] }));
 afterEach(() => mock.timers.reset());
@@ -398,12 +398,7 @@ test("two people whose tabs are closed and opened at any moment lose nothing tha
 		for (const e of editors) await e.catchUp();
 		await quiet(editors);
 		const { elements } = service.latest;
-		for (const [place, value] of typed) {
-			const [n, field] = place.split(" ");
-			const found = elements.find((x) => String(x.config.n) === n);
-			assert.equal(found?.config[field], value, `seed ${seed}: ${place} is lost: ${stringify(elements)}`);
-		}
-		assert.deepEqual(elements.map((x) => x.config.n).sort(), [0, 1, 2, ...added].sort(), `seed ${seed}`);
+		haveAll(elements, typed, [0, 1, 2, ...added], seed);
 		for (const p of people) {
 			assert.ok(equal(whole(p.tab.editor), elements.map((x) => x.config)), `seed ${seed}: ${p.name} sees something else`);
 			assert.deepEqual(Object.keys(p.browser.disk), [], `seed ${seed}: something is kept`);
