@@ -103,8 +103,19 @@ func (l *connections) watch(h http.Handler) http.Handler {
 }
 
 // crowded reports whether there are still more than most connections and no usual one can be closed, so that a spare one must
-// stay spare. Otherwise the connection becomes a usual one, for good.
+// stay spare. Otherwise the connection becomes a usual one, for good. Before it reports that they are crowded, it waits for up to freshFor, in
+// which a usual one that was new can become one to close.
 func (l *connections) crowded(c *connection) bool {
+	for end := time.Now().Add(freshFor); l.full(c); time.Sleep(freshFor / 10) {
+		if time.Now().After(end) {
+			return true
+		}
+	}
+	return false
+}
+
+// full is crowded at this moment.
+func (l *connections) full(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open > l.most {

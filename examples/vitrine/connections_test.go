@@ -317,7 +317,7 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	}
 }
 
-// A request over a spare connection is served if a usual connection can be closed for it.
+// A request over a spare connection is served if a usual connection can be closed for it, now or a moment later.
 func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
 	api, err := httpapi.New(httpapi.Config{Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -327,11 +327,13 @@ func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
 		name   string
 		waited time.Duration // how long the other connection has kept the server waiting
 		spare  bool          // the other one is spare too
+		fresh  bool          // no request has come over the other one
 		status int
 	}{
-		{"one that is stalled", 2 * stalledAfter, false, http.StatusUnauthorized},
-		{"one that is not", stalledAfter / 2, false, http.StatusServiceUnavailable},
-		{"a spare one", 2 * stalledAfter, true, http.StatusServiceUnavailable},
+		{"one that is stalled", 2 * stalledAfter, false, false, http.StatusUnauthorized},
+		{"one that is not", stalledAfter / 2, false, false, http.StatusServiceUnavailable},
+		{"a spare one", 2 * stalledAfter, true, false, http.StatusServiceUnavailable},
+		{"a new one that sends nothing", 0, false, true, http.StatusUnauthorized},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			all := newConnections(nil, 1)
@@ -340,6 +342,9 @@ func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
 			other, mine := &connection{all: all, pieceConn: pieceConn{Conn: far}}, &connection{all: all}
 			other.waits.add(0, 0)
 			other.extra.Store(c.spare)
+			if other.fresh = c.fresh; c.fresh {
+				other.place = all.idle.PushBack(other)
+			}
 			mine.extra.Store(true)
 			all.open, all.each[other] = 2, struct{}{}
 			time.Sleep(c.waited)
