@@ -103,8 +103,8 @@ func (l *connections) watch(h http.Handler) http.Handler {
 }
 
 // crowded reports whether there are still more than most connections and no usual one can be closed, so that a spare one must
-// stay spare. Otherwise the connection becomes a usual one, for good. Before it reports that they are crowded, it waits for up to freshFor, in
-// which a usual one that was new can become one to close.
+// stay spare. Otherwise the connection becomes a usual one, for good. It waits for up to freshFor first, since a usual one that is
+// new can be closed when it is older.
 func (l *connections) crowded(c *connection) bool {
 	for end := time.Now().Add(freshFor); l.full(c); time.Sleep(freshFor / 10) {
 		if time.Now().After(end) {
