@@ -102,9 +102,9 @@ func (l *connections) watch(h http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether there are still more than most connections and no usual one can be closed, so that a spare one must
-// stay spare. Otherwise the connection becomes a usual one, for good. It waits for up to freshFor first, since a usual one that is
-// new can be closed when it is older.
+// crowded reports whether there are more than most connections and too few of the others can be closed, so that a spare one must
+// stay spare. Otherwise the connection becomes a usual one, for good. It waits for up to freshFor first, since one that is new can
+// be closed when it is older.
 func (l *connections) crowded(c *connection) bool {
 	for end := time.Now().Add(freshFor); l.full(c); time.Sleep(freshFor / 10) {
 		if time.Now().After(end) {
@@ -118,9 +118,9 @@ func (l *connections) crowded(c *connection) bool {
 func (l *connections) full(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open > l.most {
+	for l.open > l.most {
 		victim := l.victim(time.Now())
-		if victim == nil || victim.extra.Load() {
+		if victim == nil {
 			return true
 		}
 		l.leave(victim)

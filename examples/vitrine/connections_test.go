@@ -317,7 +317,7 @@ func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	}
 }
 
-// A request over a spare connection is served if a usual connection can be closed for it, now or a moment later.
+// A request over a spare connection is served if another connection can be closed for it, now or a moment later.
 func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
 	api, err := httpapi.New(httpapi.Config{Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -332,7 +332,7 @@ func TestASpareConnectionTakesAPlaceThatCanBeFreed(t *testing.T) {
 	}{
 		{"one that is stalled", 2 * stalledAfter, false, false, http.StatusUnauthorized},
 		{"one that is not", stalledAfter / 2, false, false, http.StatusServiceUnavailable},
-		{"a spare one", 2 * stalledAfter, true, false, http.StatusServiceUnavailable},
+		{"a spare one that is stalled", 2 * stalledAfter, true, false, http.StatusUnauthorized},
 		{"a new one that sends nothing", 0, false, true, http.StatusUnauthorized},
 	} {
 		synctest.Test(t, func(t *testing.T) {
