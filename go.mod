@@ -3,26 +3,26 @@ module github.com/vitrine-go/vitrine
 go 1.26.0
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
-	github.com/evanphx/json-patch/v5 v5.9.11
-	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
-	github.com/golang-jwt/jwt/v5 v5.3.1
-	github.com/google/uuid v1.6.0
-	github.com/jackc/pgx/v5 v5.12.0
-	github.com/julienschmidt/httprouter v1.3.0
-	github.com/klauspost/compress v1.20.3
-	github.com/prometheus/client_golang v1.25.0
-	github.com/qri-io/jsonschema v0.2.1
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
-	github.com/tdewolff/minify/v2 v2.24.25
-	golang.org/x/mod v0.42.0
-	golang.org/x/net v0.62.0
-	golang.org/x/term v0.47.0
-	golang.org/x/text v0.43.0
-	modernc.org/libc v1.77.1
-	modernc.org/sqlite v1.60.0
+	github.com/anishathalye/porcupine v1.3.1 // tests: whether a history is linearizable
+	github.com/evanphx/json-patch/v5 v5.9.11 // appsvc: JSON Patch, behind a strict decoder and a budget
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
+	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
+	github.com/google/uuid v1.6.0 // ids of apps and components
+	github.com/jackc/pgx/v5 v5.12.0 // storage/postgres: PostgreSQL
+	github.com/julienschmidt/httprouter v1.3.0 // adapters/httpapi: paths with a double slash, which http.ServeMux redirects
+	github.com/klauspost/compress v1.20.3 // storage/internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's
+	github.com/prometheus/client_golang v1.25.0 // examples/vitrine: metrics
+	github.com/qri-io/jsonschema v0.2.1 // adapters/qrischema: another JSON Schema engine
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // appsvc: JSON Schema, the engine that passes the public suite
+	github.com/schollz/progressbar/v3 v3.19.1 // examples/vitrine: a progress bar on a terminal
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: receivers verify webhooks with it
+	github.com/tdewolff/minify/v2 v2.24.25 // adapters/console: scripts and style sheets in 0.55x of their bytes
+	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
+	golang.org/x/net v0.62.0 // assets: text of HTML
+	golang.org/x/term v0.47.0 // examples/vitrine: whether there is a terminal
+	golang.org/x/text v0.43.0 // assets: folding of letters and accents
+	modernc.org/libc v1.77.1 // storage/sqlite: must be the version that modernc.org/sqlite was made with
+	modernc.org/sqlite v1.60.0 // storage/sqlite: SQLite without cgo
 )
 
 require (
