@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -160,7 +161,7 @@ func withoutID(err error) string {
 func TestACheckAndAWriteAgree(t *testing.T) {
 	ctx := context.Background()
 	rounds := 60
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 15
 	}
 	broken, whole := 0, 0

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // page is the content of a version, as the tests of differences write it.
@@ -648,7 +649,7 @@ func checkRandomDiff(t *testing.T, seed uint64) {
 
 func TestDiffOfRandomVersions(t *testing.T) {
 	count := uint64(2000)
-	if testing.Short() {
+	if proof.Short() {
 		count = 200
 	}
 	for seed := range count {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -215,7 +216,7 @@ func TestNobodyGainsAProtectedTag(t *testing.T) {
 	ctx := context.Background()
 	sites := []string{site1, site2, network + ":site=3", network}
 	rounds := 300
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 60
 	}
 	moved, changed, refused := 0, 0, 0

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // jsonArray writes n elements, each made by element from its index, as a JSON array.
@@ -292,7 +293,7 @@ var attacks = []struct {
 
 // TestAcceptedIsFast looks for the largest case of each attack that is still accepted and measures it.
 func TestAcceptedIsFast(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if proof.Short() || raceEnabled {
 		t.Skip("measures the slowest accepted cases")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -344,7 +345,7 @@ func largest(make func(n int) (schema, config string)) int {
 
 // TestRefusedIsFast measures what is far too much.
 func TestRefusedIsFast(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if proof.Short() || raceEnabled {
 		t.Skip("measures the slowest refusals")
 	}
 	for _, attack := range attacks {

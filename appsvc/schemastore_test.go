@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // schemaStore is where schemas of the public SchemaStore stand, when they stand beside the project.
@@ -111,7 +113,7 @@ func TestSchemaStoreWarnings(t *testing.T) {
 
 // TestSchemaStoreIsFast validates 1 MiB against each schema.
 func TestSchemaStoreIsFast(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if proof.Short() || raceEnabled {
 		t.Skip("measures")
 	}
 	config := append(append([]byte(`{"a":["`), bytes.Repeat([]byte("a"), 1<<20-100)...), `"]}`...)

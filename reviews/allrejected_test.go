@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -34,7 +35,7 @@ func titled(line, title string) string {
 // buffersFor are sizes of buffer to read a file with: with some its lines are long, with others not.
 func buffersFor(file string) []int {
 	switch {
-	case !testing.Short():
+	case !proof.Short():
 		return []int{200, 1 << 20, 4 << 20}
 	case len(file) > 1<<20: // a small window takes long to pass over it
 		return []int{1 << 20}
@@ -78,7 +79,7 @@ func allRejected() map[string]string {
 		"a large review that is a reply":   collection("YQ", single, bad, review("2", 5, `,"parent_id":"1","subparts":{"s":"`+large+`"}`)),
 		"a large review that is repeated":  collection("YQ", single, refusedLarge("1"), largeReview("1")),
 	}
-	if !testing.Short() {
+	if !proof.Short() {
 		files["a review of more than 16 MiB"] = collection("YQ", single, review("1", 5, `,"subparts":{"s":"`+strings.Repeat("x", reviews.MaxStored)+`"}`))
 	}
 	return files
@@ -287,7 +288,7 @@ func TestRandomImportsAgreeWithTheOracle(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(11, 11))
 	rounds, none := 60, 0
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 15
 	}
 	for range rounds {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -81,7 +82,7 @@ func TestCheckAgreesWithTheOracle(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	rounds := 2000
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 300
 	}
 	for i := range rounds {
@@ -115,7 +116,7 @@ func TestCheckAgreesWithTheOracle(t *testing.T) {
 // Wherever the window ends, the same is found. Every end: go test ./reviews -run Windows -args -windows 1
 func TestWindowsAgreeWithTheOracle(t *testing.T) {
 	step := *windows
-	if testing.Short() {
+	if proof.Short() {
 		step = 41
 	}
 	first := 0

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -75,7 +76,7 @@ func counted(part, separator string) func(to []byte, i int) []byte {
 // TestMemoryDoesNotGrowWithTheFile checks files whose size, lines, problems or values grow without end.
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20
-	if testing.Short() {
+	if proof.Short() {
 		size = 3 << 20
 	}
 	open := strings.TrimSuffix(collection("YQ", single), "]}\n")
@@ -159,7 +160,7 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 // One bad line in very many is found at its place.
 func TestOneBadLineInManyIsFound(t *testing.T) {
 	size := *megabytes << 20
-	if testing.Short() {
+	if proof.Short() {
 		size = 3 << 20
 	}
 	line := counted(strings.Replace(record, `"s"`, `"s#"`, 1)+"\n", "")
@@ -194,7 +195,7 @@ func TestOneBadLineInManyIsFound(t *testing.T) {
 // the collector lets the heap grow to twice what is held.
 func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20 / 4
-	if testing.Short() {
+	if proof.Short() {
 		size = 4 << 20
 	}
 	open := strings.TrimSuffix(collection("YQ", single), "]}\n")

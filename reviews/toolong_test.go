@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // What is longer than what is stored of it is one error, however it goes on, and what follows is judged as ever.
 func TestWhatIsTooLongIsReadOver(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("the files have some 20 MiB each")
 	}
 	filler := strings.Repeat("long ", reviews.MaxStored/5+20_000)

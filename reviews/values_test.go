@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -58,7 +59,7 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 		if fault := reviews.Base64Fault([]byte(s)); (fault == "") != isBase64(s) {
 			t.Errorf("%q: %q, but the oracle says %v", s, fault, isBase64(s))
 		}
-		if len(s) < 6 && (len(s) < 4 || !testing.Short()) {
+		if len(s) < 6 && (len(s) < 4 || !proof.Short()) {
 			for _, c := range alphabet {
 				extend(s + string(c))
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -587,7 +588,7 @@ func piped(t *testing.T, c httpapi.Config) *http.Client {
 
 // 1,000 followers that do not read take 64 MiB at most, and no write waits for them.
 func TestFollowersThatDoNotReadCostLittle(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("1,000 connections")
 	}
 	const followers, most = 1000, 64 << 20

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
@@ -127,7 +128,7 @@ func TestAKilledImportIntoPostgreSQLPassesForNoStore(t *testing.T) {
 	}
 	took := time.Since(begun)
 	kills, want, stopped := 0, 3, 0
-	if testing.Short() {
+	if proof.Short() {
 		want = 1
 	}
 	for ; stopped < want; kills++ {

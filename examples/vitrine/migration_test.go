@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -104,7 +105,7 @@ func mend(rejects string) string {
 // rejects, mended by a script. Then each review is in exactly once.
 func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 	lines, every := 100_000, 100
-	if testing.Short() {
+	if proof.Short() {
 		lines, every = 14_000, 100
 	}
 	dir := t.TempDir()

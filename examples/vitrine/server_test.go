@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 const oneApp = `{"title":"One","groups":["urn:vitrine:example.test:site=1"]}`
@@ -372,7 +374,7 @@ func TestStoppingUnderLoad(t *testing.T) {
 }
 
 func TestSlowClientsAreClosed(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("takes 10 seconds")
 	}
 	t.Parallel()

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // hookKey signs the deliveries of these tests; canary is a part of what must not be shown.
@@ -176,7 +178,7 @@ func TestWebhooksThatCannotBeUsed(t *testing.T) {
 
 // A process that is killed loses nothing: another one that uses the store goes on with its deliveries.
 func TestAnotherProcessTakesOverDeliveries(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("takes half a minute")
 	}
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // programs returns the directory with PostgreSQL's own programs: that of the newest release in the place where Debian
@@ -45,11 +47,14 @@ func whole(dir string) bool {
 	return true
 }
 
-// Need skips the test if PostgreSQL is not installed. If VITRINE_CI is set, it fails the test instead.
+// Need skips the test without the build tag proof, and if PostgreSQL is not installed. If VITRINE_CI is set, what is not installed
+// fails the test.
 func Need(t testing.TB) {
 	t.Helper()
 	why := ""
 	switch {
+	case !proof.Tagged:
+		t.Skip("PostgreSQL is tested with -tags proof")
 	case runtime.GOOS == "windows":
 		why = "clusters for tests are kept by a shell, which this system does not have"
 	case programs() == "":

@@ -60,7 +60,7 @@ var table = []row{
 	{"adapters", domains + " internal github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip", "storage", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
-	{"internal/cluster", "github.com/jackc/pgx/v5", "", ""},
+	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal/proof/upgrade", domains + " adapters/httpapi storage/archive", "storage internal modernc.org/sqlite", ""},
 	{"internal/proof/services", "assets reviews", "storage/memory", ""},
 	{"internal/proof/replay", "appsvc assets", "", ""},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
@@ -159,7 +160,7 @@ func TestStoresDifferInOneLine(t *testing.T) {
 // needGo leaves out what go run and go build take long for, and what other processes do, which the race
 // detector does not watch.
 func needGo(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("the programs and commands are run without -short")
 	}
 }
@@ -290,17 +291,18 @@ func TestFiguresHaveTheirCommands(t *testing.T) {
 func TestACommandThatWouldRunNothingIsFound(t *testing.T) {
 	for _, line := range []string{
 		"go test",
-		"go test ./internal/proof/none",
+		"go test -tags proof ./internal/proof/none",
 		"go test ./internal/readme -run NoSuchTest",
 		"go test ./internal/readme -run TestLinks -bench NoSuchBenchmark",
 		"go test ./internal/readme -args -nosuchflag 1",
-		"go test ./internal/readme ./internal/proof/kill -args -kills 1",
+		"go test -tags proof ./internal/readme ./internal/proof/kill -args -kills 1",
+		"go test ./internal/proof/kill -v -timeout 0 -args -kills 1",
 	} {
 		if lookUp(t, line) == nil {
 			t.Errorf("%s would run nothing, and is not found", line)
 		}
 	}
-	if err := lookUp(t, "go test ./internal/proof/kill -v -timeout 0 -args -kills 1"); err != nil {
+	if err := lookUp(t, "go test -tags proof ./internal/proof/kill -v -timeout 0 -args -kills 1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -316,6 +318,7 @@ var (
 func lookUp(t *testing.T, line string) error {
 	wanted, name := test, ""
 	var all, flags []string
+	line, tagged := strings.CutPrefix(line, "go test -tags proof ")
 	words := strings.Fields(line)
 	for i, word := range words {
 		switch {
@@ -324,7 +327,7 @@ func lookUp(t *testing.T, line string) error {
 		case word == "-run" && wanted == test:
 			name = strings.Trim(words[i+1], "'")
 		case strings.HasPrefix(word, "./"):
-			files, err := testFiles(word)
+			files, err := testFiles(word, tagged)
 			if err != nil {
 				return err
 			}
@@ -352,12 +355,14 @@ func lookUp(t *testing.T, line string) error {
 	return fmt.Errorf("no test or benchmark has the name %q", name)
 }
 
-// testFiles returns the texts of the files of tests in a directory.
-func testFiles(dir string) (texts []string, err error) {
+// testFiles returns the texts of the files of tests in a directory, with or without those that have the build tag proof.
+func testFiles(dir string, tagged bool) (texts []string, err error) {
 	names, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 	for _, name := range names {
 		text, failed := os.ReadFile(name)
-		texts, err = append(texts, string(text)), errors.Join(err, failed)
+		if err = errors.Join(err, failed); tagged || !strings.HasPrefix(string(text), "//go:build proof") {
+			texts = append(texts, string(text))
+		}
 	}
 	if err == nil && len(texts) == 0 {
 		err = fmt.Errorf("%s has no tests", dir)

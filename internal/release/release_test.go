@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 var long = flag.Bool("long", false, "build this program for all platforms, the second time with an empty cache; otherwise a small one, for two platforms")
@@ -122,7 +124,7 @@ func content(t *testing.T, dir string) map[string]string {
 
 // Two people who build one commit on two machines, here in two directories, get the same bytes.
 func TestReleasesAreReproducible(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("it builds programs from scratch")
 	}
 	all, which := small(t), []string{runtime.GOOS + "/" + runtime.GOARCH, "windows/arm64"}

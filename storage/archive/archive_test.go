@@ -17,6 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -352,7 +353,7 @@ func TestADamagedArchiveIsRefused(t *testing.T) {
 	refused("a second archive behind it", whole, whole)
 	refused("a line longer than any", lines[0], bytes.Repeat([]byte(" "), 65<<20))
 	step, changes := 5, 100
-	if testing.Short() {
+	if proof.Short() {
 		step, changes = 25, 20
 	}
 	for i := 0; i < len(lines)-1; i += step {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/archive"
 )
 
@@ -315,7 +316,7 @@ func TestAnInconsistentArchiveIsRefused(t *testing.T) {
 			d := d.place(t, lines)
 			data := d.do(t, lines)
 			for engine, target := range targets {
-				if testing.Short() && engine != "memory" && i%10 != 0 {
+				if proof.Short() && engine != "memory" && i%10 != 0 {
 					continue
 				}
 				_, err := archive.Import(ctx, target, bytes.NewReader(data), nil)

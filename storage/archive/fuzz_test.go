@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/archive"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -216,7 +217,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	count := 0
 	times := 1500
-	if testing.Short() {
+	if proof.Short() {
 		times = 200
 	}
 	for range times {

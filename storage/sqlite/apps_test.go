@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
 
@@ -16,7 +17,7 @@ func TestApps(t *testing.T) {
 
 // The ways that a store takes only when it is large, or small of memory, mean the same.
 func TestAppsWithOtherCachesAndSizes(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("the same rules three times more")
 	}
 	ways := map[string]func(t *testing.T) *DB{

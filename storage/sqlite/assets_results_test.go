@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 var resultLibraries = []assets.Library{{Network: "n", ID: "one"}, {Network: "n", ID: "two"}}
@@ -99,7 +100,7 @@ func checkFound(t *testing.T, rng *rand.Rand, r assets.Reader) {
 // another one writes to, when an update is not kept, and when little can be held.
 func TestCachedResultsEqualThoseOfMatch(t *testing.T) {
 	rounds := 40
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 8
 	}
 	rng := rand.New(rand.NewPCG(8, 8))

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // load is readers and writers that never pause, for a while.
@@ -107,7 +109,7 @@ var mostWait = flag.Duration("patience", 5*time.Minute, "how long tests wait for
 // machine: that is for BenchmarkLogWhileViewsOverlap.
 func TestTheLogRestartsWhileViewsOverlap(t *testing.T) {
 	restarts := 3
-	if testing.Short() {
+	if proof.Short() {
 		restarts = 2
 	}
 	for _, view := range []time.Duration{5 * time.Millisecond, 100 * time.Millisecond} {

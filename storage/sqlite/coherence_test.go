@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // The test binary is also the other process: it does what this variable names, and ends.
@@ -171,7 +172,7 @@ func TestCommitsOfAnotherProcessAreSeenAtOnce(t *testing.T) {
 	}
 	_, acknowledged := process(t, "append", db.path)
 	rounds, cached := 2000, 0
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 300
 	}
 	for i := range rounds {
@@ -206,7 +207,7 @@ func TestTwoStoresOnOneFile(t *testing.T) {
 	two := openAt(t, one.path, nil)
 	stores := []appsvc.Store{one.Apps(), two.Apps()}
 	rounds := 300
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 60
 	}
 	for i := range rounds {
@@ -233,7 +234,7 @@ func TestReadersAmongWritersOfTwoStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	rounds := 200
-	if testing.Short() {
+	if proof.Short() {
 		rounds = 50
 	}
 	done := make(chan bool)

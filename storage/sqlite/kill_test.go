@@ -13,6 +13,8 @@ import (
 
 	"modernc.org/libc"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // createAndKeep opens the store and waits to be killed.
@@ -33,7 +35,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	kills, last := 20, -1
-	if testing.Short() {
+	if proof.Short() {
 		kills = 4
 	}
 	for i := range kills {
@@ -75,7 +77,7 @@ func TestKilledWhileWriting(t *testing.T) {
 
 func TestKilledWhileCreating(t *testing.T) {
 	kills := 25
-	if testing.Short() {
+	if proof.Short() {
 		kills = 5
 	}
 	for i := range kills {

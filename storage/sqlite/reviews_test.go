@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/storagetest"
 )
@@ -93,7 +94,7 @@ func TestImportProcess(t *testing.T) {
 // A killed import that is run again gives the store of an undisturbed one: many short lines, and one
 // line that takes many transactions.
 func TestAKilledImportCanBeRepeated(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("imports are killed without -short")
 	}
 	const all = 12_000

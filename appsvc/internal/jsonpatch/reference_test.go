@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsonpatch"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -385,7 +386,7 @@ func TestRandomPatchesDoWhatTheReferenceDoes(t *testing.T) {
 	patches := *wantedPatches
 	if patches == 0 {
 		patches = 30_000
-		if testing.Short() {
+		if proof.Short() {
 			patches = 5_000
 		}
 	}

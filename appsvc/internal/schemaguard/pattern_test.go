@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 func TestTranslate(t *testing.T) {
@@ -224,7 +226,7 @@ func TestNoPatternStalls(t *testing.T) {
 		if again, _ := p.matcher().work(s, most); again != taken {
 			t.Errorf("%.40s: %d steps, then %d: the verdict is not that of schema and config alone", text, taken, again)
 		}
-		if testing.Short() {
+		if proof.Short() {
 			continue
 		}
 		func() {

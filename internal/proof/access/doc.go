@@ -19,5 +19,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/access -v -timeout 0 -args -worlds 2000 -plots 100000 -mutants
+//	go test -tags proof ./internal/proof/access -v -timeout 0 -args -worlds 2000 -plots 100000 -mutants
 package access

@@ -91,5 +91,5 @@
 //
 // The long form, with uploads of a gigabyte, crowds of a thousand clients that stay, and every mutant:
 //
-//	go test ./internal/proof/attack -v -timeout 0 -args -megabytes 1024 -connections 1000 -staying 1m -disk -loads -mutants
+//	go test -tags proof ./internal/proof/attack -v -timeout 0 -args -megabytes 1024 -connections 1000 -staying 1m -disk -loads -mutants
 package attack

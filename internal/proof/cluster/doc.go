@@ -27,7 +27,7 @@
 // troubles happen in turn, in rounds, one at least, and the cluster that loses writes is tried too. How long no write was
 // acknowledged is printed and not judged, since a test may run on a busy machine:
 //
-//	go test ./internal/proof/cluster -v -timeout 0 -args -long 1h
+//	go test -tags proof ./internal/proof/cluster -v -timeout 0 -args -long 1h
 //
 // With -only the rounds have only the troubles whose name contains a text, such as "stopped and started".
 package cluster

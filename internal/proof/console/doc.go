@@ -8,12 +8,12 @@
 //
 // TestFirstView logs how long the first view takes, and has no limit for it:
 //
-//	go test -run TestFirstView -v ./internal/proof/console
+//	go test -tags proof -run TestFirstView -v ./internal/proof/console
 //
 // TestLargeLibrary stores a library and logs how long a search and opening a folder and an asset take in the browser, until
 // the next paint and until the outcome is shown. With 1,000,000 assets, 10,000 folders and 2,000 permissions:
 //
-//	go test ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
+//	go test -tags proof ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
 //
 // The tests need chromium, chromedriver, node and npm in PATH, and the npm registry or npm's cache of it. Without them they
 // are skipped or, if VITRINE_CI is set, fail.

@@ -1,3 +1,5 @@
+//go:build proof
+
 package console
 
 import (
@@ -21,7 +23,7 @@ import (
 
 // A long run, which prints how long the page takes with a library as large as sites have:
 //
-//	go test ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
+//	go test -tags proof ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
 var (
 	libraryAssets = flag.Int("assets", 2000, "size of the library that TestLargeLibrary looks at; it has a folder for each 100 assets, up to 10,000")
 	libraryTimes  = flag.Int("times", 2, "how often TestLargeLibrary does each thing")

@@ -1,3 +1,5 @@
+//go:build proof
+
 package console
 
 import (
@@ -18,7 +20,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/webdriver"
 )
 
-// A long run, with a file as large as sites have: go test ./internal/proof/console -run LargeFile -v -args -reviews-mib 300
+// A long run, with a file as large as sites have: go test -tags proof ./internal/proof/console -run LargeFile -v -args -reviews-mib 300
 var reviewsMiB = flag.Int("reviews-mib", 8, "size of the file of reviews that TestLargeFileOfReviews gives to the page")
 
 // largeFile is a generated file of reviews. Every so many lines have an error, most of them a rating that is none.

@@ -13,5 +13,5 @@
 //
 // The long form keeps a stream idle for as long as one likes, with the timeouts as they are in the files:
 //
-//	go test ./internal/proof/deploy -run Idle -idle 70s
+//	go test -tags proof ./internal/proof/deploy -run Idle -idle 70s
 package deploy

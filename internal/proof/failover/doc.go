@@ -25,5 +25,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/failover -v -timeout 0 -args -failovers 20
+//	go test -tags proof ./internal/proof/failover -v -timeout 0 -args -failovers 20
 package failover

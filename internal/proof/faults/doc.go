@@ -18,5 +18,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/faults -v -timeout 0 -args -rounds 1000
+//	go test -tags proof ./internal/proof/faults -v -timeout 0 -args -rounds 1000
 package faults

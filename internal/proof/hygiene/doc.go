@@ -12,5 +12,5 @@
 // The long form, which sends more requests and prints the figures of the server as it is, with a
 // thousand connections and its own time limits:
 //
-//	go test ./internal/proof/hygiene -v -timeout 0 -args -requests 1000000 -flood 10000
+//	go test -tags proof ./internal/proof/hygiene -v -timeout 0 -args -requests 1000000 -flood 10000
 package hygiene

@@ -13,5 +13,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/kill -v -timeout 0 -args -kills 10000
+//	go test -tags proof ./internal/proof/kill -v -timeout 0 -args -kills 10000
 package kill

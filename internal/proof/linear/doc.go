@@ -19,5 +19,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test ./internal/proof/linear -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000 -http 20000
+//	go test -tags proof ./internal/proof/linear -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000 -http 20000
 package linear

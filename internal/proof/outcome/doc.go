@@ -4,5 +4,5 @@
 //
 // A longer run:
 //
-//	go test ./internal/proof/outcome -v -timeout 0 -args -writes 120
+//	go test -tags proof ./internal/proof/outcome -v -timeout 0 -args -writes 120
 package outcome

@@ -14,5 +14,5 @@
 //
 // The long form, which prints its figures (strace must be there):
 //
-//	go test ./internal/proof/powerloss -v -timeout 0 -args -images 100000
+//	go test -tags proof ./internal/proof/powerloss -v -timeout 0 -args -images 100000
 package powerloss

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build proof && unix
 
 package program_test
 

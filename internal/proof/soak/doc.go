@@ -14,5 +14,5 @@
 //
 // The long form takes a minute for each round, and prints the figures of each:
 //
-//	go test ./internal/proof/soak -v -timeout 0 -args -lasting 1h
+//	go test -tags proof ./internal/proof/soak -v -timeout 0 -args -lasting 1h
 package soak

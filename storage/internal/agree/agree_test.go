@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -18,7 +19,7 @@ const operations = 60
 // compared is how many sequences there are. With -short they are two: the first is of a store with a
 // cache, the second of one without.
 func compared() uint64 {
-	if testing.Short() {
+	if proof.Short() {
 		return min(*sequences, 2)
 	}
 	return *sequences

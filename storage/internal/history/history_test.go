@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 func newCodec(tb testing.TB) *Codec {
@@ -119,7 +121,7 @@ func TestBytesOfAnyKind(t *testing.T) {
 func TestHistoriesOfRandomEdits(t *testing.T) {
 	codec := newCodec(t)
 	seeds := uint64(100)
-	if testing.Short() {
+	if proof.Short() {
 		seeds = 20
 	}
 	for seed := range seeds {
@@ -362,7 +364,7 @@ func TestAppendRefuses(t *testing.T) {
 			}
 		})
 	}
-	if testing.Short() {
+	if proof.Short() {
 		return
 	}
 	if _, err := codec.Append(nil, first, Version{Number: 1, Body: large[:MaxBody], UpdatedBy: editor[:maxEditor]}); err != nil {

@@ -2,6 +2,8 @@ package history
 
 import (
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // Each kind of edit costs about what the new text alone compresses to.
@@ -76,7 +78,7 @@ func TestRowsFillHalfAPage(t *testing.T) {
 
 // The space of a whole history: what the benchmark measures, small and exact.
 func TestAutosavesTakeFewBytes(t *testing.T) {
-	if testing.Short() {
+	if proof.Short() {
 		t.Skip("makes histories of 1000 versions")
 	}
 	for _, tt := range []struct{ size, limit int }{{5 << 10, 50}, {50 << 10, 60}} {

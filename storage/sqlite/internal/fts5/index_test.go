@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // A long run, for an upgrade of SQLite: go test ./storage/sqlite/internal/fts5 -run MATCH -timeout 0 -args -seeds 600
@@ -273,7 +275,7 @@ func (h *history) checkTerms(c conn, x *Index, prefix string, in Range) {
 // that MATCH finds, of one file in two openings.
 func TestPostingsEqualTheResultsOfMatch(t *testing.T) {
 	n := *seeds
-	if testing.Short() {
+	if proof.Short() {
 		n = 1
 	}
 	var most seen

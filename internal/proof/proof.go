@@ -1,0 +1,14 @@
+// Package proof says which form of a test runs. The packages below it are the proofs of what Vitrine promises, and their README
+// tells what each of them has shown.
+//
+// The tests of the proofs, and those of PostgreSQL, have the build tag proof, so that go test ./... neither compiles nor runs them:
+//
+//	go test ./...                     the rules of the domains, the drivers in memory and in SQLite, HTTP, the client
+//	go test -tags proof -short ./...  all tests, each in its short form
+//	go test -tags proof ./...         all tests in their usual form, which takes an hour
+package proof
+
+import "testing"
+
+// Short reports whether a test runs in its short form: without the tag, or with -short.
+func Short() bool { return !Tagged || testing.Short() }
