@@ -64,6 +64,7 @@ var table = []row{
 	{"internal/proof/upgrade", domains + " adapters/httpapi storage/archive", "storage internal modernc.org/sqlite", ""},
 	{"internal/proof/services", "assets reviews", "storage/memory", ""},
 	{"internal/proof/replay", "appsvc assets", "", ""},
+	{"internal/proof/writers", "appsvc assets internal/proof/replay", "", ""},
 	{"internal/proof/appmodel", "github.com/anishathalye/porcupine", "", ""},
 	{"internal/proof/openapi", "internal/jsonpointer github.com/santhosh-tekuri/jsonschema/v6", "", ""},
 	{"internal", "github.com/go-json-experiment/json", domains + " storage adapters", ""},

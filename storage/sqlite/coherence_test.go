@@ -37,7 +37,6 @@ func TestMain(m *testing.M) {
 var roles = map[string]func(path string) error{
 	"append":  appendForEver,
 	"visit":   visit,
-	"create":  createAndKeep,
 	"build":   keepBuilding,
 	"limit":   limitFiles,
 	"migrate": migrated,

@@ -3,29 +3,15 @@
 package failover
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
-)
 
-var (
-	// errLost is an acknowledged write that is not there, or one that is there in part.
-	errLost = errors.New("lost")
-	// errUnknown is a write that may be there.
-	errUnknown = errors.New("the outcome is unknown")
-	// errBusy is a request after which nothing is there.
-	errBusy = errors.New("busy")
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
-
-func lost(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", errLost, fmt.Errorf(format, args...))
-}
 
 // client sends the requests of one user. One goroutine uses it at a time.
 type client struct {
@@ -34,16 +20,8 @@ type client struct {
 	r     *rand.Rand
 }
 
-// request is what a client sends. The answer must have the status want.
-type request struct {
-	method, path string
-	key          string // Idempotency-Key
-	body         any    // bytes as they are, nil = none, else as JSON
-	want         int
-}
-
-// write sends a request that changes something, through any process, and decodes the answer.
-func (c *client) write(q request, out any) error {
+// Write sends a request through any process.
+func (c *client) Write(q writers.Request, out any) error {
 	i := c.r.IntN(processes)
 	text, _, err := c.send(i, q, nil)
 	if err != nil {
@@ -56,11 +34,11 @@ func (c *client) write(q request, out any) error {
 	return json.Unmarshal(text, out)
 }
 
-// read asks any process until it answers.
-func (c *client) read(path string, out any) (http.Header, error) {
+// Read asks any process until it answers.
+func (c *client) Read(path string, out any) (http.Header, error) {
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		text, header, err := c.send(c.r.IntN(processes), request{"GET", path, "", nil, http.StatusOK}, nil)
-		if errors.Is(err, errBusy) && time.Now().Before(deadline) {
+		text, header, err := c.send(c.r.IntN(processes), writers.Request{Method: "GET", Path: path, Want: http.StatusOK}, nil)
+		if errors.Is(err, writers.ErrBusy) && time.Now().Before(deadline) {
 			continue
 		}
 		if err != nil {
@@ -71,49 +49,10 @@ func (c *client) read(path string, out any) (http.Header, error) {
 }
 
 // send sends a request to one process.
-func (c *client) send(process int, q request, header http.Header) ([]byte, http.Header, error) {
-	body, isText := q.body.([]byte)
-	if !isText && q.body != nil {
-		var err error
-		if body, err = json.Marshal(q.body); err != nil {
-			return nil, nil, err
-		}
+func (c *client) send(process int, q writers.Request, header http.Header) ([]byte, http.Header, error) {
+	text, header, err := writers.Send(c.fleet.http, c.fleet.servers[process].URL, c.token, q, header)
+	if err != nil && !errors.Is(err, writers.ErrBusy) && !errors.Is(err, writers.ErrUnknown) {
+		err = fmt.Errorf("process %d: %w; it says: %s", process, err, c.fleet.servers[process].Log())
 	}
-	r, err := http.NewRequest(q.method, c.fleet.servers[process].URL+q.path, bytes.NewReader(body))
-	if err != nil {
-		return nil, nil, err
-	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
-	r.Header.Set("Authorization", "svctoken "+c.token)
-	if q.body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if q.key != "" {
-		r.Header.Set("Idempotency-Key", q.key)
-	}
-	r.GetBody = nil // the transport may not send it again by itself
-	answer, err := c.fleet.http.Do(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case answer.StatusCode == q.want:
-		return text, answer.Header, nil
-	case answer.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "not known whether the write was kept"):
-		return nil, nil, errUnknown
-	case answer.StatusCode == http.StatusServiceUnavailable:
-		return nil, nil, errBusy
-	}
-	log := ""
-	if answer.StatusCode >= http.StatusInternalServerError {
-		log = "; the process says: " + c.fleet.servers[process].Log()
-	}
-	// Nobody asks for anything that does not follow from what was answered before.
-	return nil, nil, lost("%s %s through process %d: status %d, want %d: %s%s", q.method, q.path, process, answer.StatusCode, q.want, text, log)
+	return text, header, err
 }

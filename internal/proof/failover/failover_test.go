@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/proof/program"
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 var wantedFailovers = flag.Int("failovers", 0, "how often the primary is lost; 0 = the short form")
@@ -63,7 +64,7 @@ func TestALossIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, build(t, control.edits...), control.synchronous)
 			err := w.round(t.Context(), time.Duration(200+rand.IntN(200))*time.Millisecond, true)
-			if !errors.Is(err, errLost) {
+			if !errors.Is(err, writers.ErrLost) {
 				t.Errorf("a standby that was away has become the primary, and the error is %v", err)
 			}
 		})

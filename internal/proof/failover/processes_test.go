@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 // house is a fleet of which each process must answer what any of them has acknowledged.
@@ -49,13 +51,19 @@ func TestAWriteOfOneProcessIsSeenByTheOthers(t *testing.T) {
 	}
 }
 
-const rounds = 8 // so that each process writes each thing, at least twice
+// rounds is how often each thing is written: by each process, and without -short twice by each.
+func rounds() int {
+	if testing.Short() {
+		return processes
+	}
+	return 2 * processes
+}
 
 // write sends a request through the next process, and decodes its answer.
 func (h *house) write(method, path, key string, body any, want int, out any) {
 	h.Helper()
 	h.writes++
-	text, _, err := h.editor.send(h.writes%processes, request{method, path, key, body, want}, nil)
+	text, _, err := h.editor.send(h.writes%processes, writers.Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
 	if err == nil && out != nil {
 		err = json.Unmarshal(text, out)
 	}
@@ -75,7 +83,7 @@ func (h *house) sees(who *client, path, has string) {
 		if before[i] != "" {
 			known.Set("If-None-Match", before[i])
 		}
-		text, header, err := who.send(i, request{"GET", path, "", nil, http.StatusOK}, known)
+		text, header, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusOK}, known)
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -91,7 +99,7 @@ func (h *house) sees(who *client, path, has string) {
 			continue
 		}
 		same := http.Header{"If-None-Match": {before[i]}}
-		if _, _, err := who.send(i, request{"GET", path, "", nil, http.StatusNotModified}, same); err != nil || before[i] != before[0] {
+		if _, _, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusNotModified}, same); err != nil || before[i] != before[0] {
 			h.Errorf("process %d gives %s the ETag %s, process 0 %s: %v", i, path, before[i], before[0], err)
 		}
 	}
@@ -102,15 +110,15 @@ func (h *house) sees(who *client, path, has string) {
 func (h *house) hidden(who *client, path string) {
 	h.Helper()
 	for i := range processes {
-		if _, _, err := who.send(i, request{"GET", path, "", nil, http.StatusNotFound}, nil); err != nil {
+		if _, _, err := who.send(i, writers.Request{Method: "GET", Path: path, Want: http.StatusNotFound}, nil); err != nil {
 			h.Error(err)
 		}
 	}
 }
 
 func (h *house) apps() {
-	for i := range rounds {
-		var made appsAnswer
+	for i := range rounds() {
+		var made struct{ ID string }
 		body := map[string]any{"title": fmt.Sprintf("made %d", i), "groups": []string{urn}}
 		key := fmt.Sprintf("key-%d", i)
 		h.write("POST", "/apps/", key, body, http.StatusCreated, &made)
@@ -125,7 +133,7 @@ func (h *house) apps() {
 		titles := []string{"made"}
 		for v := range processes {
 			titles = append(titles, fmt.Sprintf("title %d", v))
-			h.write("PATCH", "/apps/"+id, "", patch(&app{titles: titles}), http.StatusOK, nil)
+			h.write("PATCH", "/apps/"+id, "", patch(titles), http.StatusOK, nil)
 			h.sees(h.editor, "/apps/"+id, titles[v+1])
 			h.sees(h.editor, "/apps/"+id+"/versions/", titles[v+1])
 			h.sees(h.editor, "/apps/?sort=-updatedAt&limit=1", titles[v+1])
@@ -135,6 +143,15 @@ func (h *house) apps() {
 		}
 		h.write("DELETE", "/apps/"+id+"/tags/production", "", nil, http.StatusNoContent, nil)
 		h.hidden(h.editor, "/apps/"+id+"/tagged/production")
+	}
+}
+
+// patch is the patch that makes the newest of an app's versions, whose titles are given.
+func patch(titles []string) any {
+	n := len(titles) - 1
+	return []map[string]string{
+		{"op": "test", "path": "/apps/0/version", "value": strconv.Itoa(n - 1)},
+		{"op": "replace", "path": "/apps/0/title", "value": titles[n]},
 	}
 }
 
@@ -193,7 +210,7 @@ func (h *house) assets() {
 		h.write("POST", library+"/attributes", "", map[string]any{"assets": ids, change: []map[string]string{{"key": "k", "value": value}}}, http.StatusOK, nil)
 	}
 	var ids []string
-	for i := range rounds {
+	for i := range rounds() {
 		ids = append(ids, h.add(fmt.Sprint("a", i), fmt.Sprintf("common before%d", i)))
 		h.finds(h.reader, "common", i+1)
 		h.finds(h.reader, fmt.Sprint("before", i), 1)
@@ -208,7 +225,7 @@ func (h *house) assets() {
 	}
 	for i, id := range ids {
 		h.write("POST", library+"/assets", "", map[string]any{"remove": []string{id}}, http.StatusOK, nil)
-		h.finds(h.reader, "common", rounds-1-i)
+		h.finds(h.reader, "common", len(ids)-1-i)
 		h.hidden(h.reader, library+"/asset/"+id)
 	}
 }
@@ -221,7 +238,7 @@ func (h *house) folders() {
 		h.write("POST", library+"/folders", "", map[string]any{change: []any{folder}}, http.StatusOK, &out)
 		return out.Folders[0].ID
 	}
-	for i := range rounds {
+	for i := range rounds() {
 		word := fmt.Sprint("secret", i)
 		top := folder("create", map[string]any{"label": "top", "inherit": false})
 		inner := folder("create", map[string]any{"label": "inner", "path": "/" + top})
@@ -262,7 +279,7 @@ func (h *house) folders() {
 
 func (h *house) reviews() {
 	w := newImporter(0)
-	for i := range rounds {
+	for i := range rounds() {
 		h.write("POST", "/x/reviews/import?network="+network, "", w.file(i), http.StatusOK, nil)
 		for range processes {
 			var out report

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 const (
@@ -22,7 +24,8 @@ type importer struct {
 
 func newImporter(i int) *importer { return &importer{name: fmt.Sprintf("i%d", i)} }
 
-func (w *importer) user() string { return urn + ":user=" + w.name }
+// User is the URN of the importer.
+func (w *importer) User() string { return urn + ":user=" + w.name }
 
 // file is the text of a file, of which no two are alike.
 func (w *importer) file(n int) []byte {
@@ -43,34 +46,42 @@ func (w *importer) file(n int) []byte {
 // report is what an import is answered with.
 type report struct{ Created, Unchanged, Updated, Rejected int }
 
-func (w *importer) step(c *client) error {
+// Owns is false: reviews are for moderators.
+func (w *importer) Owns() bool { return false }
+
+// request imports a file.
+func (w *importer) request(options string, file int) writers.Request {
+	return writers.Request{Method: "POST", Path: "/x/reviews/import?" + options + "network=" + network, Body: w.file(file), Want: http.StatusOK}
+}
+
+// Step imports the next file.
+func (w *importer) Step(c writers.Sender) error {
 	var out report
-	if err := c.write(request{"POST", "/x/reviews/import?network=" + network, "", w.file(w.files), http.StatusOK}, &out); err != nil {
+	if err := c.Write(w.request("", w.files), &out); err != nil {
 		return err
 	}
 	if out.Created+out.Unchanged != collections*perLine {
-		return lost("import %d of %s: %+v", w.files, w.name, out)
+		return writers.Lost("import %d of %s: %+v", w.files, w.name, out)
 	}
 	w.files++
 	return nil
 }
 
-// settle has nothing to find out: the file is sent again. It may be there in part.
-func (w *importer) settle(*client, bool) error { return nil }
+// Settle has nothing to find out: the file is sent again. It may be there in part.
+func (w *importer) Settle(writers.Sender, bool) error { return nil }
 
-// verify asks what an import would change.
-func (w *importer) verify(c *client, all bool) error {
+// Verify asks what an import would change.
+func (w *importer) Verify(c writers.Sender, all bool) error {
 	if all {
 		w.known = 0
 	}
 	for ; w.known < w.files; w.known++ {
 		var out report
-		q := request{"POST", "/x/reviews/import?dryRun=true&network=" + network, "", w.file(w.known), http.StatusOK}
-		if err := c.write(q, &out); err != nil {
+		if err := c.Write(w.request("dryRun=true&", w.known), &out); err != nil {
 			return err
 		}
 		if out != (report{Unchanged: collections * perLine}) {
-			return lost("import %d of %s is not whole: importing it again would be %+v", w.known, w.name, out)
+			return writers.Lost("import %d of %s is not whole: importing it again would be %+v", w.known, w.name, out)
 		}
 	}
 	return nil

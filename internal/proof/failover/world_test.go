@@ -10,25 +10,15 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// writer makes changes and knows what the service must answer of them.
-type writer interface {
-	user() string
-	// step makes one change. errBusy: it was not made. errUnknown: it may have been.
-	step(c *client) error
-	// settle holds the service against what was answered, after a step that failed, and keeps what
-	// is there. maybe: the step may have been made.
-	settle(c *client, maybe bool) error
-	// verify holds the service against all that was answered. all: also against what is long done.
-	verify(c *client, all bool) error
-}
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
+)
 
 // world is a fleet on a pair, and who writes there.
 type world struct {
 	*pair
 	*fleet
-	writers  []writer
+	writers  []writers.Writer
 	promoted chan struct{} // closed when the standby of this round takes writes
 
 	lost time.Time // when this round's primary was stopped
@@ -43,10 +33,10 @@ func newWorld(t *testing.T, binary string, synchronous bool) *world {
 	p := newPair(t, synchronous)
 	w := &world{pair: p, fleet: newFleet(t, binary, p.address())}
 	for i := range 8 {
-		w.writers = append(w.writers, newAppWriter(i))
+		w.writers = append(w.writers, writers.NewApps(urn, i))
 	}
 	for i := range 3 {
-		w.writers = append(w.writers, newAssetWriter(i))
+		w.writers = append(w.writers, writers.NewAssets(urn, library, i))
 	}
 	for i := range 2 {
 		w.writers = append(w.writers, newImporter(i))
@@ -114,25 +104,25 @@ func (w *world) goesOn(writing context.Context) error {
 }
 
 // write has one writer write until all are stopped.
-func (w *world) write(writing context.Context, who writer) error {
-	c, err := w.client(who.user(), true)
+func (w *world) write(writing context.Context, who writers.Writer) error {
+	c, err := w.client(who.User(), true)
 	if err != nil {
 		return err
 	}
 	for writing.Err() == nil {
-		err := who.step(c)
+		err := who.Step(c)
 		w.note(err)
-		unknown := errors.Is(err, errUnknown)
+		unknown := errors.Is(err, writers.ErrUnknown)
 		switch {
 		case err == nil:
 			continue
 		case unknown:
 			<-w.promoted // what the old primary answers meanwhile would not be the last word
-		case !errors.Is(err, errBusy):
-			return fmt.Errorf("%s: %w", who.user(), err)
+		case !errors.Is(err, writers.ErrBusy):
+			return fmt.Errorf("%s: %w", who.User(), err)
 		}
-		if err := who.settle(c, unknown); err != nil {
-			return fmt.Errorf("%s, after a write that may be there (%t): %w", who.user(), unknown, err)
+		if err := who.Settle(c, unknown); err != nil {
+			return fmt.Errorf("%s, after a write that may be there (%t): %w", who.User(), unknown, err)
 		}
 	}
 	return nil
@@ -146,9 +136,9 @@ func (w *world) note(err error) {
 	case err == nil:
 		w.acks = append(w.acks, time.Now())
 		w.acknowledged++
-	case errors.Is(err, errUnknown):
+	case errors.Is(err, writers.ErrUnknown):
 		w.unknown++
-	case errors.Is(err, errBusy):
+	case errors.Is(err, writers.ErrBusy):
 		w.busy++
 	}
 }
@@ -171,13 +161,12 @@ func (w *world) gap() time.Duration {
 // verify holds the service against what all writers were answered.
 func (w *world) verify(all bool) error {
 	for _, who := range w.writers {
-		_, owns := who.(*appWriter) // sees what is its own; the feed of a library and reviews are for moderators
-		c, err := w.client(who.user(), !owns)
+		c, err := w.client(who.User(), !who.Owns())
 		if err != nil {
 			return err
 		}
-		if err := who.verify(c, all); err != nil {
-			return fmt.Errorf("%s: %w", who.user(), err)
+		if err := who.Verify(c, all); err != nil {
+			return fmt.Errorf("%s: %w", who.User(), err)
 		}
 	}
 	return nil

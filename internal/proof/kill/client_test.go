@@ -3,15 +3,13 @@
 package kill
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 )
 
 const (
@@ -21,51 +19,39 @@ const (
 	library    = "/services/frontline/api/v4/assetManager//" + network + "/assetLibrary/" + network
 )
 
-// errCut is a request that the end of the server left without an answer.
-var errCut = errors.New("no answer")
-
-// client sends the requests of one writer.
+// client sends the requests of one writer to one server.
 type client struct {
 	url, token string
 	http       *http.Client
 }
 
-func newClient(tokens *httpapi.Tokens, http *http.Client, url, user string) (*client, error) {
-	token, err := tokens.Sign(httpapi.Principal{URN: user, Moderates: []string{urn}}, time.Now().Add(time.Hour))
+// newClient returns a client of a writer, who moderates the network or does not.
+func newClient(tokens *httpapi.Tokens, http *http.Client, url, user string, moderates bool) (*client, error) {
+	who := httpapi.Principal{URN: user}
+	if moderates {
+		who.Moderates = []string{urn}
+	}
+	token, err := tokens.Sign(who, time.Now().Add(time.Hour))
 	return &client{url, token, http}, err
 }
 
-// send sends a request and decodes the answer into out. The answer must have the status want.
-func (c *client) send(method, path, key string, in, out any, want int) error {
-	body, err := json.Marshal(in)
-	if err != nil {
+// Write sends a request. The end of the server may leave its outcome unknown.
+func (c *client) Write(q writers.Request, out any) error {
+	text, _, err := writers.Send(c.http, c.url, c.token, q, nil)
+	if errors.Is(err, writers.ErrCut) {
+		return errors.Join(writers.ErrUnknown, err)
+	}
+	if err != nil || out == nil {
 		return err
-	}
-	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", "svctoken "+c.token)
-	r.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
-	}
-	r.GetBody = nil // the transport may not send it again by itself
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errCut, err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errCut, err)
-	}
-	if answer.StatusCode != want {
-		// A writer asks for nothing that does not follow from what it was answered before.
-		return lost("%s %s: status %d, want %d: %s", method, path, answer.StatusCode, want, text)
-	}
-	if out == nil {
-		return nil
 	}
 	return json.Unmarshal(text, out)
+}
+
+// Read reads from a server that nobody kills meanwhile.
+func (c *client) Read(path string, out any) (http.Header, error) {
+	text, header, err := writers.Send(c.http, c.url, c.token, writers.Request{Method: "GET", Path: path, Want: http.StatusOK}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return header, json.Unmarshal(text, out)
 }

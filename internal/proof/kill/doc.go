@@ -4,10 +4,9 @@
 //
 // The example server runs on a SQLite file. Writers change apps, tags and assets over HTTP at the
 // same time, while another process imports reviews into the same file. At a random moment both are
-// killed (SIGKILL). Then the store is opened and compared with the responses that each writer got. A write without
-// a response may be there as a whole or not at all. After that the invariants are checked: an
-// integrity check, versions without gaps, tags that point to versions, an index of assets equal to
-// the assets.
+// killed (SIGKILL). Then the invariants of the file are checked: an integrity check, versions without gaps, tags that point
+// to versions, an index of assets equal to the assets. The next server on the file is compared with the responses that each
+// writer got. A write without a response may be there as a whole or not at all.
 //
 // A control shows that the tests detect a loss: a server that acknowledges before it commits must fail them.
 //

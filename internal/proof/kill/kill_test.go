@@ -4,6 +4,7 @@ package kill
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,7 +17,11 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/proof/intact"
 	"github.com/vitrine-go/vitrine/internal/proof/program"
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
+
+	_ "modernc.org/sqlite"
 )
 
 var wantedKills = flag.Int("kills", 0, "how often the server is killed; 0 = the short form")
@@ -25,15 +30,6 @@ const (
 	module   = "../../.."
 	perStore = 50 // kills before a new store is begun
 )
-
-// writer makes changes and knows what the store must hold.
-type writer interface {
-	user() string
-	// step makes one change. errCut: the server ended before it answered.
-	step(c *client) error
-	// verify holds the store against all that was answered. all: also against what is long done.
-	verify(ctx context.Context, s *opened, all bool) error
-}
 
 // tally counts what was done and found.
 type tally struct {
@@ -59,7 +55,7 @@ func TestKills(t *testing.T) {
 			t.Fatalf("after %d kills: %v", n.kills, err)
 		}
 	}
-	t.Logf("%d kills, %d acknowledged changes and %d acknowledged imports, %d changes without an answer; lost: 0",
+	t.Logf("%d kills, %d acknowledged changes and %d acknowledged imports, %d changes without a response; lost: 0",
 		n.kills, n.acknowledged.Load(), n.imports, n.cut)
 	if n.cut == 0 || n.acknowledged.Load() < int64(kills)/2 {
 		t.Error("hardly anything was written: this shows nothing")
@@ -84,7 +80,7 @@ func TestALossIsFound(t *testing.T) {
 	for i := 0; i < 5 && err == nil; i++ { // a kill may come before anything is acknowledged
 		err = oneStore(t.Context(), binary, t.TempDir(), perStore, &n)
 	}
-	if !errors.Is(err, errLost) {
+	if !errors.Is(err, writers.ErrLost) {
 		t.Errorf("after %d kills of a server that acknowledges before it commits: %v", n.kills, err)
 	}
 	t.Log(err)
@@ -92,96 +88,129 @@ func TestALossIsFound(t *testing.T) {
 
 // oneStore kills servers on one store.
 func oneStore(ctx context.Context, binary, dir string, kills int, n *tally) error {
-	db := filepath.Join(dir, "kill.db")
 	tokens, err := httpapi.NewTokens([]byte(signingKey), nil)
 	if err != nil {
 		return err
 	}
-	var writers []writer
+	h := &house{binary: binary, db: filepath.Join(dir, "kill.db"), tokens: tokens, tally: n}
 	for i := range 8 {
-		writers = append(writers, newAppWriter(i))
+		h.writers = append(h.writers, writers.NewApps(urn, i))
 	}
 	for i := range 3 {
-		writers = append(writers, newAssetWriter(i))
+		h.writers = append(h.writers, writers.NewAssets(urn, library, i))
 	}
-	for i := range kills {
-		if err := oneLife(ctx, binary, db, tokens, writers, n); err != nil {
+	for range kills {
+		if err := h.live(ctx); err != nil {
 			return err
 		}
-		if err := checkInvariants(ctx, db); err != nil {
+	}
+	return h.serve(func(server *program.Server, client *http.Client) error { return h.verify(server, client, true) })
+}
+
+// house is a store with those who write to it.
+type house struct {
+	binary, db string
+	tokens     *httpapi.Tokens
+	writers    []writers.Writer
+	*tally
+}
+
+// serve starts a server, and kills it when fn has ended.
+func (h *house) serve(fn func(*program.Server, *http.Client) error) error {
+	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, h.binary, "serve", "-addr", "127.0.0.1:0", "-db", h.db)
+	if err != nil {
+		return err
+	}
+	defer server.Kill()
+	transport := &http.Transport{MaxIdleConnsPerHost: len(h.writers)}
+	defer transport.CloseIdleConnections()
+	return fn(server, &http.Client{Transport: transport})
+}
+
+// verify holds a server that nobody writes to against what the writers know. all: also against what is long done.
+func (h *house) verify(server *program.Server, http *http.Client, all bool) error {
+	for _, w := range h.writers {
+		c, err := newClient(h.tokens, http, server.URL, w.User(), !w.Owns())
+		if err != nil {
 			return err
 		}
-		if err := verify(ctx, db, writers, i == kills-1); err != nil {
-			return err
+		if err := errors.Join(w.Settle(c, true), w.Verify(c, all)); err != nil {
+			return fmt.Errorf("%s: %w", w.User(), err)
 		}
 	}
 	return nil
 }
 
-// oneLife starts a server, has the writers write, and kills it.
-func oneLife(ctx context.Context, binary, db string, tokens *httpapi.Tokens, writers []writer, n *tally) error {
-	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr", "127.0.0.1:0", "-db", db)
-	if err != nil {
-		return err
-	}
-	defer server.Kill()
-	imports, err := startImport(binary, db, filepath.Dir(db), n.kills)
-	if err != nil {
-		return err
-	}
-	transport := &http.Transport{MaxIdleConnsPerHost: len(writers)}
-	defer transport.CloseIdleConnections()
-	before := n.acknowledged.Load()
-	errs := make([]error, len(writers))
+// live starts a server, compares it with what the writers know of the one before, has them write, and kills it.
+func (h *house) live(ctx context.Context) error {
+	return h.serve(func(server *program.Server, http *http.Client) error {
+		if err := h.verify(server, http, false); err != nil {
+			return err
+		}
+		imports, err := startImport(h.binary, h.db, filepath.Dir(h.db), h.kills)
+		if err != nil {
+			return err
+		}
+		if err := h.write(server, http, imports.kill); err != nil {
+			return err
+		}
+		if imports.acknowledged {
+			h.imports++
+		}
+		if err := checkInvariants(ctx, h.db); err != nil {
+			return err
+		}
+		return imports.verify(ctx, h.db)
+	})
+}
+
+// write has everybody write until the server is killed at a random moment, and others are by also.
+func (h *house) write(server *program.Server, http *http.Client, also func()) error {
+	before := h.acknowledged.Load()
+	errs := make([]error, len(h.writers))
 	var wg sync.WaitGroup
-	for i, w := range writers {
-		c, err := newClient(tokens, &http.Client{Transport: transport}, server.URL, w.user())
+	for i, w := range h.writers {
+		c, err := newClient(h.tokens, http, server.URL, w.User(), true)
 		if err != nil {
 			return err
 		}
 		wg.Go(func() {
 			for errs[i] == nil {
-				if errs[i] = w.step(c); errs[i] == nil {
-					n.acknowledged.Add(1)
+				if errs[i] = w.Step(c); errs[i] == nil {
+					h.acknowledged.Add(1)
 				}
 			}
 		})
 	}
 	time.Sleep(time.Duration(20+rand.IntN(280)) * time.Millisecond)
-	if n.kills%2 == 1 { // on a busy machine nothing may be acknowledged yet
-		for end := time.Now().Add(time.Minute); n.acknowledged.Load() == before && time.Now().Before(end); {
+	if h.kills%2 == 1 { // on a busy machine nothing may be acknowledged yet
+		for end := time.Now().Add(time.Minute); h.acknowledged.Load() == before && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	acknowledged := imports.kill()
+	also()
 	server.Kill()
 	wg.Wait()
-	n.kills++
+	h.kills++
 	for i, err := range errs {
-		if !errors.Is(err, errCut) {
-			return fmt.Errorf("%s: %w; the server says: %s", writers[i].user(), err, server.Log())
+		if !errors.Is(err, writers.ErrUnknown) {
+			return fmt.Errorf("%s: %w; the server says: %s", h.writers[i].User(), err, server.Log())
 		}
-		n.cut++
+		h.cut++
 	}
-	if acknowledged {
-		n.imports++
-	}
-	s, err := open(db)
-	if err != nil {
-		return err
-	}
-	return errors.Join(imports.verify(ctx, s, acknowledged), s.db.Close())
+	return nil
 }
 
-func verify(ctx context.Context, db string, writers []writer, all bool) error {
-	s, err := open(db)
+// checkInvariants looks at the file with nothing but SQLite.
+func checkInvariants(ctx context.Context, path string) (err error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
 		return err
 	}
-	for _, w := range writers {
-		if err := w.verify(ctx, s, all); err != nil {
-			return errors.Join(err, s.db.Close())
-		}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = intact.Check(ctx, db)
+	if errors.Is(err, intact.ErrBroken) {
+		return writers.Lost("%w", err)
 	}
-	return s.db.Close()
+	return err
 }

@@ -6,13 +6,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/proof/writers"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 const (
@@ -27,6 +30,8 @@ type importer struct {
 	cmd    *exec.Cmd
 
 	network string // two take turns
+
+	acknowledged bool // it had said that all was imported before it was killed
 }
 
 // startImport writes a file and starts its import into the store.
@@ -52,17 +57,22 @@ func startImport(binary, db, dir string, number int) (*importer, error) {
 	return i, i.cmd.Start()
 }
 
-// kill ends the process and reports whether it had said before that all was imported.
-func (i *importer) kill() (acknowledged bool) {
+// kill ends the process.
+func (i *importer) kill() {
 	_ = i.cmd.Process.Kill() // it may have ended
-	return i.cmd.Wait() == nil
+	i.acknowledged = i.cmd.Wait() == nil
 }
 
 // verify holds the store against the file; what was not acknowledged is imported once more, and
 // then must be there as well.
-func (i *importer) verify(ctx context.Context, s *opened, acknowledged bool) error {
-	svc, operator := reviews.New(s.db.Reviews(), nil), reviews.Caller{Operator: true}
-	if !acknowledged {
+func (i *importer) verify(ctx context.Context, path string) (err error) {
+	db, err := sqlite.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	svc, operator := reviews.New(db.Reviews(), nil), reviews.Caller{Operator: true}
+	if !i.acknowledged {
 		file, err := os.Open(i.file)
 		if err != nil {
 			return err
@@ -91,15 +101,15 @@ func (i *importer) verify(ctx context.Context, s *opened, acknowledged bool) err
 		n++
 		for r, review := range c.Reviews {
 			if review.ID != fmt.Sprint(r) {
-				return lost("review %d of %s has the id %s", r, i.source, review.ID)
+				return writers.Lost("review %d of %s has the id %s", r, i.source, review.ID)
 			}
 		}
 		if len(c.Reviews) != perFile {
-			return lost("a collection of %s has %d reviews, want %d", i.source, len(c.Reviews), perFile)
+			return writers.Lost("a collection of %s has %d reviews, want %d", i.source, len(c.Reviews), perFile)
 		}
 	}
 	if n != collections {
-		return lost("%d collections of %s are there, want %d", n, i.source, collections)
+		return writers.Lost("%d collections of %s are there, want %d", n, i.source, collections)
 	}
 	return nil
 }

@@ -1,15 +1,13 @@
 // Package linear shows that the app service is linearizable: every operation takes effect at one
-// moment between its call and its answer, whoever asks, whichever process answers, and whenever a
-// process is killed.
+// moment between its call and its answer, whoever asks and whichever process answers.
 //
 // Clients patch, restore, tag and read two apps at the same time. What they were answered is a
 // history, and porcupine looks for an order of the operations that explains all of it by the
 // sequential model in internal/proof/appmodel. A history that it cannot decide in time counts as a failure.
-// The service runs in memory, in SQLite, in two openings of one SQLite file (as two processes have
-// it) and as the example server over HTTP, where the process is killed meanwhile: an operation
-// without an answer may have taken effect or not.
+// The service runs in memory, in SQLite, and in several openings of one SQLite file or of one PostgreSQL database, as
+// several processes have them. What a kill may do is in package kill.
 //
-// In one process a follower reads the feed of changes during every history. It must get each change once, in the order in
+// A follower reads the feed of changes during every history. It must get each change once, in the order in
 // which they were made, and nothing else. Histories of an asset library need no porcupine, since the feed gives the order
 // of the changes: the answer to each change must follow from the changes before it in the feed, and the answer to each
 // read from the state of the library at some moment between its call and its answer.
@@ -19,5 +17,5 @@
 //
 // The long form, which prints its figures:
 //
-//	go test -tags proof ./internal/proof/linear -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000 -http 20000
+//	go test -tags proof ./internal/proof/linear -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000
 package linear

@@ -21,11 +21,6 @@ type follower struct {
 	stop   context.CancelFunc
 }
 
-// directly is a client whose service can be followed.
-type directly interface{ service() *appsvc.Service }
-
-func (d direct) service() *appsvc.Service { return d.svc }
-
 // tell writes events, one a line.
 func tell(events []appsvc.Event) (text string) {
 	for i, e := range events {

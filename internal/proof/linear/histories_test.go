@@ -14,7 +14,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof/appmodel"
 	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -27,7 +26,6 @@ var (
 	inMemory = flag.Int("memory", 0, "histories in memory")
 	inSQLite = flag.Int("sqlite", 0, "histories in SQLite")
 	inShared = flag.Int("shared", 0, "histories in two openings of one SQLite file")
-	overHTTP = flag.Int("http", 0, "histories over HTTP, the server killed meanwhile")
 )
 
 // count is the number of histories to make.
@@ -42,17 +40,15 @@ func count(wanted *int, usual int) int {
 }
 
 // tally counts what was looked at.
-type tally struct{ histories, operations, unknown atomic.Int64 }
+type tally struct{ histories, operations atomic.Int64 }
 
 func (n *tally) add(h *history) {
 	n.histories.Add(1)
 	n.operations.Add(int64(len(h.ops)))
-	n.unknown.Add(int64(h.lost))
 }
 
 func (n *tally) log(t *testing.T) {
-	t.Logf("linearizable: %d histories, %d operations, %d of them without an answer",
-		n.histories.Load(), n.operations.Load(), n.unknown.Load())
+	t.Logf("linearizable: %d histories, %d operations", n.histories.Load(), n.operations.Load())
 }
 
 func TestHistories(t *testing.T) {
@@ -122,7 +118,7 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 	for begun := 0; begun < histories && !t.Failed(); begun += perStore {
 		t.Run("", func(t *testing.T) {
 			stores := open(t)
-			var who []client
+			var who []direct
 			for _, s := range stores {
 				slow := jitter{s}
 				who = append(who, direct{appsvc.New(slow, &appsvc.Options{Now: unsteady}), slow})
@@ -146,7 +142,7 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 							t.Error(err)
 							return
 						}
-						one(t, w, name, who, true, &n)
+						one(t, w, name, who, &n)
 					}
 				})
 			}
@@ -156,23 +152,16 @@ func inProcess(t *testing.T, histories int, open func(*testing.T) []appsvc.Store
 }
 
 // one makes one history and checks it.
-func one(t *testing.T, w *world, name string, who []client, direct bool, n *tally) {
-	h := &history{world: w, name: name, direct: direct}
+func one(t *testing.T, w *world, name string, who []direct, n *tally) {
+	h := &history{world: w, name: name}
 	seed := rand.Uint64()
-	var svc *appsvc.Service
-	var followers [appmodel.Apps]*follower
-	if d, ok := who[len(who)-1].(directly); ok {
-		svc = d.service()
-		followers = w.follow(context.Background(), svc)
-	}
+	svc := who[len(who)-1].svc
+	followers := w.follow(context.Background(), svc)
 	if err := h.run(context.Background(), seed, who); err != nil {
 		t.Errorf("history %s (seed %d): %v", name, seed, err)
 		return
 	}
 	for i, f := range followers {
-		if f == nil {
-			continue
-		}
 		events, err := f.wait(context.Background(), svc, w.ids[i])
 		if err == nil {
 			err = h.checkFeed(i, events)

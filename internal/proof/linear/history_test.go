@@ -23,19 +23,17 @@ const (
 // history is a run of clients against one service.
 type history struct {
 	*world
-	name   string
-	direct bool // against a Service and its Store, which can be asked for more than over HTTP
+	name string
 	// heads are the highest versions that anybody was shown: what a client patches.
 	heads [appmodel.Apps]atomic.Int64
 
 	mu    sync.Mutex
 	begun time.Time
 	ops   []porcupine.Operation
-	lost  int // without an answer
 }
 
 // run lets the clients work at the same time, each with operations of its own.
-func (h *history) run(ctx context.Context, seed uint64, who []client) error {
+func (h *history) run(ctx context.Context, seed uint64, who []direct) error {
 	h.begun = time.Now()
 	errs := make(chan error, clients)
 	for c := range clients {
@@ -54,7 +52,7 @@ func (h *history) run(ctx context.Context, seed uint64, who []client) error {
 	return h.finish(ctx, who)
 }
 
-func (h *history) client(ctx context.Context, c int, r *rand.Rand, who []client) error {
+func (h *history) client(ctx context.Context, c int, r *rand.Rand, who []direct) error {
 	for i := range each {
 		if err := h.do(ctx, c, h.next(r, c, i), who[(c+i/5)%len(who)]); err != nil {
 			return err
@@ -64,7 +62,7 @@ func (h *history) client(ctx context.Context, c int, r *rand.Rand, who []client)
 }
 
 // finish reads what is there when all clients have ended.
-func (h *history) finish(ctx context.Context, who []client) error {
+func (h *history) finish(ctx context.Context, who []direct) error {
 	by := network + ":user=last"
 	for _, c := range who {
 		for app := range appmodel.Apps {
@@ -89,7 +87,7 @@ func (h *history) finish(ctx context.Context, who []client) error {
 }
 
 // do carries out an operation and notes it.
-func (h *history) do(ctx context.Context, c int, o appmodel.Op, who client) error {
+func (h *history) do(ctx context.Context, c int, o appmodel.Op, who direct) error {
 	call := time.Since(h.begun)
 	out, err := who.do(ctx, h.world, o)
 	if err != nil {
@@ -104,7 +102,7 @@ func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
 	kinds := [...]appmodel.Kind{appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Patch, appmodel.Restore, appmodel.PutTag, appmodel.PutTag, appmodel.DeleteTag, appmodel.ReadLatest, appmodel.ReadVersion,
 		appmodel.ReadTag, appmodel.ReadTagged, appmodel.ListVersions, appmodel.ListTags, appmodel.TagsNamed, appmodel.ListApps}
 	o := appmodel.Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(appmodel.Apps), Tag: r.IntN(appmodel.Tags), Key: appmodel.NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
-	if h.direct && o.Kind == appmodel.ListApps && r.IntN(2) == 0 {
+	if o.Kind == appmodel.ListApps && r.IntN(2) == 0 {
 		o.Kind = appmodel.OneView
 	}
 	head := h.heads[o.App].Load()
@@ -112,7 +110,7 @@ func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
 	case appmodel.Patch:
 		o.Version, o.Title = max(head+int64(r.IntN(8)/6), 0), fmt.Sprintf("%s by %d-%d", h.name, c, i)
 	case appmodel.ReadVersion, appmodel.PutTag, appmodel.Restore:
-		if o.Version = r.Int64N(head + 2); h.direct && r.IntN(4) == 0 {
+		if o.Version = r.Int64N(head + 2); r.IntN(4) == 0 {
 			o.Version = appmodel.Latest
 		}
 	case appmodel.ListVersions:
@@ -128,7 +126,7 @@ func (h *history) next(r *rand.Rand, c, i int) appmodel.Op {
 	return o
 }
 
-// note keeps what can be part of an order: not what was refused, nor reads without an answer.
+// note keeps what can be part of an order: not what was refused.
 func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back time.Duration) {
 	for _, a := range out.Apps {
 		for {
@@ -138,14 +136,11 @@ func (h *history) note(c int, o appmodel.Op, out appmodel.Outcome, call, back ti
 			}
 		}
 	}
-	if out.Status == appmodel.Refused || out.Status == appmodel.Unknown && !o.Writes() {
+	if out.Status == appmodel.Refused {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if out.Status == appmodel.Unknown {
-		h.lost++
-	}
 	h.ops = append(h.ops, porcupine.Operation{ClientId: c, Input: o, Call: int64(call), Output: out, Return: int64(back)})
 }
 

@@ -15,11 +15,6 @@ import (
 
 const network = "urn:vitrine:linear.test"
 
-// client carries out operations. An error is one that the model does not know.
-type client interface {
-	do(ctx context.Context, w *world, o appmodel.Op) (appmodel.Outcome, error)
-}
-
 // world is what a history is about.
 type world struct {
 	owner string // who made the apps; of this history alone
@@ -93,7 +88,7 @@ func tagNumber(name string) (int, error) {
 	return 0, fmt.Errorf("an answer names tag %q, which nobody set", name)
 }
 
-// direct calls a Service, and its Store.
+// direct carries out operations on a Service, and on its Store. An error is one that the model does not know.
 type direct struct {
 	svc   *appsvc.Service
 	store appsvc.Store

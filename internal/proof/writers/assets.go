@@ -1,6 +1,4 @@
-//go:build proof
-
-package failover
+package writers
 
 import (
 	"fmt"
@@ -15,27 +13,33 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/replay"
 )
 
-// assetWriter adds, replaces and removes assets of a generator of its own.
-type assetWriter struct {
-	name  string
-	have  map[string]asset // by foreign id
-	next  map[string]asset // have, if the change that is under way has been made
-	made  int              // requests that have changed something: so many entries the feed has of the writer
-	r     *rand.Rand
-	count int
+// Assets adds, replaces and removes assets of a generator of its own.
+type Assets struct {
+	network, library string // the URN of the network, and the path of its library
+	name             string
+	have             map[string]asset // by foreign id
+	next             map[string]asset // have, if the change that is under way has been made
+	made             int              // requests that have changed something: so many entries the feed has of the writer
+	r                *rand.Rand
+	count            int
 }
 
 // asset is what a writer was answered about an asset. id is empty when no answer told it.
 type asset struct{ id, text string }
 
-func newAssetWriter(i int) *assetWriter {
-	return &assetWriter{name: fmt.Sprintf("g%d", i), have: map[string]asset{}, r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
+// NewAssets returns the i-th writer of assets in a network, whose URN is given, and in its library, whose path is given.
+func NewAssets(network, library string, i int) *Assets {
+	return &Assets{network: network, library: library, name: fmt.Sprintf("g%d", i), have: map[string]asset{}, r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
 }
 
-func (w *assetWriter) user() string { return urn + ":user=" + w.name }
+// User is the URN of the writer.
+func (w *Assets) User() string { return w.network + ":user=" + w.name }
 
-// step changes up to four assets in one request.
-func (w *assetWriter) step(c *client) error {
+// Owns is false: the feed of a library is for moderators.
+func (w *Assets) Owns() bool { return false }
+
+// Step changes up to four assets in one request.
+func (w *Assets) Step(c Sender) error {
 	w.next = maps.Clone(w.have)
 	var in struct {
 		Add    []map[string]any `json:"add,omitempty"`
@@ -63,11 +67,11 @@ func (w *assetWriter) step(c *client) error {
 			Content struct{ ID string }
 		}
 	}
-	if err := c.write(request{"POST", library + "/assets", "", in, http.StatusOK}, &out); err != nil {
+	if err := c.Write(Request{"POST", w.library + "/assets", "", in, http.StatusOK}, &out); err != nil {
 		return err
 	}
 	if len(out.Added) != len(in.Add) {
-		return lost("%d assets added, want %d", len(out.Added), len(in.Add))
+		return Lost("%d assets added, want %d", len(out.Added), len(in.Add))
 	}
 	for _, a := range out.Added {
 		w.next[a.Content.ID] = asset{a.ID, w.next[a.Content.ID].text}
@@ -77,14 +81,14 @@ func (w *assetWriter) step(c *client) error {
 	return nil
 }
 
-// settle finds out whether the last change was made.
-func (w *assetWriter) settle(c *client, maybe bool) error {
+// Settle finds out whether the last change was made.
+func (w *Assets) Settle(c Sender, maybe bool) error {
 	have, err := w.read(c)
 	if err != nil {
 		return err
 	}
 	wrong := w.differ(w.have, have)
-	if wrong != nil && maybe && w.differ(w.next, have) == nil {
+	if wrong != nil && maybe && w.next != nil && w.differ(w.next, have) == nil {
 		wrong = nil
 		w.made++
 	}
@@ -92,7 +96,8 @@ func (w *assetWriter) settle(c *client, maybe bool) error {
 	return wrong
 }
 
-func (w *assetWriter) verify(c *client, all bool) error {
+// Verify holds the service against what the writer knows.
+func (w *Assets) Verify(c Sender, all bool) error {
 	have, err := w.read(c)
 	if err != nil {
 		return err
@@ -105,7 +110,7 @@ func (w *assetWriter) verify(c *client, all bool) error {
 
 // verifyFeed compares the feed of the library with the changes that the writer made and with the stored assets. The feed may lag
 // behind while other transactions are open.
-func (w *assetWriter) verifyFeed(c *client) error {
+func (w *Assets) verifyFeed(c Sender) error {
 	there := map[string]bool{}
 	for _, a := range w.have {
 		there[a.id] = true
@@ -116,24 +121,24 @@ func (w *assetWriter) verifyFeed(c *client) error {
 			if after != "" {
 				query.Set("after", after)
 			}
-			_, err = c.read(library+"/changes?"+query.Encode(), &page)
+			_, err = c.Read(w.library+"/changes?"+query.Encode(), &page)
 			return page, err
 		})
 		if err != nil {
 			return err
 		}
-		ids := told.AddedBy(w.user())
+		ids := told.AddedBy(w.User())
 		switch {
-		case told.Made[w.user()] == w.made && maps.Equal(ids, there):
+		case told.Made[w.User()] == w.made && maps.Equal(ids, there):
 			return nil
-		case time.Now().After(deadline) || told.Made[w.user()] > w.made:
-			return lost("%s has made %d changes and has the assets %v, and the feed tells of %d and %v", w.name, w.made, there, told.Made[w.user()], ids)
+		case time.Now().After(deadline) || told.Made[w.User()] > w.made:
+			return Lost("%s has made %d changes and has the assets %v, and the feed tells of %d and %v", w.name, w.made, there, told.Made[w.User()], ids)
 		}
 	}
 }
 
 // read searches for all that is the writer's own.
-func (w *assetWriter) read(c *client) (map[string]asset, error) {
+func (w *Assets) read(c Sender) (map[string]asset, error) {
 	var found struct {
 		Assets []struct {
 			ID      string
@@ -141,7 +146,7 @@ func (w *assetWriter) read(c *client) (map[string]asset, error) {
 		}
 		Paging struct{ Total int }
 	}
-	if _, err := c.read(library+"/assets?"+url.Values{"query": {"every " + w.name}, "limit": {"500"}}.Encode(), &found); err != nil {
+	if _, err := c.Read(w.library+"/assets?"+url.Values{"query": {"every " + w.name}, "limit": {"500"}}.Encode(), &found); err != nil {
 		return nil, err
 	}
 	have := map[string]asset{}
@@ -149,19 +154,19 @@ func (w *assetWriter) read(c *client) (map[string]asset, error) {
 		have[a.Content.ID] = asset{a.ID, a.Content.Content}
 	}
 	if found.Paging.Total != len(have) {
-		return nil, lost("a search counts %d assets and shows %d", found.Paging.Total, len(have))
+		return nil, Lost("a search counts %d assets and shows %d", found.Paging.Total, len(have))
 	}
 	return have, nil
 }
 
-func (w *assetWriter) differ(want, have map[string]asset) error {
+func (w *Assets) differ(want, have map[string]asset) error {
 	for id, a := range want {
 		if h := have[id]; h.text != a.text || a.id != "" && h.id != a.id {
-			return lost("asset %s of %s is %+v, want %+v", id, w.name, h, a)
+			return Lost("asset %s of %s is %+v, want %+v", id, w.name, h, a)
 		}
 	}
 	if len(have) != len(want) {
-		return lost("%s has %d assets, want %d", w.name, len(have), len(want))
+		return Lost("%s has %d assets, want %d", w.name, len(have), len(want))
 	}
 	return nil
 }
