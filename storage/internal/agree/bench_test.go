@@ -20,7 +20,7 @@ import (
 
 // The engines side by side, each with commits that wait for the disk:
 //
-//	go test ./storage/internal/agree -run '^$' -bench . -benchtime 2s
+//	go test -tags proof ./storage/internal/agree -run '^$' -bench . -benchtime 2s
 
 var (
 	ctx = context.Background()
